@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A checked walk over a performance block: nothing outside the given bytes is ever read, a damaged
+ * length ends the walk and says so. The block need not be aligned and may come from anybody.
+ *
+ *     opl_block block;
+ *     opl_object_view object = {0};
+ *     if (opl_block_init(&block, data, size) == OPL_BLOCK_GOOD)
+ *         while (opl_block_next_object(&block, &object))
+ *             ...
+ */
+#ifndef OPENPERFLIB_BLOCK_H
+#define OPENPERFLIB_BLOCK_H
+
+#include <stdbool.h>
+
+#include "winperf.h"
+
+typedef enum opl_block_fault {
+    OPL_BLOCK_GOOD = 0,
+    OPL_BLOCK_SHORT,      /* fewer bytes than the structure needs */
+    OPL_BLOCK_SIGNATURE,  /* not "PERF" */
+    OPL_BLOCK_VERSION,    /* a version above 1 */
+    OPL_BLOCK_HEADER,     /* header lengths or the system name disagree with the size */
+    OPL_BLOCK_OBJECT,     /* an object's lengths or counts */
+    OPL_BLOCK_DEFINITION, /* a counter definition's length */
+    OPL_BLOCK_INSTANCE,   /* an instance's lengths or name */
+    OPL_BLOCK_COUNTERS,   /* a counter block's length */
+    OPL_BLOCK_TRUNCATED   /* fewer objects than announced (seen in the wild; the rest is good) */
+} opl_block_fault;
+
+/* The walk over one block. Header fields are in this machine's byte order. */
+typedef struct opl_block {
+    const unsigned char *data;
+    size_t size; /* TotalByteLength, never above the bytes given */
+    PERF_DATA_BLOCK header;
+    bool swapped;          /* the block has the other byte order */
+    opl_block_fault fault; /* why the last walk over objects ended; OPL_BLOCK_GOOD: at its end */
+    size_t fault_offset;   /* where, in bytes from the block's start */
+} opl_block;
+
+typedef struct opl_object_view {
+    PERF_OBJECT_TYPE type; /* a copy, in this machine's byte order */
+    size_t offset;         /* from the block's start */
+    uint32_t position;     /* 0 for the first object */
+} opl_object_view;
+
+typedef struct opl_counter_view {
+    PERF_COUNTER_DEFINITION definition;
+    size_t offset;
+    uint32_t position;
+} opl_counter_view;
+
+typedef struct opl_instance_view {
+    PERF_INSTANCE_DEFINITION definition; /* zero for the data of a single object */
+    size_t offset;
+    uint32_t position;
+    size_t counters;      /* offset of its counter block */
+    size_t counters_size; /* ByteLength of the counter block */
+    size_t end;           /* behind the counter block */
+} opl_instance_view;
+
+/* What one value needs to be cooked (reference B.3): the pair, the multi count, ticks per second. */
+typedef struct opl_sample {
+    DWORD type;
+    bool has_base; /* second is a base counter's value */
+    LONGLONG first, second;
+    DWORD multi_count;
+    LONGLONG time_base;
+} opl_sample;
+
+OPL_BEGIN_DECLS
+
+/* Begins a walk over `size` bytes, which the caller keeps. Checks signature, version and header.
+ * (reference A.1, A.6 rule 1) */
+opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size);
+/* Short lower-case text for a fault; never NULL. */
+const char *opl_block_fault_text(opl_block_fault fault);
+/* The system name as UTF-8. Returns the bytes needed with the NUL; writes at most `room`, always
+ * terminated when room > 0. */
+size_t opl_block_system_name(const opl_block *block, char *out, size_t room);
+/* Steps to the next object; start with a zeroed view. False at the end or on damage: block->fault
+ * tells. (A.6 rules 2, 3, 7) */
+bool opl_block_next_object(opl_block *block, opl_object_view *object);
+/* Finds the first object with this title index. */
+bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view *object);
+/* Steps to the next counter definition of the object; start with a zeroed view. */
+bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
+                             opl_counter_view *counter);
+/* Steps to the next instance; start with a zeroed view. A single object gives exactly one view, with
+ * only its counter block; an object with no instances, and metadata, give none. */
+bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
+                              opl_instance_view *instance);
+/* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one, C19).
+ * Returns the bytes needed with the NUL; writes at most `room`. 1: no name. */
+size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
+                         const opl_instance_view *instance, char *out, size_t room);
+/* Where the value's bytes are, or NULL if CounterOffset and CounterSize leave the counter block. */
+const void *opl_counter_data(const opl_block *block, const opl_instance_view *instance,
+                             const opl_counter_view *counter);
+/* The value as a number by CounterSize: 4 (zero-extended) or 8 bytes; false: text, or damaged. */
+bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
+                        const opl_counter_view *counter, ULONGLONG *ret);
+/* A text counter as UTF-8, like opl_instance_name; 0: it is no text counter, or damaged. */
+size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
+                        const opl_instance_view *instance, const opl_counter_view *counter,
+                        char *out, size_t room);
+/* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a text.
+ * (reference B.3) */
+bool opl_counter_sample(opl_block *block, const opl_object_view *object,
+                        const opl_instance_view *instance, const opl_counter_view *counter,
+                        opl_sample *ret);
+/* The parent instance of `instance`, found in the same block; false: it has none. (A.4) */
+bool opl_instance_parent(opl_block *block, const opl_instance_view *instance,
+                         opl_object_view *parent_object, opl_instance_view *parent);
+
+/* One counter type, decoded. NULL name: not one of the named types. (reference B.1, B.2, C15) */
+typedef struct opl_type_info {
+    const char *name;      /* "PERF_COUNTER_COUNTER" */
+    const char *size_text; /* "DWORD", "LARGE", "ZERO", "VARIABLE_LEN" */
+    const char *type_text; /* "NUMBER", "COUNTER", "TEXT", "ZERO" */
+    const char *subtype_text;
+    const char *timer_text;    /* "TIMER_TICK", "TIMER_100NS", "OBJECT_TIMER" */
+    const char *display_text;  /* "", "/sec", "%", "secs", "hidden" */
+    const char *suffix;        /* what stands behind the shown value */
+    bool delta_counter, delta_base, inverse, multi;
+    bool is_base;              /* belongs to the definition before it and is not shown */
+    bool needs_base;           /* the next definition is its base */
+    bool needs_two_samples;
+} opl_type_info;
+void opl_type_describe(DWORD counter_type, opl_type_info *ret);
+/* Position in the table of named types, for enumerating: NULL behind the last. */
+const char *opl_type_name(size_t position, DWORD *ret_type);
+
+OPL_END_DECLS
+
+#endif

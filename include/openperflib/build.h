@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing performance objects without pointer arithmetic.
+ *
+ * Once something does not fit, the builder stays full and writes nothing more: call everything, ask
+ * once at the end. Lengths, padding and alignment to 8 are the builder's work. Meant for Collect:
+ *
+ *     opl_build build;
+ *     opl_build_init(&build, *data, *bytes);
+ *     opl_build_object(&build, &object_definition, counters, 2);
+ *     opl_build_instance(&build, "first", NULL);
+ *     opl_build_dword(&build, 0, 42);
+ *     opl_build_dword(&build, 1, 43);
+ *     return opl_build_collect(&build, data, bytes, types);
+ */
+#ifndef OPENPERFLIB_BUILD_H
+#define OPENPERFLIB_BUILD_H
+
+#include <stdbool.h>
+
+#include "winerror.h"
+#include "winperf.h"
+
+typedef struct opl_build_counter {
+    DWORD name_index, help_index;
+    DWORD type; /* PERF_* */
+    LONG scale; /* power of ten for graphs, -7..7 */
+    DWORD level;
+    DWORD size;   /* bytes; 0: by the type (4 or 8; average timers 8) */
+    DWORD offset; /* in the counter block; 0: placed by the builder, 8-byte values aligned to 8 */
+} opl_build_counter;
+
+typedef struct opl_build_object_info {
+    DWORD name_index, help_index, level;
+    LONG default_counter; /* position, -1: none */
+    bool single;          /* PERF_NO_INSTANCES */
+    DWORD code_page;      /* 0: names are UTF-16 */
+    LONGLONG time, frequency; /* the object's own clock; 0, 0: none */
+} opl_build_object_info;
+
+enum { OPL_BUILD_MAX_COUNTERS = 256 };
+
+typedef struct opl_build {
+    unsigned char *data;
+    size_t room, used;
+    bool full;    /* something did not fit */
+    bool misused; /* calls in a wrong order, or counters out of range: ERROR_INVALID_PARAMETER */
+    DWORD objects;
+    size_t object;   /* offset of the object being written; (size_t)-1: none */
+    size_t counters; /* offset of the counter block being written; (size_t)-1: none */
+    DWORD block_size;
+    DWORD counter_count;
+    DWORD instances;
+    DWORD offsets[OPL_BUILD_MAX_COUNTERS];
+    DWORD sizes[OPL_BUILD_MAX_COUNTERS];
+} opl_build;
+
+OPL_BEGIN_DECLS
+
+/* Begins writing at `data`, which the caller keeps. */
+void opl_build_init(opl_build *build, void *data, size_t room);
+/* Begins an object; a single one has its counter block at once. */
+void opl_build_object(opl_build *build, const opl_build_object_info *info,
+                      const opl_build_counter *counters, DWORD count);
+/* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */
+void opl_build_instance(opl_build *build, const char *name);
+/* The same with everything: the name counted, the parent (object 0: none), UniqueID (-1: none). */
+void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
+                             DWORD parent_object, DWORD parent_instance, LONG unique_id);
+/* Sets the value of the counter at `position` in the current instance. */
+void opl_build_dword(opl_build *build, DWORD position, DWORD value);
+void opl_build_large(opl_build *build, DWORD position, ULONGLONG value);
+/* By the counter's size: 4 bytes (the low half) or 8. */
+void opl_build_number(opl_build *build, DWORD position, ULONGLONG value);
+/* A text counter: UTF-16 with terminator, cut to its size. */
+void opl_build_text(opl_build *build, DWORD position, const char *text);
+/* Ends the current object: its TotalByteLength and NumInstances are right then. Called by the next
+ * opl_build_object and opl_build_collect too. */
+void opl_build_end(opl_build *build);
+/* Hands the result out as Collect must: on success *data behind the last byte, *bytes, *types; with
+ * ERROR_MORE_DATA both zero and *data as it was. */
+DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types);
+
+OPL_END_DECLS
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The basic Windows types, calling words and text macros.
+ *
+ * WCHAR is a 16-bit code unit in every mode: char16_t by default (write u"..." or TEXT("...")),
+ * wchar_t when the program is compiled with -fshort-wchar (write L"..."). All structures have the
+ * layout of 64-bit and 32-bit Windows, which is the same.
+ */
+#ifndef OPENPERFLIB_WINDEF_H
+#define OPENPERFLIB_WINDEF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process which
+ * also exports Win32 names (libwinpr2 does) can never be called by mistake. */
+#define OPL_SYMBOL(name) __asm__("opl_" #name)
+
+#ifdef __cplusplus
+#define OPL_BEGIN_DECLS extern "C" {
+#define OPL_END_DECLS }
+#else
+#define OPL_BEGIN_DECLS
+#define OPL_END_DECLS
+#endif
+
+/* calling words: one convention only on this platform */
+#define WINAPI
+#define APIENTRY
+#define CALLBACK
+#define WINAPIV
+#ifndef __cdecl
+#define __cdecl
+#endif
+#ifndef __stdcall
+#define __stdcall
+#endif
+#ifndef __declspec
+#define __declspec(what) __attribute__((OPL_DECLSPEC_##what))
+#define OPL_DECLSPEC_dllexport visibility("default")
+#define OPL_DECLSPEC_dllimport visibility("default")
+#endif
+#define CONST const
+#define IN
+#define OUT
+#define OPTIONAL
+#define UNALIGNED
+#define FAR
+#define NEAR
+
+typedef uint8_t BYTE, UCHAR, BOOLEAN, *PBYTE, *LPBYTE;
+typedef uint16_t WORD, USHORT, *PWORD, *LPWORD;
+typedef uint32_t DWORD, ULONG, UINT, *PDWORD, *LPDWORD, *PULONG, *PUINT;
+typedef int32_t LONG, INT, BOOL, *PLONG, *LPLONG, *PINT, *LPINT, *PBOOL, *LPBOOL;
+typedef int16_t SHORT, *PSHORT;
+typedef char CHAR, *PCHAR;
+typedef float FLOAT;
+typedef double DOUBLE;
+/* 8-byte alignment must hold on 32-bit x86 too, where int64_t inside a structure aligns to 4 */
+typedef int64_t LONGLONG __attribute__((aligned(8)));
+typedef uint64_t ULONGLONG __attribute__((aligned(8)));
+typedef int64_t LONG64, INT64;
+typedef uint64_t ULONG64, UINT64, DWORD64;
+typedef uint64_t DWORDLONG;
+typedef uint32_t DWORD32, UINT32;
+typedef int32_t INT32, LONG32;
+typedef intptr_t INT_PTR, LONG_PTR;
+typedef uintptr_t UINT_PTR, ULONG_PTR, DWORD_PTR;
+typedef size_t SIZE_T;
+typedef ptrdiff_t SSIZE_T;
+
+typedef void *PVOID, *LPVOID, *HANDLE;
+typedef const void *LPCVOID;
+#ifndef VOID
+#define VOID void
+#endif
+
+#if __SIZEOF_WCHAR_T__ == 2
+typedef wchar_t WCHAR;
+#elif defined __cplusplus
+typedef char16_t WCHAR;
+#else
+typedef __CHAR16_TYPE__ WCHAR;
+#endif
+typedef WCHAR *PWCHAR, *LPWCH, *PWSTR, *LPWSTR;
+typedef const WCHAR *LPCWCH, *PCWSTR, *LPCWSTR;
+typedef CHAR *PSTR, *LPSTR;
+typedef const CHAR *PCSTR, *LPCSTR;
+
+#if __SIZEOF_WCHAR_T__ == 2
+#define OPL_TEXT_W(text) L##text
+#else
+#define OPL_TEXT_W(text) u##text
+#endif
+#ifdef UNICODE
+typedef WCHAR TCHAR;
+#define OPL_TEXT(text) OPL_TEXT_W(text)
+#else
+typedef CHAR TCHAR;
+#define OPL_TEXT(text) text
+#endif
+#define TEXT(text) OPL_TEXT(text)
+typedef TCHAR *PTSTR, *LPTSTR, *PTCHAR;
+typedef const TCHAR *PCTSTR, *LPCTSTR;
+
+#ifndef TRUE
+#define TRUE 1
+#define FALSE 0
+#endif
+#define MAX_PATH 260
+
+#define DECLARE_HANDLE(name)                                                                       \
+    struct name##__ {                                                                              \
+        int unused;                                                                                \
+    };                                                                                             \
+    typedef struct name##__ *name
+DECLARE_HANDLE(HKEY);
+typedef HKEY *PHKEY;
+typedef HANDLE HMODULE, HINSTANCE, HWND;
+
+typedef union _LARGE_INTEGER {
+    struct {
+        DWORD LowPart;
+        LONG HighPart;
+    } u;
+    LONGLONG QuadPart;
+} LARGE_INTEGER, *PLARGE_INTEGER;
+typedef union _ULARGE_INTEGER {
+    struct {
+        DWORD LowPart;
+        DWORD HighPart;
+    } u;
+    ULONGLONG QuadPart;
+} ULARGE_INTEGER, *PULARGE_INTEGER;
+
+typedef struct _FILETIME {
+    DWORD dwLowDateTime;
+    DWORD dwHighDateTime;
+} FILETIME, *PFILETIME, *LPFILETIME;
+typedef struct _SYSTEMTIME {
+    WORD wYear;
+    WORD wMonth;
+    WORD wDayOfWeek;
+    WORD wDay;
+    WORD wHour;
+    WORD wMinute;
+    WORD wSecond;
+    WORD wMilliseconds;
+} SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
+
+#define MAKELONG(low, high) ((LONG)((WORD)(low) | ((DWORD)(WORD)(high)) << 16))
+#define MAKEWORD(low, high) ((WORD)((BYTE)(low) | ((WORD)(BYTE)(high)) << 8))
+#define LOWORD(value) ((WORD)((DWORD_PTR)(value)&0xffff))
+#define HIWORD(value) ((WORD)(((DWORD_PTR)(value) >> 16) & 0xffff))
+#define LOBYTE(value) ((BYTE)((DWORD_PTR)(value)&0xff))
+#define HIBYTE(value) ((BYTE)(((DWORD_PTR)(value) >> 8) & 0xff))
+
+typedef WORD LANGID;
+#define MAKELANGID(primary, sub) ((LANGID)(((WORD)(sub) << 10) | (WORD)(primary)))
+#define PRIMARYLANGID(id) ((WORD)(id)&0x3ff)
+#define SUBLANGID(id) ((WORD)(id) >> 10)
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registry: keys, value types, and the Reg functions.
+ *
+ * W functions take UTF-16, A functions UTF-8. All return a Win32 status. Data of the text types is
+ * converted to the form of the function; sizes are bytes of that form. (docs/registry.md)
+ */
+#ifndef OPENPERFLIB_WINREG_H
+#define OPENPERFLIB_WINREG_H
+
+#include "windef.h"
+#include "winerror.h"
+
+typedef DWORD REGSAM;
+typedef DWORD ACCESS_MASK;
+typedef struct _SECURITY_ATTRIBUTES {
+    DWORD nLength;
+    LPVOID lpSecurityDescriptor;
+    BOOL bInheritHandle;
+} SECURITY_ATTRIBUTES, *PSECURITY_ATTRIBUTES, *LPSECURITY_ATTRIBUTES;
+
+/* Sign-extended as on 64-bit Windows; the functions accept the zero-extended form as well. */
+#define OPL_ROOT_KEY(value) ((HKEY)(ULONG_PTR)((LONG)(value)))
+#define HKEY_CLASSES_ROOT OPL_ROOT_KEY(0x80000000)
+#define HKEY_CURRENT_USER OPL_ROOT_KEY(0x80000001)
+#define HKEY_LOCAL_MACHINE OPL_ROOT_KEY(0x80000002)
+#define HKEY_USERS OPL_ROOT_KEY(0x80000003)
+#define HKEY_PERFORMANCE_DATA OPL_ROOT_KEY(0x80000004)
+#define HKEY_CURRENT_CONFIG OPL_ROOT_KEY(0x80000005)
+#define HKEY_PERFORMANCE_TEXT OPL_ROOT_KEY(0x80000050)
+#define HKEY_PERFORMANCE_NLSTEXT OPL_ROOT_KEY(0x80000060)
+
+#define REG_NONE 0
+#define REG_SZ 1
+#define REG_EXPAND_SZ 2
+#define REG_BINARY 3
+#define REG_DWORD 4
+#define REG_DWORD_LITTLE_ENDIAN 4
+#define REG_DWORD_BIG_ENDIAN 5
+#define REG_LINK 6
+#define REG_MULTI_SZ 7
+#define REG_RESOURCE_LIST 8
+#define REG_FULL_RESOURCE_DESCRIPTOR 9
+#define REG_RESOURCE_REQUIREMENTS_LIST 10
+#define REG_QWORD 11
+#define REG_QWORD_LITTLE_ENDIAN 11
+
+#define KEY_QUERY_VALUE 0x0001
+#define KEY_SET_VALUE 0x0002
+#define KEY_CREATE_SUB_KEY 0x0004
+#define KEY_ENUMERATE_SUB_KEYS 0x0008
+#define KEY_NOTIFY 0x0010
+#define KEY_CREATE_LINK 0x0020
+#define KEY_WOW64_64KEY 0x0100
+#define KEY_WOW64_32KEY 0x0200
+#define KEY_READ 0x20019
+#define KEY_WRITE 0x20006
+#define KEY_EXECUTE 0x20019
+#define KEY_ALL_ACCESS 0xF003F
+#ifndef DELETE
+#define DELETE 0x00010000
+#endif
+#define READ_CONTROL 0x00020000
+#define MAXIMUM_ALLOWED 0x02000000
+
+#define REG_OPTION_NON_VOLATILE 0
+#define REG_OPTION_VOLATILE 1
+#define REG_OPTION_BACKUP_RESTORE 4
+#define REG_CREATED_NEW_KEY 1
+#define REG_OPENED_EXISTING_KEY 2
+
+#define RRF_RT_REG_NONE 0x00000001
+#define RRF_RT_REG_SZ 0x00000002
+#define RRF_RT_REG_EXPAND_SZ 0x00000004
+#define RRF_RT_REG_BINARY 0x00000008
+#define RRF_RT_REG_DWORD 0x00000010
+#define RRF_RT_REG_MULTI_SZ 0x00000020
+#define RRF_RT_REG_QWORD 0x00000040
+#define RRF_RT_DWORD (RRF_RT_REG_BINARY | RRF_RT_REG_DWORD)
+#define RRF_RT_QWORD (RRF_RT_REG_BINARY | RRF_RT_REG_QWORD)
+#define RRF_RT_ANY 0x0000ffff
+#define RRF_NOEXPAND 0x10000000
+#define RRF_ZEROONFAILURE 0x20000000
+
+OPL_BEGIN_DECLS
+
+#define OPL_AW(name, args_a, args_w)                                                               \
+    LSTATUS WINAPI name##A args_a OPL_SYMBOL(name##A);                                             \
+    LSTATUS WINAPI name##W args_w OPL_SYMBOL(name##W)
+
+/* Opens the existing key `sub` below `key`; the caller closes *result. (D.1) */
+OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY result),
+       (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
+/* The same with all rights that the caller has. */
+OPL_AW(RegOpenKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
+/* Opens or makes a key with all keys above it; *disposition tells which. */
+OPL_AW(RegCreateKeyEx,
+       (HKEY key, LPCSTR sub, DWORD reserved, LPSTR class_name, DWORD options, REGSAM access,
+        const SECURITY_ATTRIBUTES *security, PHKEY result, LPDWORD disposition),
+       (HKEY key, LPCWSTR sub, DWORD reserved, LPWSTR class_name, DWORD options, REGSAM access,
+        const SECURITY_ATTRIBUTES *security, PHKEY result, LPDWORD disposition));
+OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
+/* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer is one performance block;
+ * its size cannot be asked: ERROR_MORE_DATA leaves *size as it was. (C2, C3, reference C.2, C.3) */
+OPL_AW(RegQueryValueEx,
+       (HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size),
+       (HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size));
+/* Writes a value; it is durable when the function returns. */
+OPL_AW(RegSetValueEx,
+       (HKEY key, LPCSTR name, DWORD reserved, DWORD type, const BYTE *data, DWORD size),
+       (HKEY key, LPCWSTR name, DWORD reserved, DWORD type, const BYTE *data, DWORD size));
+OPL_AW(RegDeleteValue, (HKEY key, LPCSTR name), (HKEY key, LPCWSTR name));
+/* Deletes a key without subkeys. */
+OPL_AW(RegDeleteKey, (HKEY key, LPCSTR sub), (HKEY key, LPCWSTR sub));
+OPL_AW(RegDeleteKeyEx, (HKEY key, LPCSTR sub, REGSAM access, DWORD reserved),
+       (HKEY key, LPCWSTR sub, REGSAM access, DWORD reserved));
+/* Deletes all below `sub`, and `sub` itself; NULL empties `key`. */
+OPL_AW(RegDeleteTree, (HKEY key, LPCSTR sub), (HKEY key, LPCWSTR sub));
+/* Enumerations: *name_size counts characters, in: with the terminator, out: without. */
+OPL_AW(RegEnumKeyEx,
+       (HKEY key, DWORD index, LPSTR name, LPDWORD name_size, LPDWORD reserved, LPSTR class_name,
+        LPDWORD class_size, PFILETIME last_write),
+       (HKEY key, DWORD index, LPWSTR name, LPDWORD name_size, LPDWORD reserved, LPWSTR class_name,
+        LPDWORD class_size, PFILETIME last_write));
+OPL_AW(RegEnumKey, (HKEY key, DWORD index, LPSTR name, DWORD name_size),
+       (HKEY key, DWORD index, LPWSTR name, DWORD name_size));
+OPL_AW(RegEnumValue,
+       (HKEY key, DWORD index, LPSTR name, LPDWORD name_size, LPDWORD reserved, LPDWORD type,
+        LPBYTE data, LPDWORD size),
+       (HKEY key, DWORD index, LPWSTR name, LPDWORD name_size, LPDWORD reserved, LPDWORD type,
+        LPBYTE data, LPDWORD size));
+OPL_AW(RegQueryInfoKey,
+       (HKEY key, LPSTR class_name, LPDWORD class_size, LPDWORD reserved, LPDWORD subkeys,
+        LPDWORD max_subkey, LPDWORD max_class, LPDWORD values, LPDWORD max_name, LPDWORD max_data,
+        LPDWORD security, PFILETIME last_write),
+       (HKEY key, LPWSTR class_name, LPDWORD class_size, LPDWORD reserved, LPDWORD subkeys,
+        LPDWORD max_subkey, LPDWORD max_class, LPDWORD values, LPDWORD max_name, LPDWORD max_data,
+        LPDWORD security, PFILETIME last_write));
+/* Reads a value with a type filter (RRF_*), always terminated; REG_EXPAND_SZ is expanded. */
+OPL_AW(RegGetValue,
+       (HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size),
+       (HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size));
+/* A machine's root key; this machine's own names only, for now. (C28) */
+OPL_AW(RegConnectRegistry, (LPCSTR machine, HKEY key, PHKEY result),
+       (LPCWSTR machine, HKEY key, PHKEY result));
+/* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers. (C34, C.6) */
+LSTATUS WINAPI RegCloseKey(HKEY key) OPL_SYMBOL(RegCloseKey);
+/* Values are durable when set; this succeeds on every valid key. */
+LSTATUS WINAPI RegFlushKey(HKEY key) OPL_SYMBOL(RegFlushKey);
+
+OPL_END_DECLS
+
+#ifdef UNICODE
+#define OPL_FORM(name) name##W
+#else
+#define OPL_FORM(name) name##A
+#endif
+#define RegOpenKeyEx OPL_FORM(RegOpenKeyEx)
+#define RegOpenKey OPL_FORM(RegOpenKey)
+#define RegCreateKeyEx OPL_FORM(RegCreateKeyEx)
+#define RegCreateKey OPL_FORM(RegCreateKey)
+#define RegQueryValueEx OPL_FORM(RegQueryValueEx)
+#define RegSetValueEx OPL_FORM(RegSetValueEx)
+#define RegDeleteValue OPL_FORM(RegDeleteValue)
+#define RegDeleteKey OPL_FORM(RegDeleteKey)
+#define RegDeleteKeyEx OPL_FORM(RegDeleteKeyEx)
+#define RegDeleteTree OPL_FORM(RegDeleteTree)
+#define RegEnumKeyEx OPL_FORM(RegEnumKeyEx)
+#define RegEnumKey OPL_FORM(RegEnumKey)
+#define RegEnumValue OPL_FORM(RegEnumValue)
+#define RegQueryInfoKey OPL_FORM(RegQueryInfoKey)
+#define RegGetValue OPL_FORM(RegGetValue)
+#define RegConnectRegistry OPL_FORM(RegConnectRegistry)
+
+#endif

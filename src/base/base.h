@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of base: libc made pleasant. Knows nothing of counters.
+ *
+ * Every function that can fail returns a Win32 status (0 is success); errno is translated here, at
+ * the line of the system call. All text is UTF-8 (generalized: lone surrogates have 3-byte forms).
+ */
+#ifndef OPL_BASE_H
+#define OPL_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <openperflib/windef.h>
+#include <openperflib/winerror.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+
+/* ---- limits.h of the house: every fixed limit, exceeding one is an error, never a truncation ---- */
+enum {
+    LIMIT_QUERY_OBJECTS = 1024,  /* title indices in one query */
+    LIMIT_QUERY_CHARS = 16384,   /* characters of a query string */
+    LIMIT_KEY_NAME = 255,        /* characters of a key's name */
+    LIMIT_VALUE_NAME = 16383,    /* characters of a value's name */
+    LIMIT_KEY_DEPTH = 512,       /* levels of keys */
+    LIMIT_VALUE_BYTES = 64 << 20 /* bytes of a value's data */
+};
+
+/* ---- status.c ---- */
+LSTATUS status_from_errno(int error);
+/* A short lower-case sentence without period, "status N" for unknown codes; never NULL. */
+const char *status_text(LSTATUS status);
+
+/* ---- buffer.c: bytes that grow and stay; once an allocation failed, `failed` stays true ---- */
+struct buffer {
+    char *data; /* always NUL-terminated behind len when not NULL */
+    size_t len, room;
+    bool failed;
+};
+void buffer_done(struct buffer *buffer);
+void buffer_clear(struct buffer *buffer); /* keeps the memory */
+bool buffer_reserve(struct buffer *buffer, size_t more);
+bool buffer_add(struct buffer *buffer, const void *bytes, size_t count);
+bool buffer_add_text(struct buffer *buffer, const char *text); /* without its NUL */
+bool buffer_add_byte(struct buffer *buffer, char byte);
+bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
+LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEMORY */
+#define BUFFER_AUTO __attribute__((cleanup(buffer_done))) struct buffer
+void free_pointer(void *pointer_to_pointer);
+#define FREE_AUTO __attribute__((cleanup(free_pointer)))
+
+/* ---- utf.c ---- */
+/* Converts `count` units. Writes at most `room` and returns how many are needed in all; a call with
+ * room 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both ways. */
+size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room);
+size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t room);
+/* `text` may be misaligned, as on the wire. */
+size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t room);
+bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count);
+bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count);
+bool utf8_valid(const char *text, size_t count);
+size_t utf16_length(const uint16_t *text);
+/* Simple upper-case fold of one code point, as the registry compares. */
+uint32_t unicode_upper(uint32_t code_point);
+/* Compares without regard to case by the simple upper-case fold of each code point; order by fold. */
+int text_compare_fold(const char *left, const char *right);
+int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
+
+/* ---- text.c ---- */
+/* Next word of blank-separated (space, tab) text: start, or NULL at the end; *count its length. */
+const char *text_word(const char **cursor, size_t *count);
+/* The whole of [text, text+count) as a decimal number; false if it is none or exceeds 2^32-1. */
+bool text_decimal(const char *text, size_t count, uint32_t *ret);
+bool text_hex(const char *text, size_t count, uint32_t *ret);
+bool text_equal_fold(const char *left, const char *right);
+bool text_starts_fold(const char *text, const char *prefix);
+/* Next string of a multi-string inside [cursor, end): NULL at the end. */
+const char *text_multi_next(const char **cursor, const char *end);
+char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: no memory */
+
+/* ---- file.c ---- */
+LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret); /* replaces the content of ret */
+LSTATUS file_read_fd(int fd, struct buffer *ret);
+/* Writes `path` whole or not at all: temporary file in the same folder, fsync, rename, fsync folder.
+ * mtime becomes later than `after` (if not NULL) by at least 1 ns, so that readers always see the
+ * change; *ret_stat (may be NULL) is the new file's. A full disk leaves the old file. */
+LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
+                     const struct timespec *after, struct stat *ret_stat);
+LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
+LSTATUS file_make_folders(const char *path, mode_t mode);
+LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* flock, 0600, never renamed */
+void file_unlock(int *fd);
+/* What file.c does to the disk, for tests that record it, refuse it or stop in the middle. */
+struct file_steps {
+    int (*open)(int dir_fd, const char *path, int flags, mode_t mode);
+    ssize_t (*write)(int fd, const void *data, size_t size);
+    int (*sync)(int fd);
+    int (*rename)(int old_dir, const char *old_path, int new_dir, const char *new_path);
+    int (*unlink)(int dir_fd, const char *path);
+};
+extern struct file_steps file_steps;
+/* Is the owner of `st` one we accept (root, the effective user, the owner of "/") and may nobody else
+ * write it? Sticky root-owned folders are fine. */
+bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
+
+/* ---- place.c: where things are; read once, through secure_getenv ---- */
+const char *place_vendor(void);  /* OPENPERFLIB_VENDOR or the compiled-in folder */
+const char *place_machine(void); /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib */
+/* OPENPERFLIB_ROOT/user, else $XDG_DATA_HOME/openperflib, else HOME of passwd; NULL: there is none */
+const char *place_user(void);
+const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
+const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
+
+/* ---- handle.c: small numbers with generations; stale and foreign ones are refused ---- */
+struct handle_table {
+    struct handle_slot *slots;
+    uint32_t count, room, free_head;
+    uint32_t tag; /* set once: tells the kinds of handles apart */
+};
+/* *ret is never 0 and never looks like a predefined key. */
+LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
+void *handle_get(struct handle_table *table, uintptr_t handle); /* NULL: not one of ours, or closed */
+void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes it */
+
+/* ---- clock.c ---- */
+enum { CLOCK_TICKS_PER_SECOND = 10000000 };
+int64_t clock_ticks(void);    /* CLOCK_MONOTONIC in 100 ns */
+int64_t clock_filetime(void); /* CLOCK_REALTIME as 100 ns since 1601-01-01 UTC */
+int64_t clock_filetime_of(const struct timespec *unix_time);
+void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
+int64_t clock_filetime_from(const SYSTEMTIME *time);
+
+/* ---- machine.c ---- */
+/* First label of the host name, upper case, at most 15 characters; never empty. */
+void machine_name(char name[static 16 * 4]);
+
+/* ---- trace.c: OPENPERFLIB_TRACE=1 prints each station of a query to stderr ---- */
+bool trace_on(void);
+void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* ---- event.c: the event log; `source` is "Perflib" or "LoadPerf" ---- */
+enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
+/* To the file `events` under OPENPERFLIB_ROOT (time, source, id, level, service, text, tab-separated)
+ * or to syslog. Never fails towards the caller, leaves errno alone. */
+void event_report(const char *source, unsigned id, enum event_level level, const char *service,
+                  const char *format, ...) PRINTF_LIKE(5, 6);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of names: titles and explanations of every index, in every installed language.
+ *
+ * A language's base is the merged view of the vendor's names/LLL.names, of every service's texts
+ * (Services\NAME\Performance\Names\LLL) and of what was written by hand. A text that a language lacks
+ * is the English one. (C21-C26, C.8)
+ */
+#ifndef OPL_NAMES_H
+#define OPL_NAMES_H
+
+#include "base/base.h"
+
+enum names_part { NAMES_COUNTER, NAMES_HELP };
+enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
+
+/* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if they say none.
+ * names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
+uint32_t names_user_langid(void);
+uint32_t names_language(uint32_t langid);
+bool names_language_installed(uint32_t language);
+LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* "009" */
+
+/* The whole base as REG_MULTI_SZ in UTF-16 or UTF-8. data NULL: success and the size; too small:
+ * ERROR_MORE_DATA and the size; a language not installed: English. */
+LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
+/* The text of one index, NULL if there is none; valid until the calling thread looks up again. */
+const char *names_lookup(uint32_t index, uint32_t language);
+/* The lowest index with this name (without regard to case) in the language; 0: none. */
+uint32_t names_find(const char *name, uint32_t language);
+/* Highest even and odd index in use: Last Counter, Last Help. */
+LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
+/* Stores what of a whole base written by a program differs from the merged view, by hand layer. */
+LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size);
+
+#endif
