@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks a command line along a table: -x, -xVALUE, --long, --long=value, --long value, and Windows'
+ * /x, /long, /long:value - the last three only when the option exists and no such file does. */
+#include "options.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "options-print.h"
+
+enum { HELP = 2000, VERSION, PRINT };
+
+const struct option_row options_common_rows[] = {
+    {'h',                 "help", NULL, HELP, "Print this help.", NULL, false},
+    {'V',               "version", NULL, VERSION, "Print the version.", NULL, false},
+    {0, "print-options", NULL, PRINT, "Print the option table for the build.", NULL, true},
+    {0             },
+};
+
+static bool row_ends(const struct option_row *row)
+{
+    return !row->letter && !row->name;
+}
+
+typedef bool row_matcher(const struct option_row *row, const char *text, size_t count);
+
+static bool letter_matches(const struct option_row *row, const char *text, size_t count)
+{
+    return count == 1 && row->letter == *text;
+}
+
+static bool letter_matches_any_case(const struct option_row *row, const char *text, size_t count)
+{
+    return count == 1 && row->letter &&
+           tolower((unsigned char)row->letter) == tolower((unsigned char)*text);
+}
+
+static bool name_matches(const struct option_row *row, const char *text, size_t count)
+{
+    return row->name && strlen(row->name) == count && strncasecmp(row->name, text, count) == 0;
+}
+
+static const struct option_row *rows_find(const struct option_row *rows, row_matcher *matches,
+                                          const char *text, size_t count)
+{
+    for (; rows && !row_ends(rows); rows++)
+        if (matches(rows, text, count))
+            return rows;
+    return NULL;
+}
+
+static const struct option_row *find(const struct options *options, row_matcher *matches,
+                                     const char *text, size_t count)
+{
+    const struct option_row *lists[] = {options->command ? options->command->rows : NULL,
+                                        options->tool->rows, options_common_rows};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const struct option_row *row = rows_find(lists[i], matches, text, count);
+        if (row)
+            return row;
+    }
+    return NULL;
+}
+
+int options_complain(const struct options *options, const char *format, ...)
+{
+    char name[128];
+    const struct tool *command = options->command;
+    snprintf(name, sizeof name, "%s%s%s", options->tool->name, command ? " " : "",
+             command ? command->name : "");
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "%s: ", options->tool->name);
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\nTry '%s --help'.\n", name);
+    va_end(list);
+    return EXIT_USAGE;
+}
+
+static int wrong(const struct options *options, const char *what, const char *word)
+{
+    options_complain(options, "%s: %s", what, word);
+    return OPTION_WRONG;
+}
+
+static int accept_row(struct options *options, const struct option_row *row)
+{
+    switch (row->id) {
+    case HELP:
+        options_print_help(options->tool, options->command);
+        return OPTION_SHOWN;
+    case VERSION:
+        options_print_version(options->tool);
+        return OPTION_SHOWN;
+    case PRINT:
+        options_print_table(options->tool);
+        return OPTION_SHOWN;
+    default:
+        return row->id;
+    }
+}
+
+/* Gives the row its argument: what is attached (NULL: nothing), else the next word. */
+static int accept_argument(struct options *options, const struct option_row *row,
+                           const char *attached)
+{
+    options->value = attached;
+    if (!row->argument) {
+        if (attached)
+            return wrong(options, "this option takes no value", options->spelled);
+    } else if (!attached && row->argument[0] != '[') {
+        if (options->at >= options->argc)
+            return wrong(options, "this option needs a value", options->spelled);
+        options->value = options->argv[options->at++];
+    }
+    return accept_row(options, row);
+}
+
+static int take_long(struct options *options, const char *word)
+{
+    const char *name = word + 2;
+    const char *equals = strchr(name, '=');
+    size_t count = equals ? (size_t)(equals - name) : strlen(name);
+    const struct option_row *row = find(options, name_matches, name, count);
+    if (!row)
+        return wrong(options, "unknown option", word);
+    return accept_argument(options, row, equals ? equals + 1 : NULL);
+}
+
+static int take_letter(struct options *options)
+{
+    const char *letter = options->cluster++;
+    const struct option_row *row = find(options, letter_matches, letter, 1);
+    if (*options->cluster == 0)
+        options->cluster = NULL;
+    if (!row)
+        return wrong(options, "unknown option", options->spelled);
+    const char *attached = row->argument ? options->cluster : NULL;
+    if (attached) {
+        options->cluster = NULL;
+        attached += *attached == '=';
+    }
+    return accept_argument(options, row, attached);
+}
+
+/* The row for "/x", "/long" or "/long:value"; NULL: this is a plain word. */
+static const struct option_row *windows_row(const struct options *options, const char *word,
+                                            const char **ret_attached)
+{
+    const char *name = word + 1;
+    const char *colon = strchr(name, ':');
+    size_t count = colon ? (size_t)(colon - name) : strlen(name);
+    *ret_attached = colon ? colon + 1 : NULL;
+    if (count == 0 || access(word, F_OK) == 0)
+        return NULL;
+    if (strcmp(name, "?") == 0)
+        return find(options, name_matches, "help", 4);
+    const struct option_row *row = find(options, letter_matches, name, count);
+    if (!row || row->id >= HELP) /* Windows takes /V for /v; a tool's own letters come first */
+        row = find(options, letter_matches_any_case, name, count);
+    if (!row)
+        row = find(options, name_matches, name, count);
+    return row && (!colon || row->argument) ? row : NULL;
+}
+
+int options_next(struct options *options)
+{
+    if (options->cluster)
+        return take_letter(options);
+    if (options->at >= options->argc)
+        return OPTION_END;
+    const char *word = options->argv[options->at++], *attached;
+    options->spelled = options->value = word;
+    if (!options->words_only && strcmp(word, "--") == 0) {
+        options->words_only = true;
+        return options_next(options);
+    }
+    if (options->words_only || (word[0] != '-' && word[0] != '/') || !word[1])
+        return OPTION_WORD;
+    if (word[0] == '/') {
+        const struct option_row *row = windows_row(options, word, &attached);
+        return row ? accept_argument(options, row, attached) : OPTION_WORD;
+    }
+    if (word[1] == '-')
+        return take_long(options, word);
+    options->cluster = word + 1;
+    return take_letter(options);
+}
+
+static const struct tool *command_find(const struct tool *commands, const char *name)
+{
+    for (; commands->name; commands++)
+        if (strcasecmp(commands->name, name) == 0)
+            return commands;
+    return NULL;
+}
+
+int options_begin(struct options *options, const struct tool *tool, int argc, char **argv)
+{
+    *options = (struct options){.tool = tool, .argv = argv, .argc = argc, .at = 1};
+    if (!tool->commands)
+        return 1;
+    int id = options_next(options);
+    if (id == OPTION_END)
+        return wrong(options, "a command is missing", tool->usage);
+    if (id != OPTION_WORD)
+        return id < 0 ? id : wrong(options, "the command comes first, before", options->spelled);
+    options->command = command_find(tool->commands, options->value);
+    return options->command ? 1 : wrong(options, "unknown command", options->value);
+}
+
+int options_status(int id)
+{
+    return id == OPTION_WRONG ? EXIT_USAGE : EXIT_GOOD;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One table per tool: parsing, --help, completions and the manual page's option list come from it.
+ *
+ *     static const struct option_row rows[] = {
+ *         {'b', "block", "FILE", BLOCK, "Read a saved block instead of asking the system."},
+ *         {0}
+ *     };
+ *     static const struct tool tool = {"pcview", "summary", "[OPTION]... [OBJECT]...", rows};
+ *
+ *     struct options options;
+ *     int id = options_begin(&options, &tool, argc, argv);
+ *     while (id > 0 && (id = options_next(&options)) > 0)
+ *         switch (id) { case BLOCK: path = options.value; break; case OPTION_WORD: ... }
+ *     if (id < 0)
+ *         return options_status(id);
+ *
+ * Every tool has --help (also /?), -V/--version and the hidden --print-options for the build.
+ */
+#ifndef OPL_TOOLS_OPTIONS_H
+#define OPL_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+
+struct option_row {
+    char letter;          /* 0: none */
+    const char *name;     /* NULL: none, then letter is not 0 */
+    const char *argument; /* NULL: takes none; "FILE"; "[SECONDS]": may be given with '=' only */
+    int id;               /* above 0 and not OPTION_WORD */
+    const char *help;     /* one or more sentences; wrapped by --help */
+    const char *complete; /* what completes the argument: "@files", "a b c", or NULL */
+    bool hidden;
+};
+
+/* A tool, or one of its commands ("query" of reg). */
+struct tool {
+    const char *name;
+    const char *summary;           /* one sentence */
+    const char *usage;             /* behind the name; several forms are separated by '\n' */
+    const struct option_row *rows; /* ended by a zeroed row; NULL: none */
+    const struct tool *commands;   /* ended by name NULL; the first word chooses one */
+    const char *more;              /* printed by --help behind the options; own line breaks */
+    const char *complete_words;    /* what completes plain words: "@files", a list, or NULL */
+    int id;                        /* of a command: what the tool likes */
+};
+
+enum { OPTION_WORD = 1000 }; /* a plain word is in .value */
+enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
+/* exit codes of every tool that is not bound to Windows' own */
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3 };
+
+struct options {
+    const struct tool *tool;
+    const struct tool *command; /* NULL until one is chosen */
+    char **argv;
+    int argc, at;
+    const char *cluster; /* the rest of "-abc" */
+    const char *value;   /* of the option or word just returned; NULL: none was given */
+    const char *spelled; /* the option as the user wrote it, for messages */
+    bool words_only;     /* "--" was seen */
+};
+
+/* Begins; if the tool has commands, chooses one. Returns 1, or OPTION_SHOWN or OPTION_WRONG. */
+int options_begin(struct options *options, const struct tool *tool, int argc, char **argv);
+/* The next option's id, OPTION_WORD, OPTION_END, or: OPTION_SHOWN (help or version was printed),
+ * OPTION_WRONG (said on stderr). */
+int options_next(struct options *options);
+/* The exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
+int options_status(int id);
+/* "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */
+int options_complain(const struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
