@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# Sourced by ./run, ./test and the scripts here: quiet commands, sections with durations, and the
+# folder of the project in $top.
+# shellcheck shell=bash
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+die() {
+    echo "${0##*/}: $1" >&2
+    exit "${2:-1}"
+}
+
+# Runs a command without its output, and prints all of it if the command fails.
+quietly() {
+    local log status=0
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 </dev/null || status=$?
+    [ "$status" = 0 ] || cat "$log" >&2
+    rm -f "$log"
+    return "$status"
+}
+
+# configure FOLDER OPTION...: makes the build folder, or gives an existing one these options.
+configure() {
+    local folder=$1
+    shift
+    if [ -f "$folder/build.ninja" ]; then
+        quietly meson configure "$folder" "$@"
+    else
+        quietly meson setup "$folder" "$top" "$@"
+    fi
+}
+
+build() {
+    quietly ninja -C "$1"
+}
+
+# The environment in which programs of a build folder run without being installed.
+enter_environment() {
+    local dump
+    dump=$(meson devenv -C "$1" --dump) || die "meson devenv -C $1 failed; delete that folder and try again"
+    eval "$dump"
+    # meson ends an empty list with a colon, which would mean the current folder
+    LD_LIBRARY_PATH=${LD_LIBRARY_PATH%:}
+}
