@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 
-/* A data query (never a name query). *size in: room, out: TotalByteLength; ERROR_MORE_DATA leaves it. */
+/* A data query (never a name query). *size in: room, out: TotalByteLength; ERROR_MORE_DATA leaves
+ * it. */
 LSTATUS collect_query(const char *text, void *data, DWORD *size);
 void collect_close(void);
 

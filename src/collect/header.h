@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* PERF_DATA_BLOCK itself, for collect.c. */
+#ifndef OPL_COLLECT_HEADER_H
+#define OPL_COLLECT_HEADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Header and machine name (UTF-8), rounded up to 8: where the first object goes. */
+size_t header_size(const char *machine);
+/* Writes the header with this moment's clocks; `data` has header_size bytes at least. */
+void header_write(void *data, const char *machine, size_t total, uint32_t objects);
+
+#endif

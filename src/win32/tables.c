@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who answers for which key: the one place where the registry meets the rooms that make values at
+ * the moment of the question. The registry itself knows only "a mount has a query function".
+ */
+#include "collect/collect.h"
+#include "names/names.h"
+#include "query/query.h"
+#include "registry/registry.h"
+
+#include <string.h>
+
+/* ---- the performance keys ---- */
+
+static LSTATUS query_names(const char *name, uint32_t language, bool wide, DWORD *type, void *data,
+                           DWORD *size)
+{
+    enum names_part part = text_starts_fold(name, "Counter") ? NAMES_COUNTER : NAMES_HELP;
+    if (type)
+        *type = REG_MULTI_SZ;
+    return names_text(part, language, wide, data, size);
+}
+
+static LSTATUS query_data(const char *name, DWORD *type, void *data, DWORD *size)
+{
+    if (type)
+        *type = REG_BINARY;
+    return collect_query(name, data, size);
+}
+
+/* The language that a text query names; English without one. (C23) */
+static uint32_t language_of(const char *name)
+{
+    const char *cursor = name;
+    size_t count;
+    uint32_t language;
+    text_word(&cursor, &count);
+    const char *word = text_word(&cursor, &count);
+    return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH;
+}
+
+static LSTATUS performance_data(const char *path, const char *name, bool wide, DWORD *type,
+                                void *data, DWORD *size)
+{
+    if (name && query_is_text(name))
+        return query_names(name, language_of(name), wide, type, data, size);
+    return query_data(name, type, data, size);
+}
+
+static LSTATUS performance_text(const char *path, const char *name, bool wide, DWORD *type,
+                                void *data, DWORD *size)
+{
+    if (name && query_is_text(name))
+        return query_names(name, LANGUAGE_ENGLISH, wide, type, data, size);
+    return query_data(name, type, data, size);
+}
+
+static LSTATUS performance_nlstext(const char *path, const char *name, bool wide, DWORD *type,
+                                   void *data, DWORD *size)
+{
+    if (name && query_is_text(name))
+        return query_names(name, names_language(names_user_langid()), wide, type, data, size);
+    return query_data(name, type, data, size);
+}
+
+static LSTATUS close_data(void)
+{
+    collect_close();
+    return ERROR_SUCCESS;
+}
+
+/* ---- a language's key below Perflib ---- */
+
+static uint32_t language_of_key(const char *path)
+{
+    const char *id = strrchr(path, '\\');
+    uint32_t language;
+    return id && text_hex(id + 1, strlen(id + 1), &language) ? language : LANGUAGE_ENGLISH;
+}
+
+static LSTATUS language_query(const char *path, const char *name, bool wide, DWORD *type,
+                              void *data, DWORD *size)
+{
+    if (!name || !query_is_text(name))
+        return ERROR_FILE_NOT_FOUND;
+    return query_names(name, language_of_key(path), wide, type, data, size);
+}
+
+static LSTATUS language_set(const char *path, const char *name, uint32_t type, const void *data,
+                            size_t size)
+{
+    if (!name || !query_is_text(name) || type != REG_MULTI_SZ)
+        return ERROR_INVALID_PARAMETER;
+    enum names_part part = text_starts_fold(name, "Counter") ? NAMES_COUNTER : NAMES_HELP;
+    return names_store(part, language_of_key(path), data, size);
+}
+
+static const char *const data_names[] = {"Global", "Costly", NULL};
+static const char *const text_names[] = {"Counter", "Help", NULL};
+
+static const struct mount mounts[] = {
+    {.path = "HKEY_PERFORMANCE_DATA",
+     .predefined = HKEY_PERFORMANCE_DATA,
+     .query = performance_data,
+     .set_status = ERROR_INVALID_HANDLE,
+     .open_status = ERROR_INVALID_HANDLE,
+     .enum_key_status = ERROR_INVALID_HANDLE,
+     .names = data_names,
+     .close = close_data},
+    {.path = "HKEY_PERFORMANCE_TEXT",
+     .predefined = HKEY_PERFORMANCE_TEXT,
+     .query = performance_text,
+     .set_status = ERROR_BADKEY,
+     .open_status = ERROR_INVALID_HANDLE,
+     .enum_key_status = ERROR_NO_MORE_ITEMS,
+     .names = text_names},
+    {.path = "HKEY_PERFORMANCE_NLSTEXT",
+     .predefined = HKEY_PERFORMANCE_NLSTEXT,
+     .query = performance_nlstext,
+     .set_status = ERROR_BADKEY,
+     .open_status = ERROR_INVALID_HANDLE,
+     .enum_key_status = ERROR_NO_MORE_ITEMS,
+     .names = text_names},
+    {.path = REGISTRY_PERFLIB "\\009",
+     .query = language_query,
+     .set = language_set,
+     .names = text_names,
+     .opens_as = HKEY_PERFORMANCE_TEXT},
+    {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
+     .query = performance_nlstext,
+     .set_status = ERROR_BADKEY,
+     .names = text_names,
+     .opens_as = HKEY_PERFORMANCE_NLSTEXT},
+    {.path = REGISTRY_PERFLIB "\\*",
+     .query = language_query,
+     .set = language_set,
+     .names = text_names},
+    {0         },
+};
+
+/* ---- values that are computed ---- */
+
+static LSTATUS last_counter(uint32_t *ret, struct buffer *text)
+{
+    uint32_t help;
+    return names_last(ret, &help);
+}
+
+static LSTATUS last_help(uint32_t *ret, struct buffer *text)
+{
+    uint32_t counter;
+    return names_last(&counter, ret);
+}
+
+static LSTATUS base_index(uint32_t *ret, struct buffer *text)
+{
+    *ret = NAMES_BASE_INDEX;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS perflib_version(uint32_t *ret, struct buffer *text)
+{
+    *ret = 0x00010001;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS install_language(uint32_t *ret, struct buffer *text)
+{
+    buffer_printf(text, "%04X", names_user_langid());
+    return buffer_status(text);
+}
+
+#define NLS_LANGUAGE "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Control\\Nls\\Language"
+
+static const struct registry_computed computed[] = {
+    {REGISTRY_PERFLIB, "Base Index", REG_DWORD, base_index, true},
+    {REGISTRY_PERFLIB,       "Last Counter", REG_DWORD, last_counter, false},
+    {REGISTRY_PERFLIB,            "Last Help", REG_DWORD, last_help, false},
+    {REGISTRY_PERFLIB, "Version", REG_DWORD, perflib_version, true},
+    {NLS_LANGUAGE,       "Default", REG_SZ, install_language, true},
+    {NLS_LANGUAGE,           "InstallLanguage", REG_SZ, install_language, true},
+    {0},
+};
+
+static LSTATUS each_language(bool (*each)(void *self, const char *name), void *self)
+{
+    return names_each_language(each, self);
+}
+
+static const struct registry_virtual_keys virtual_keys[] = {
+    {REGISTRY_PERFLIB, each_language},
+    {0               },
+};
+
+const struct registry_tables registry_tables = {mounts, computed, virtual_keys};
