@@ -79,19 +79,21 @@ bool text_decimal(const char *text, size_t count, uint32_t *ret);
 bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
 bool text_starts_fold(const char *text, const char *prefix);
-/* Next string of a multi-string inside [cursor, end): NULL at the end. */
+/* Next string of a multi-string inside [cursor, end): NULL at the end, which is an empty string or a
+ * string without NUL (a struct buffer has one behind its len: pass data + len + 1 to accept it). */
 const char *text_multi_next(const char **cursor, const char *end);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: no memory */
 
 /* ---- file.c ---- */
 LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret); /* replaces the content of ret */
 LSTATUS file_read_fd(int fd, struct buffer *ret);
-/* Writes `path` whole or not at all: temporary file in the same folder, fsync, rename, fsync folder.
- * mtime becomes later than `after` (if not NULL) by at least 1 ns, so that readers always see the
+/* Writes `path` whole or not at all: temporary file ".*.tmp" in the same folder, fsync, rename, fsync
+ * folder. `mode` is the file's, whatever the umask. mtime becomes later than `after` (if not NULL) by at least 1 ns, so that readers always see the
  * change; *ret_stat (may be NULL) is the new file's. A full disk leaves the old file. */
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
+/* Like mkdir -p; each folder that had to be made has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* flock, 0600, never renamed */
 void file_unlock(int *fd);
@@ -115,14 +117,17 @@ const char *place_machine(void); /* OPENPERFLIB_ROOT/machine or /var/lib/openper
 const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
 const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
+void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
 
-/* ---- handle.c: small numbers with generations; stale and foreign ones are refused ---- */
+/* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
+ * Thread-safe; what handle_get returned stays the caller's to protect against a concurrent close. A
+ * table is never freed; {.tag = 1} (1 to 7) is an empty one. */
 struct handle_table {
     struct handle_slot *slots;
     uint32_t count, room, free_head;
     uint32_t tag; /* set once: tells the kinds of handles apart */
 };
-/* *ret is never 0 and never looks like a predefined key. */
+/* *ret is never 0 and never looks like a predefined key; `object` is not NULL. */
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
 void *handle_get(struct handle_table *table, uintptr_t handle); /* NULL: not one of ours, or closed */
 void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes it */
@@ -138,6 +143,7 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 /* ---- machine.c ---- */
 /* First label of the host name, upper case, at most 15 characters; never empty. */
 void machine_name(char name[static 16 * 4]);
+void machine_name_from(const char *host, char name[static 16 * 4]); /* the same of a given host name */
 
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each station of a query to stderr ---- */
 bool trace_on(void);
@@ -149,5 +155,8 @@ enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
  * or to syslog. Never fails towards the caller, leaves errno alone. */
 void event_report(const char *source, unsigned id, enum event_level level, const char *service,
                   const char *format, ...) PRINTF_LIKE(5, 6);
+/* The first ten of a (source, id, service) come singly, then one line a minute with the count. Tests
+ * put a clock of their own here. */
+extern int64_t (*event_clock)(void);
 
 #endif

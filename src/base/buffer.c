@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes that grow and stay. A failed allocation is remembered, so that a writer may add a hundred
+ * things and ask once at the end whether all of them fitted.
+ */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALLEST_ROOM = 64 };
+
+void buffer_done(struct buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct buffer){0};
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+    buffer->len = 0;
+    buffer->failed = false;
+    if (buffer->data)
+        buffer->data[0] = '\0';
+}
+
+static bool fail(struct buffer *buffer)
+{
+    buffer->failed = true;
+    return false;
+}
+
+bool buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (buffer->failed)
+        return false;
+    if (more < buffer->room - buffer->len)
+        return true;
+    if (more >= PTRDIFF_MAX - buffer->len)
+        return fail(buffer);
+    size_t needed = buffer->len + more + 1;
+    size_t room = buffer->room <= PTRDIFF_MAX / 2 ? buffer->room * 2 : needed;
+    room = room < needed ? needed : room;
+    room = room < SMALLEST_ROOM ? SMALLEST_ROOM : room;
+    char *data = realloc(buffer->data, room);
+    if (!data)
+        return fail(buffer);
+    buffer->data = data;
+    buffer->room = room;
+    buffer->data[buffer->len] = '\0';
+    return true;
+}
+
+bool buffer_add(struct buffer *buffer, const void *bytes, size_t count)
+{
+    if (!buffer_reserve(buffer, count))
+        return false;
+    if (count)
+        memcpy(buffer->data + buffer->len, bytes, count);
+    buffer->len += count;
+    buffer->data[buffer->len] = '\0';
+    return true;
+}
+
+bool buffer_add_text(struct buffer *buffer, const char *text)
+{
+    return buffer_add(buffer, text, strlen(text));
+}
+
+bool buffer_add_byte(struct buffer *buffer, char byte)
+{
+    return buffer_add(buffer, &byte, 1);
+}
+
+bool buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int count = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    if (count < 0)
+        return fail(buffer);
+    if (!buffer_reserve(buffer, (size_t)count))
+        return false;
+    va_start(list, format);
+    vsnprintf(buffer->data + buffer->len, (size_t)count + 1, format, list);
+    va_end(list);
+    buffer->len += (size_t)count;
+    return true;
+}
+
+LSTATUS buffer_status(const struct buffer *buffer)
+{
+    return buffer->failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
+}
+
+void free_pointer(void *pointer_to_pointer)
+{
+    void *pointer;
+    memcpy(&pointer, pointer_to_pointer, sizeof pointer);
+    free(pointer);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The computer's name as a block carries it: first label of the host name, upper case, 15 units. */
+#include "base/base.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_UNITS = 15 };
+
+void machine_name_from(const char *host, char name[static 16 * 4])
+{
+    uint16_t units[MOST_UNITS];
+    size_t count = utf8_to_16(host, strcspn(host, "."), units, MOST_UNITS);
+    count = count < MOST_UNITS ? count : MOST_UNITS;
+    /* a pair that the limit cut in two goes as a whole */
+    if (count && (units[count - 1] & 0xfc00) == 0xd800)
+        count--;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t upper = unicode_upper(units[i]);
+        units[i] = upper > 0xffff ? units[i] : (uint16_t)upper;
+    }
+    size_t length = utf16_to_8(units, count, name, 16 * 4 - 1);
+    name[length] = '\0';
+    if (!length)
+        strcpy(name, "LOCALHOST");
+}
+
+void machine_name(char name[static 16 * 4])
+{
+    char host[256];
+    if (gethostname(host, sizeof host) != 0)
+        host[0] = '\0';
+    host[sizeof host - 1] = '\0';
+    machine_name_from(host, name);
+}

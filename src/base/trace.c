@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OPENPERFLIB_TRACE=1: each station of a query says on stderr what it decided. A line is one write,
+ * so that lines of several threads stay whole.
+ */
+#include "base/base.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_ROOM = 2048 };
+
+bool trace_on(void)
+{
+    static atomic_int known; /* 0: not asked yet, 1: off, 2: on */
+    int state = atomic_load_explicit(&known, memory_order_relaxed);
+    if (state == 0) {
+        const char *wish = secure_getenv("OPENPERFLIB_TRACE");
+        state = wish && *wish && strcmp(wish, "0") != 0 ? 2 : 1;
+        atomic_store_explicit(&known, state, memory_order_relaxed);
+    }
+    return state == 2;
+}
+
+void trace(const char *station, const char *format, ...)
+{
+    if (!trace_on())
+        return;
+    int saved = errno;
+    char line[LINE_ROOM];
+    int length = snprintf(line, sizeof line, "openperflib: %s: ", station);
+    va_list list;
+    va_start(list, format);
+    length += vsnprintf(line + length, sizeof line - (size_t)length, format, list);
+    va_end(list);
+    if (length > (int)sizeof line - 2)
+        length = (int)sizeof line - 2;
+    line[length++] = '\n';
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        errno = saved; /* nobody listens: nothing to do */
+    errno = saved;
+}
