@@ -8,6 +8,15 @@
 
 #define MAX_COMPUTERNAME_LENGTH 15
 
+/* code pages: the ANSI and the console's one are UTF-8 here */
+#define CP_ACP 0
+#define CP_OEMCP 1
+#define CP_THREAD_ACP 3
+#define CP_UTF8 65001
+#define MB_PRECOMPOSED 0x00000001
+#define MB_ERR_INVALID_CHARS 0x00000008
+#define WC_ERR_INVALID_CHARS 0x00000080
+
 OPL_BEGIN_DECLS
 
 /* The clock of PERF_DATA_BLOCK.PerfTime, ticks since an arbitrary start; never fails. */
@@ -15,8 +24,10 @@ BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *ticks) OPL_SYMBOL(QueryPerfor
 /* Ticks per second: always 10,000,000. */
 BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *ticks_per_second)
     OPL_SYMBOL(QueryPerformanceFrequency);
-/* This host's first label in upper case, at most 15 characters: the name in every block. *size counts
- * characters, in: with the terminator, out: without; too small: FALSE, ERROR_MORE_DATA... see the page. */
+/* This host's first label in upper case, at most 15 characters: the name in every block. *size
+ * counts characters (A: bytes of UTF-8), in: with the terminator, out: without. Too small: FALSE,
+ * last error ERROR_BUFFER_OVERFLOW, *size is what is needed with the terminator, name untouched.
+ * NULL: FALSE, ERROR_INVALID_PARAMETER. (reference C.2: it agrees with the block's header) */
 BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameA);
 BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameW);
 /* UTC now. */
@@ -31,7 +42,18 @@ void WINAPI SetLastError(DWORD code) OPL_SYMBOL(SetLastError);
 /* Characters before the terminator; NULL counts 0. */
 int WINAPI lstrlenA(LPCSTR text) OPL_SYMBOL(lstrlenA);
 int WINAPI lstrlenW(LPCWSTR text) OPL_SYMBOL(lstrlenW);
+/* At least so long, interrupted by no signal; 0xFFFFFFFF: for ever. */
 void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
+/* Text between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1 takes the
+ * terminator along. room 0 tells the needed size. Returns units written, or 0 with last error
+ * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (also: another code page),
+ * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). What is not valid
+ * becomes U+FFFD; default_char and used_default must be NULL for CP_UTF8, as on Windows. (C113) */
+int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
+                               int room, LPCCH default_char, LPBOOL used_default)
+    OPL_SYMBOL(WideCharToMultiByte);
+int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int count, LPWSTR out,
+                               int room) OPL_SYMBOL(MultiByteToWideChar);
 
 OPL_END_DECLS
 

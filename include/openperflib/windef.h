@@ -24,11 +24,13 @@
 #define OPL_END_DECLS
 #endif
 
-/* calling words: one convention only on this platform */
+/* calling words: one convention only on this platform. IN, OUT and OPTIONAL are what Windows'
+ * headers define too; tests/compat includes every system header behind them. */
 #define WINAPI
 #define APIENTRY
 #define CALLBACK
 #define WINAPIV
+#define PASCAL
 #ifndef __cdecl
 #define __cdecl
 #endif
@@ -39,14 +41,30 @@
 #define __declspec(what) __attribute__((OPL_DECLSPEC_##what))
 #define OPL_DECLSPEC_dllexport visibility("default")
 #define OPL_DECLSPEC_dllimport visibility("default")
+#define OPL_DECLSPEC_noinline noinline
+#define OPL_DECLSPEC_noreturn noreturn
+#define OPL_DECLSPEC_selectany weak
+#define OPL_DECLSPEC_align(bytes) aligned(bytes)
 #endif
+#ifndef __fallthrough
+#define __fallthrough __attribute__((fallthrough))
+#endif
+#ifndef CONST
 #define CONST const
+#endif
+#ifndef IN
 #define IN
+#endif
+#ifndef OUT
 #define OUT
+#endif
+#ifndef OPTIONAL
 #define OPTIONAL
+#endif
 #define UNALIGNED
 #define FAR
 #define NEAR
+#define UNREFERENCED_PARAMETER(name) ((void)(name))
 
 typedef uint8_t BYTE, UCHAR, BOOLEAN, *PBYTE, *LPBYTE;
 typedef uint16_t WORD, USHORT, *PWORD, *LPWORD;
@@ -59,9 +77,8 @@ typedef double DOUBLE;
 /* 8-byte alignment must hold on 32-bit x86 too, where int64_t inside a structure aligns to 4 */
 typedef int64_t LONGLONG __attribute__((aligned(8)));
 typedef uint64_t ULONGLONG __attribute__((aligned(8)));
-typedef int64_t LONG64, INT64;
-typedef uint64_t ULONG64, UINT64, DWORD64;
-typedef uint64_t DWORDLONG;
+typedef LONGLONG LONG64, INT64, *PLONGLONG;
+typedef ULONGLONG ULONG64, UINT64, DWORD64, DWORDLONG, *PULONGLONG;
 typedef uint32_t DWORD32, UINT32;
 typedef int32_t INT32, LONG32;
 typedef intptr_t INT_PTR, LONG_PTR;
@@ -83,9 +100,9 @@ typedef char16_t WCHAR;
 typedef __CHAR16_TYPE__ WCHAR;
 #endif
 typedef WCHAR *PWCHAR, *LPWCH, *PWSTR, *LPWSTR;
-typedef const WCHAR *LPCWCH, *PCWSTR, *LPCWSTR;
-typedef CHAR *PSTR, *LPSTR;
-typedef const CHAR *PCSTR, *LPCSTR;
+typedef const WCHAR *LPCWCH, *PCWCH, *PCWSTR, *LPCWSTR;
+typedef CHAR *PSTR, *LPSTR, *LPCH;
+typedef const CHAR *PCSTR, *LPCSTR, *LPCCH;
 
 #if __SIZEOF_WCHAR_T__ == 2
 #define OPL_TEXT_W(text) L##text
@@ -105,6 +122,8 @@ typedef const TCHAR *PCTSTR, *LPCTSTR;
 
 #ifndef TRUE
 #define TRUE 1
+#endif
+#ifndef FALSE
 #define FALSE 0
 #endif
 #define MAX_PATH 260
@@ -119,6 +138,10 @@ typedef HKEY *PHKEY;
 typedef HANDLE HMODULE, HINSTANCE, HWND;
 
 typedef union _LARGE_INTEGER {
+    __extension__ struct {
+        DWORD LowPart;
+        LONG HighPart;
+    };
     struct {
         DWORD LowPart;
         LONG HighPart;
@@ -126,6 +149,10 @@ typedef union _LARGE_INTEGER {
     LONGLONG QuadPart;
 } LARGE_INTEGER, *PLARGE_INTEGER;
 typedef union _ULARGE_INTEGER {
+    __extension__ struct {
+        DWORD LowPart;
+        DWORD HighPart;
+    };
     struct {
         DWORD LowPart;
         DWORD HighPart;
@@ -156,6 +183,14 @@ typedef struct _SYSTEMTIME {
 #define HIBYTE(value) ((BYTE)(((DWORD_PTR)(value) >> 8) & 0xff))
 
 typedef WORD LANGID;
+#define LANG_NEUTRAL 0x00
+#define LANG_GERMAN 0x07
+#define LANG_ENGLISH 0x09
+#define LANG_SPANISH 0x0a
+#define LANG_FRENCH 0x0c
+#define LANG_RUSSIAN 0x19
+#define SUBLANG_NEUTRAL 0x00
+#define SUBLANG_DEFAULT 0x01
 #define MAKELANGID(primary, sub) ((LANGID)(((WORD)(sub) << 10) | (WORD)(primary)))
 #define PRIMARYLANGID(id) ((WORD)(id)&0x3ff)
 #define SUBLANGID(id) ((WORD)(id) >> 10)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The umbrella that Windows programs include. */
+/*
+ * The umbrella that Windows programs include.
+ *
+ * As on Windows, winperf.h comes along unless WIN32_LEAN_AND_MEAN is defined (enum_process of the
+ * documents relies on it). wide.h makes L"..." programs work when compiled with -fshort-wchar.
+ */
 #ifndef OPENPERFLIB_WINDOWS_H
 #define OPENPERFLIB_WINDOWS_H
 
@@ -7,5 +12,9 @@
 #include "winerror.h"
 #include "winbase.h"
 #include "winreg.h"
+#include "wide.h"
+#ifndef WIN32_LEAN_AND_MEAN
+#include "winperf.h"
+#endif
 
 #endif

@@ -27,6 +27,7 @@ typedef struct _SECURITY_ATTRIBUTES {
 #define HKEY_USERS OPL_ROOT_KEY(0x80000003)
 #define HKEY_PERFORMANCE_DATA OPL_ROOT_KEY(0x80000004)
 #define HKEY_CURRENT_CONFIG OPL_ROOT_KEY(0x80000005)
+#define HKEY_DYN_DATA OPL_ROOT_KEY(0x80000006)
 #define HKEY_PERFORMANCE_TEXT OPL_ROOT_KEY(0x80000050)
 #define HKEY_PERFORMANCE_NLSTEXT OPL_ROOT_KEY(0x80000060)
 
@@ -53,6 +54,7 @@ typedef struct _SECURITY_ATTRIBUTES {
 #define KEY_CREATE_LINK 0x0020
 #define KEY_WOW64_64KEY 0x0100
 #define KEY_WOW64_32KEY 0x0200
+#define KEY_WOW64_RES 0x0300
 #define KEY_READ 0x20019
 #define KEY_WRITE 0x20006
 #define KEY_EXECUTE 0x20019
@@ -61,11 +63,20 @@ typedef struct _SECURITY_ATTRIBUTES {
 #define DELETE 0x00010000
 #endif
 #define READ_CONTROL 0x00020000
+#define WRITE_DAC 0x00040000
+#define WRITE_OWNER 0x00080000
+#define SYNCHRONIZE 0x00100000
+#define STANDARD_RIGHTS_REQUIRED 0x000F0000
+#define STANDARD_RIGHTS_READ READ_CONTROL
+#define STANDARD_RIGHTS_WRITE READ_CONTROL
+#define STANDARD_RIGHTS_ALL 0x001F0000
 #define MAXIMUM_ALLOWED 0x02000000
 
 #define REG_OPTION_NON_VOLATILE 0
 #define REG_OPTION_VOLATILE 1
+#define REG_OPTION_CREATE_LINK 2
 #define REG_OPTION_BACKUP_RESTORE 4
+#define REG_OPTION_OPEN_LINK 8
 #define REG_CREATED_NEW_KEY 1
 #define REG_OPENED_EXISTING_KEY 2
 
@@ -79,6 +90,8 @@ typedef struct _SECURITY_ATTRIBUTES {
 #define RRF_RT_DWORD (RRF_RT_REG_BINARY | RRF_RT_REG_DWORD)
 #define RRF_RT_QWORD (RRF_RT_REG_BINARY | RRF_RT_REG_QWORD)
 #define RRF_RT_ANY 0x0000ffff
+#define RRF_SUBKEY_WOW6464KEY 0x00010000
+#define RRF_SUBKEY_WOW6432KEY 0x00020000
 #define RRF_NOEXPAND 0x10000000
 #define RRF_ZEROONFAILURE 0x20000000
 
@@ -96,9 +109,9 @@ OPL_AW(RegOpenKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub,
 /* Opens or makes a key with all keys above it; *disposition tells which. */
 OPL_AW(RegCreateKeyEx,
        (HKEY key, LPCSTR sub, DWORD reserved, LPSTR class_name, DWORD options, REGSAM access,
-        const SECURITY_ATTRIBUTES *security, PHKEY result, LPDWORD disposition),
+        LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition),
        (HKEY key, LPCWSTR sub, DWORD reserved, LPWSTR class_name, DWORD options, REGSAM access,
-        const SECURITY_ATTRIBUTES *security, PHKEY result, LPDWORD disposition));
+        LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition));
 OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
 /* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer is one performance block;
  * its size cannot be asked: ERROR_MORE_DATA leaves *size as it was. (C2, C3, reference C.2, C.3) */
