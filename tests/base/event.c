@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of base/event.c and base/trace.c. */
+#include "test.h"
+#include "../temp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static char folder[64];
+static int64_t now;
+
+static int64_t test_clock(void)
+{
+    return now;
+}
+
+static int set_up(void **state)
+{
+    char root[128];
+    temp_make(folder);
+    snprintf(root, sizeof root, "%s/made/when/needed", folder);
+    setenv("OPENPERFLIB_ROOT", root, 1);
+    place_forget();
+    event_clock = test_clock;
+    now += (int64_t)1000 * CLOCK_TICKS_PER_SECOND;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    temp_remove(folder);
+    place_forget();
+    return 0;
+}
+
+static int lines(struct buffer *ret)
+{
+    int count = 0;
+    if (file_read(AT_FDCWD, place_events(), ret) != ERROR_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < ret->len; i++)
+        count += ret->data[i] == '\n';
+    return count;
+}
+
+static void an_event_is_one_line_of_fields(void **state)
+{
+    BUFFER_AUTO log = {0};
+    errno = 4711;
+    event_report("Perflib", 1008, EVENT_ERROR, "My\tPerf", "Open failed:\n%d", 5);
+    assert_int_equal(errno, 4711);
+    assert_int_equal(lines(&log), 1);
+    assert_int_equal(log.data[19], 'Z');
+    assert_string_equal(log.data + 20, "\tPerflib\t1008\terror\tMy Perf\tOpen failed: 5\n");
+    event_report("LoadPerf", 1, EVENT_INFO, NULL, "x");
+    assert_int_equal(lines(&log), 2);
+    assert_non_null(strstr(log.data, "\tLoadPerf\t1\tinformation\t\tx\n"));
+}
+
+static void a_flood_is_held_back(void **state)
+{
+    BUFFER_AUTO log = {0};
+    for (int i = 0; i < 1000; i++, now += CLOCK_TICKS_PER_SECOND / 10)
+        event_report("Perflib", 1014, EVENT_WARNING, "Flood", "failed");
+    /* ten singly, the last after 0.9 s; the next a minute later: 100 s hold one */
+    assert_int_equal(lines(&log), 11);
+    assert_non_null(strstr(log.data, "failed (and 599 more like this)\n"));
+    event_report("Perflib", 1014, EVENT_WARNING, "Other", "failed");
+    event_report("Perflib", 1015, EVENT_WARNING, "Flood", "failed");
+    assert_int_equal(lines(&log), 13); /* others are not held back */
+    now += (int64_t)61 * CLOCK_TICKS_PER_SECOND;
+    event_report("Perflib", 1014, EVENT_WARNING, "Flood", "failed");
+    assert_int_equal(lines(&log), 14);
+    assert_non_null(strstr(log.data, "failed (and 390 more like this)\n"));
+}
+
+static void many_kinds_forget_the_oldest(void **state)
+{
+    BUFFER_AUTO log = {0};
+    for (unsigned id = 0; id < 500; id++, now++)
+        event_report("Perflib", id, EVENT_WARNING, "S", "x");
+    assert_int_equal(lines(&log), 500);
+}
+
+static void long_texts_stay_one_line(void **state)
+{
+    BUFFER_AUTO log = {0};
+    char text[5000];
+    memset(text, 't', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    event_report("Perflib", 1000, EVENT_ERROR, text, "%s", text);
+    assert_int_equal(lines(&log), 1);
+    assert_int_equal(log.data[log.len - 1], '\n');
+}
+
+static void a_log_that_cannot_be_written_is_no_error(void **state)
+{
+    setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1);
+    place_forget();
+    event_report("Perflib", 1000, EVENT_ERROR, "S", "x");
+}
+
+static void tracing_is_off_unless_asked(void **state)
+{
+    trace("test", "nobody sees %d", 1);
+    assert_false(trace_on());
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(an_event_is_one_line_of_fields),
+        TEST(a_flood_is_held_back),
+        TEST(many_kinds_forget_the_oldest),
+        TEST(long_texts_stay_one_line),
+        TEST(a_log_that_cannot_be_written_is_no_error),
+        TEST(tracing_is_off_unless_asked),
+    };
+    unsetenv("OPENPERFLIB_TRACE");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
