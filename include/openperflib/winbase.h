@@ -7,6 +7,7 @@
 #include "winerror.h"
 
 #define MAX_COMPUTERNAME_LENGTH 15
+#define INFINITE 0xffffffff
 
 /* code pages: the ANSI and the console's one are UTF-8 here */
 #define CP_ACP 0
@@ -16,10 +17,12 @@
 #define MB_PRECOMPOSED 0x00000001
 #define MB_ERR_INVALID_CHARS 0x00000008
 #define WC_ERR_INVALID_CHARS 0x00000080
+#define WC_NO_BEST_FIT_CHARS 0x00000400
 
 OPL_BEGIN_DECLS
 
-/* The clock of PERF_DATA_BLOCK.PerfTime, ticks since an arbitrary start; never fails. */
+/* The clock of PERF_DATA_BLOCK.PerfTime, ticks since an arbitrary start. Fails for NULL only, with
+ * ERROR_NOACCESS. */
 BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *ticks) OPL_SYMBOL(QueryPerformanceCounter);
 /* Ticks per second: always 10,000,000. */
 BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *ticks_per_second)
@@ -45,10 +48,11 @@ int WINAPI lstrlenW(LPCWSTR text) OPL_SYMBOL(lstrlenW);
 /* At least so long, interrupted by no signal; 0xFFFFFFFF: for ever. */
 void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
 /* Text between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1 takes the
- * terminator along. room 0 tells the needed size. Returns units written, or 0 with last error
- * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (also: another code page),
- * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). What is not valid
- * becomes U+FFFD; default_char and used_default must be NULL for CP_UTF8, as on Windows. (C113) */
+ * terminator along; room 0 tells the needed size. Returns units written, or 0 with last error
+ * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (another code page, too), ERROR_INVALID_FLAGS,
+ * ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that flag what is not UTF-8
+ * becomes U+FFFD, and lone surrogates keep a three-byte form. default_char is never used, and both it
+ * and used_default must be NULL for CP_UTF8, as on Windows. (C113) */
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
                                int room, LPCCH default_char, LPBOOL used_default)
     OPL_SYMBOL(WideCharToMultiByte);

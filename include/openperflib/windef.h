@@ -16,12 +16,17 @@
  * also exports Win32 names (libwinpr2 does) can never be called by mistake. */
 #define OPL_SYMBOL(name) __asm__("opl_" #name)
 
+/* Around declarations: C linkage, and visible whatever -fvisibility says. */
 #ifdef __cplusplus
-#define OPL_BEGIN_DECLS extern "C" {
-#define OPL_END_DECLS }
+#define OPL_BEGIN_DECLS                                                                            \
+    _Pragma("GCC visibility push(default)") extern "C"                                             \
+    {
+#define OPL_END_DECLS                                                                              \
+    }                                                                                              \
+    _Pragma("GCC visibility pop")
 #else
-#define OPL_BEGIN_DECLS
-#define OPL_END_DECLS
+#define OPL_BEGIN_DECLS _Pragma("GCC visibility push(default)")
+#define OPL_END_DECLS _Pragma("GCC visibility pop")
 #endif
 
 /* calling words: one convention only on this platform. IN, OUT and OPTIONAL are what Windows'

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The form of a cooked value: capped, times 1,000, as LONG, LARGE or DOUBLE. Conversions stop at
+ * the ends of their type; what is whole never passes through a double on its way to LARGE.
+ */
+#include "pdh/pdh.h"
+
+#include <string.h>
+
+static const DWORD forms = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;
+
+bool format_valid(DWORD format)
+{
+    DWORD form = format & forms;
+    bool one_form = form && !(form & (form - 1));
+    bool text = format & (PDH_FMT_RAW | PDH_FMT_ANSI | PDH_FMT_UNICODE);
+    bool contrary = format & PDH_FMT_1000 && format & PDH_FMT_NOSCALE;
+    return one_form && !text && !contrary;
+}
+
+/* Percentages live between 0 and 100: several processors exceed it, skewed clocks go below. (B.5)
+ */
+static double capped(const struct cooked *cooked, DWORD format)
+{
+    if (!cooked->percent)
+        return cooked->number;
+    if (cooked->number < 0)
+        return 0;
+    return cooked->number > 100.0 && !(format & PDH_FMT_NOCAP100) ? 100.0 : cooked->number;
+}
+
+static LONGLONG times_1000(LONGLONG number)
+{
+    LONGLONG product;
+    if (__builtin_mul_overflow(number, 1000, &product))
+        return number < 0 ? INT64_MIN : INT64_MAX;
+    return product;
+}
+
+/* Toward zero. 2^63 is the first double that no longer fits. */
+static LONGLONG whole_of(double number)
+{
+    if (number >= 9223372036854775808.0)
+        return INT64_MAX;
+    return number > -9223372036854775808.0 ? (LONGLONG)number : INT64_MIN;
+}
+
+static LONG long_of(LONGLONG number)
+{
+    if (number > INT32_MAX)
+        return INT32_MAX;
+    return number < INT32_MIN ? INT32_MIN : (LONG)number;
+}
+
+void format_value(const struct cooked *cooked, DWORD format, PDH_FMT_COUNTERVALUE *ret)
+{
+    bool thousandths = format & PDH_FMT_1000;
+    double number = capped(cooked, format) * (thousandths ? 1000.0 : 1.0);
+    LONGLONG whole = cooked->is_whole ? cooked->whole : whole_of(number);
+    if (cooked->is_whole && thousandths)
+        whole = times_1000(whole);
+    memset(ret, 0, sizeof *ret);
+    ret->CStatus = PDH_CSTATUS_VALID_DATA;
+    if (format & PDH_FMT_DOUBLE)
+        ret->doubleValue = number;
+    else if (format & PDH_FMT_LARGE)
+        ret->largeValue = whole;
+    else
+        ret->longValue = long_of(whole);
+}
+
+static bool good(const PDH_RAW_COUNTER *sample)
+{
+    return sample->CStatus == PDH_CSTATUS_VALID_DATA || sample->CStatus == PDH_CSTATUS_NEW_DATA;
+}
+
+/* `ret` says why there is no number; the caller's status is returned. */
+static PDH_STATUS no_value(DWORD cstatus, PDH_STATUS status, PDH_FMT_COUNTERVALUE *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->CStatus = cstatus;
+    return status;
+}
+
+PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
+                           const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
+                           PDH_FMT_COUNTERVALUE *ret)
+{
+    bool two = formula_needs_two(counter_type);
+    struct cooked cooked;
+    PDH_STATUS status;
+    if (!ret || !newest || (two && !before) || !format_valid(format) ||
+        !formula_known(counter_type))
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (!good(newest))
+        return no_value(newest->CStatus, (PDH_STATUS)PDH_INVALID_DATA, ret);
+    if (two && !good(before))
+        return no_value(before->CStatus, (PDH_STATUS)PDH_INVALID_DATA, ret);
+    status = formula_cook(counter_type, time_base, newest, before, &cooked);
+    if (status == (PDH_STATUS)PDH_INVALID_ARGUMENT)
+        return status;
+    if (status)
+        return no_value(PDH_CSTATUS_INVALID_DATA, status, ret);
+    format_value(&cooked, format, ret);
+    return 0;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arithmetic of every counter type: a row says how to read the two samples and which formula
+ * follows. The order of operations is Windows' own, found by reproducing 242 printed values bit for
+ * bit: operands become double first, divisions come first, times 100 comes last. (reference B.4)
+ */
+#include "pdh/pdh.h"
+
+/* What a formula works on. */
+struct operands {
+    double first;  /* FirstValue, or how much it rose, or the time since it */
+    double second; /* SecondValue, or how much it rose */
+    double time_base;
+    double multi_count;
+    LONGLONG whole; /* the first operand once more, exact */
+};
+
+typedef double formula(const struct operands *from);
+
+static double formula_value(const struct operands *from)
+{
+    return from->first;
+}
+
+static double formula_rate(const struct operands *from)
+{
+    return from->first / (from->second / from->time_base);
+}
+
+static double formula_ratio(const struct operands *from)
+{
+    return from->first / from->second;
+}
+
+static double formula_percent(const struct operands *from)
+{
+    return from->first / from->second * 100.0;
+}
+
+static double formula_percent_inverse(const struct operands *from)
+{
+    return (1.0 - from->first / from->second) * 100.0;
+}
+
+/* FirstValue is kept multiplied by the frequency (B.3), so no time base here. */
+static double formula_multi(const struct operands *from)
+{
+    return from->first / from->second / from->multi_count * 100.0;
+}
+
+/* Divided by the count as perfmon does; the documentation's sample leaves that out. (B.5) */
+static double formula_multi_inverse(const struct operands *from)
+{
+    return (from->multi_count - from->first / from->second) / from->multi_count * 100.0;
+}
+
+static double formula_average_time(const struct operands *from)
+{
+    return from->first / from->time_base / from->second;
+}
+
+static double formula_seconds(const struct operands *from)
+{
+    return from->first / from->time_base;
+}
+
+/* How the operands come out of the samples. */
+enum reading {
+    READ_NEWEST, /* the newest values as they are */
+    READ_RISE,   /* newest minus before, of both values */
+    READ_AGE     /* SecondValue minus FirstValue: a clock and a start */
+};
+
+enum {
+    NARROW = 1,      /* the counter has 4 bytes and wraps at 2^32 */
+    NARROW_BASE = 2, /* so has its base */
+    BASE = 4,        /* SecondValue is a base and may wrap; otherwise it is a clock, or nothing */
+    DIVIDES = 8,     /* by SecondValue: when that is 0, nothing happened and the value is 0 */
+    TIME_BASE = 16,  /* ticks per second are needed */
+    MULTI = 32,      /* divides by MultiCount */
+    PERCENT = 64,
+    WHOLE = 128, /* the value is the first operand, exact */
+    CLOCK = DIVIDES,
+    PERCENT_OF_CLOCK = PERCENT | CLOCK,
+    PER_SECOND = CLOCK | TIME_BASE,
+    FRACTION = BASE | DIVIDES
+};
+
+struct formula_row {
+    DWORD type;
+    enum reading reading;
+    formula *formula;
+    unsigned flags;
+};
+
+/* clang-format off */
+static const struct formula_row formula_rows[] = {
+    {PERF_COUNTER_COUNTER,                READ_RISE,   formula_rate,            PER_SECOND | NARROW},
+    {PERF_COUNTER_BULK_COUNT,             READ_RISE,   formula_rate,            PER_SECOND},
+    {PERF_SAMPLE_COUNTER,                 READ_RISE,   formula_rate,            PER_SECOND | NARROW},
+    {PERF_COUNTER_TIMER,                  READ_RISE,   formula_percent,         PERCENT_OF_CLOCK},
+    {PERF_COUNTER_TIMER_INV,              READ_RISE,   formula_percent_inverse, PERCENT_OF_CLOCK},
+    {PERF_100NSEC_TIMER,                  READ_RISE,   formula_percent,         PERCENT_OF_CLOCK},
+    {PERF_100NSEC_TIMER_INV,              READ_RISE,   formula_percent_inverse, PERCENT_OF_CLOCK},
+    {PERF_OBJ_TIME_TIMER,                 READ_RISE,   formula_percent,         PERCENT_OF_CLOCK},
+    {PERF_COUNTER_MULTI_TIMER,            READ_RISE,   formula_multi,           PERCENT_OF_CLOCK | MULTI},
+    {PERF_COUNTER_MULTI_TIMER_INV,        READ_RISE,   formula_multi_inverse,   PERCENT_OF_CLOCK | MULTI},
+    {PERF_100NSEC_MULTI_TIMER,            READ_RISE,   formula_multi,           PERCENT_OF_CLOCK | MULTI},
+    {PERF_100NSEC_MULTI_TIMER_INV,        READ_RISE,   formula_multi_inverse,   PERCENT_OF_CLOCK | MULTI},
+    {PERF_COUNTER_QUEUELEN_TYPE,          READ_RISE,   formula_ratio,           CLOCK | NARROW},
+    {PERF_COUNTER_LARGE_QUEUELEN_TYPE,    READ_RISE,   formula_ratio,           CLOCK},
+    {PERF_COUNTER_100NS_QUEUELEN_TYPE,    READ_RISE,   formula_ratio,           CLOCK},
+    {PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, READ_RISE,   formula_ratio,           CLOCK},
+    {PERF_COUNTER_RAWCOUNT,               READ_NEWEST, formula_value,           WHOLE},
+    {PERF_COUNTER_LARGE_RAWCOUNT,         READ_NEWEST, formula_value,           WHOLE},
+    {PERF_COUNTER_RAWCOUNT_HEX,           READ_NEWEST, formula_value,           WHOLE},
+    {PERF_COUNTER_LARGE_RAWCOUNT_HEX,     READ_NEWEST, formula_value,           WHOLE},
+    {PERF_COUNTER_DELTA,                  READ_RISE,   formula_value,           WHOLE | NARROW},
+    {PERF_COUNTER_LARGE_DELTA,            READ_RISE,   formula_value,           WHOLE},
+    {PERF_SAMPLE_FRACTION,                READ_RISE,   formula_percent,         PERCENT | FRACTION | NARROW | NARROW_BASE},
+    {PERF_RAW_FRACTION,                   READ_NEWEST, formula_percent,         PERCENT | FRACTION},
+    {PERF_LARGE_RAW_FRACTION,             READ_NEWEST, formula_percent,         PERCENT | FRACTION},
+    /* the type says 4 bytes, disks deliver 8: what fell is not taken for wrapped */
+    {PERF_AVERAGE_TIMER,                  READ_RISE,   formula_average_time,    FRACTION | NARROW_BASE | TIME_BASE},
+    {PERF_AVERAGE_BULK,                   READ_RISE,   formula_ratio,           FRACTION | NARROW_BASE},
+    {PERF_ELAPSED_TIME,                   READ_AGE,    formula_seconds,         TIME_BASE},
+    {PERF_PRECISION_SYSTEM_TIMER,         READ_RISE,   formula_percent,         PERCENT | FRACTION},
+    {PERF_PRECISION_100NS_TIMER,          READ_RISE,   formula_percent,         PERCENT | FRACTION},
+    {PERF_PRECISION_OBJECT_TIMER,         READ_RISE,   formula_percent,         PERCENT | FRACTION},
+};
+/* clang-format on */
+
+static const struct formula_row *row_of(DWORD type)
+{
+    for (size_t i = 0; i < COUNT(formula_rows); i++)
+        if (formula_rows[i].type == type)
+            return &formula_rows[i];
+    return NULL;
+}
+
+bool formula_known(DWORD counter_type)
+{
+    return row_of(counter_type) != NULL;
+}
+
+bool formula_needs_two(DWORD counter_type)
+{
+    const struct formula_row *row = row_of(counter_type);
+    return row && row->reading == READ_RISE;
+}
+
+/* How much a counter rose. It may wrap once between two samples: a fall of more than half its
+ * range. A smaller fall means that something else took its place: false. (B.5) */
+static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
+{
+    ULONGLONG to = (ULONGLONG)newest, from = (ULONGLONG)before;
+    *ret = to - from;
+    if (to >= from)
+        return true;
+    if (!narrow || from > UINT32_MAX)
+        return from - to > UINT64_MAX / 2;
+    *ret = (uint32_t)*ret;
+    return from - to > UINT32_MAX / 2;
+}
+
+/* A clock never wraps; going back, it makes the pair meaningless. */
+static bool clock_rise_of(LONGLONG newest, LONGLONG before, ULONGLONG *ret)
+{
+    *ret = (ULONGLONG)newest - (ULONGLONG)before;
+    return newest >= before;
+}
+
+static PDH_STATUS read_newest(const struct formula_row *row, const PDH_RAW_COUNTER *newest,
+                              struct operands *ret)
+{
+    ret->whole = newest->FirstValue;
+    ret->first = (double)newest->FirstValue;
+    ret->second = (double)newest->SecondValue;
+    if (row->flags & DIVIDES && newest->SecondValue < 0)
+        return (PDH_STATUS)PDH_CALC_NEGATIVE_DENOMINATOR;
+    if (row->flags & DIVIDES && newest->FirstValue < 0)
+        return (PDH_STATUS)PDH_CALC_NEGATIVE_VALUE;
+    return 0;
+}
+
+static PDH_STATUS read_rise(const struct formula_row *row, const PDH_RAW_COUNTER *newest,
+                            const PDH_RAW_COUNTER *before, struct operands *ret)
+{
+    ULONGLONG first, second = 0;
+    bool forward = true;
+    if (row->flags & BASE)
+        forward =
+            rise_of(newest->SecondValue, before->SecondValue, row->flags & NARROW_BASE, &second);
+    else if (row->flags & DIVIDES)
+        forward = clock_rise_of(newest->SecondValue, before->SecondValue, &second);
+    if (!forward)
+        return (PDH_STATUS)PDH_CALC_NEGATIVE_DENOMINATOR;
+    if (!rise_of(newest->FirstValue, before->FirstValue, row->flags & NARROW, &first))
+        return (PDH_STATUS)PDH_CALC_NEGATIVE_VALUE;
+    ret->first = (double)first;
+    ret->second = (double)second;
+    ret->whole = (LONGLONG)first;
+    return 0;
+}
+
+/* 0 means not started; a start in the future has no age either. (B.5) */
+static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
+{
+    ULONGLONG age = 0;
+    if (newest->FirstValue == 0 || !clock_rise_of(newest->SecondValue, newest->FirstValue, &age))
+        age = 0;
+    ret->first = (double)age;
+    return 0;
+}
+
+static PDH_STATUS read_operands(const struct formula_row *row, const PDH_RAW_COUNTER *newest,
+                                const PDH_RAW_COUNTER *before, struct operands *ret)
+{
+    ret->multi_count = newest->MultiCount;
+    if (row->reading == READ_NEWEST)
+        return read_newest(row, newest, ret);
+    if (row->reading == READ_AGE)
+        return read_age(newest, ret);
+    if (!before)
+        return (PDH_STATUS)PDH_CSTATUS_INVALID_DATA;
+    return read_rise(row, newest, before, ret);
+}
+
+/* Nothing was counted in no time: 0, never a NaN. (B.5) */
+static bool nothing_happened(const struct formula_row *row, const struct operands *from)
+{
+    return (row->flags & DIVIDES && from->second == 0) ||
+           (row->flags & MULTI && from->multi_count == 0);
+}
+
+PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
+                        const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
+                        struct cooked *ret)
+{
+    const struct formula_row *row = row_of(counter_type);
+    struct operands from = {0};
+    PDH_STATUS status;
+    if (!row || (row->flags & TIME_BASE && !time_base))
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (row->flags & TIME_BASE && *time_base <= 0)
+        return (PDH_STATUS)PDH_CALC_NEGATIVE_TIMEBASE;
+    from.time_base = time_base ? (double)*time_base : 0;
+    status = read_operands(row, newest, before, &from);
+    if (status)
+        return status;
+    ret->number = nothing_happened(row, &from) ? 0 : row->formula(&from);
+    ret->whole = from.whole;
+    ret->is_whole = row->flags & WHOLE;
+    ret->percent = row->flags & PERCENT;
+    return 0;
+}

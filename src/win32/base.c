@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The doors of winbase.h: clock, names, languages, last error, text between UTF-8 and UTF-16. */
+#include "base/base.h"
+#include "names/names.h"
+#include <openperflib/winbase.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- last error ---- */
+
+/* Always loaded with the program or by an early dlopen: no allocation at the first use. */
+static __thread DWORD last_error __attribute__((tls_model("initial-exec")));
+
+DWORD WINAPI GetLastError(void)
+{
+    return last_error;
+}
+
+void WINAPI SetLastError(DWORD code)
+{
+    last_error = code;
+}
+
+static int fail(DWORD code)
+{
+    last_error = code;
+    return 0;
+}
+
+/* ---- clock ---- */
+
+BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *ticks)
+{
+    if (!ticks)
+        return fail(ERROR_NOACCESS);
+    ticks->QuadPart = clock_ticks();
+    return TRUE;
+}
+
+BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *ticks_per_second)
+{
+    if (!ticks_per_second)
+        return fail(ERROR_NOACCESS);
+    ticks_per_second->QuadPart = CLOCK_TICKS_PER_SECOND;
+    return TRUE;
+}
+
+void WINAPI GetSystemTime(SYSTEMTIME *time)
+{
+    clock_systemtime(clock_filetime(), time);
+}
+
+void WINAPI GetSystemTimeAsFileTime(FILETIME *time)
+{
+    uint64_t now = (uint64_t)clock_filetime();
+    time->dwLowDateTime = (DWORD)now;
+    time->dwHighDateTime = (DWORD)(now >> 32);
+}
+
+void WINAPI Sleep(DWORD milliseconds)
+{
+    struct timespec left = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    if (milliseconds == 0)
+        sched_yield();
+    while (milliseconds == INFINITE)
+        pause();
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* ---- names ---- */
+
+/* *size as GetComputerName has it: `needed` counts the terminator. */
+static BOOL name_fits(const void *name, LPDWORD size, size_t needed)
+{
+    if (!size || (!name && *size >= needed))
+        return fail(ERROR_INVALID_PARAMETER);
+    if (*size >= needed)
+        return TRUE;
+    *size = (DWORD)needed;
+    return fail(ERROR_BUFFER_OVERFLOW);
+}
+
+BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size)
+{
+    char text[16 * 4];
+    machine_name(text);
+    if (!name_fits(name, size, strlen(text) + 1))
+        return FALSE;
+    *size = (DWORD)strlen(text);
+    memcpy(name, text, *size + 1);
+    return TRUE;
+}
+
+BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
+{
+    char text[16 * 4];
+    machine_name(text);
+    size_t needed = utf8_to_16(text, strlen(text) + 1, NULL, 0);
+    if (!name_fits(name, size, needed))
+        return FALSE;
+    *size = (DWORD)utf8_to_16(text, strlen(text) + 1, (uint16_t *)name, needed) - 1;
+    return TRUE;
+}
+
+LANGID WINAPI GetSystemDefaultUILanguage(void)
+{
+    return (LANGID)names_user_langid();
+}
+
+LANGID WINAPI GetUserDefaultUILanguage(void)
+{
+    return (LANGID)names_user_langid();
+}
+
+/* ---- text ---- */
+
+int WINAPI lstrlenA(LPCSTR text)
+{
+    return text ? (int)strlen(text) : 0;
+}
+
+int WINAPI lstrlenW(LPCWSTR text)
+{
+    return text ? (int)utf16_length((const uint16_t *)text) : 0;
+}
+
+static bool code_page_known(UINT code_page)
+{
+    return code_page == CP_ACP || code_page == CP_OEMCP || code_page == CP_THREAD_ACP ||
+           code_page == CP_UTF8;
+}
+
+/* What both directions demand of their arguments. */
+static DWORD conversion_fault(UINT code_page, const void *text, int count, const void *out,
+                              int room, DWORD wrong_flags)
+{
+    if (!text || !count || room < 0 || (room && (!out || out == text)))
+        return ERROR_INVALID_PARAMETER;
+    if (!code_page_known(code_page))
+        return ERROR_INVALID_PARAMETER;
+    return wrong_flags ? ERROR_INVALID_FLAGS : ERROR_SUCCESS;
+}
+
+static int converted(size_t needed, int room)
+{
+    if (needed > INT_MAX)
+        return fail(ERROR_INVALID_PARAMETER);
+    return room && needed > (size_t)room ? fail(ERROR_INSUFFICIENT_BUFFER) : (int)needed;
+}
+
+static bool is_lead(WCHAR unit)
+{
+    return (unit & 0xfc00) == 0xd800;
+}
+
+static bool is_trail(WCHAR unit)
+{
+    return (unit & 0xfc00) == 0xdc00;
+}
+
+static bool utf16_paired(LPCWCH text, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_trail(text[i]))
+            return false;
+        if (!is_lead(text[i]))
+            continue;
+        if (i + 1 == count || !is_trail(text[i + 1]))
+            return false;
+        i++;
+    }
+    return true;
+}
+
+int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
+                               int room, LPCCH default_char, LPBOOL used_default)
+{
+    const uint16_t *units = (const uint16_t *)text;
+    DWORD fault = conversion_fault(code_page, text, count, out, room,
+                                   flags & ~(DWORD)(WC_ERR_INVALID_CHARS | WC_NO_BEST_FIT_CHARS));
+    if (!fault && code_page == CP_UTF8 && (default_char || used_default))
+        fault = ERROR_INVALID_PARAMETER;
+    if (fault)
+        return fail(fault);
+    size_t length = count < 0 ? utf16_length(units) + 1 : (size_t)count;
+    if (flags & WC_ERR_INVALID_CHARS && !utf16_paired(text, length))
+        return fail(ERROR_NO_UNICODE_TRANSLATION);
+    if (used_default)
+        *used_default = FALSE;
+    return converted(utf16_to_8(units, length, out, (size_t)room), room);
+}
+
+int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int count, LPWSTR out,
+                               int room)
+{
+    DWORD fault = conversion_fault(code_page, text, count, out, room,
+                                   flags & ~(DWORD)(MB_PRECOMPOSED | MB_ERR_INVALID_CHARS));
+    if (fault)
+        return fail(fault);
+    size_t length = count < 0 ? strlen(text) + 1 : (size_t)count;
+    if (flags & MB_ERR_INVALID_CHARS && !utf8_valid(text, length))
+        return fail(ERROR_NO_UNICODE_TRANSLATION);
+    return converted(utf8_to_16(text, length, (uint16_t *)out, (size_t)room), room);
+}
