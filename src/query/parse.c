@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a value name of HKEY_PERFORMANCE_DATA asks for.
+ *
+ * The first word decides. Where the documents are silent:
+ *   - only blanks ask like ""; blanks around Global and Costly do no harm;
+ *   - in a list, words that are no title index are ignored ("2 abc" asks for 2); if no index is
+ * left
+ *     ("abc", "99999999999", "Global Costly"), the answer is an empty block and nobody is asked;
+ *   - "Foreign" without a machine asks nobody;
+ *   - a language is a word of hex digits behind a blank ("Counter 00C", "counter 9"); anything else
+ *     behind Counter, Help or Explain ("Counters", "Help xyz") means English.
+ */
+#include "query/query.h"
+
+#include <string.h>
+
+enum { LANGUAGE_ENGLISH_ID = 0x009 };
+
+static const struct {
+    const char *prefix;
+    enum query_kind kind;
+} text_queries[] = {
+    {"Counter", QUERY_NAMES},
+    {"Help",    QUERY_HELPS},
+    {"Explain", QUERY_HELPS},
+};
+
+/* Keywords that stand alone. */
+static const struct {
+    const char *word;
+    enum query_kind kind;
+} keywords[] = {
+    {"Global", QUERY_GLOBAL},
+    {"Costly", QUERY_COSTLY},
+};
+
+static const char foreign[] = "Foreign";
+
+/* The row of text_queries with which `text` begins; COUNT(text_queries): none. */
+static size_t text_query(const char *text)
+{
+    size_t row = 0;
+    while (row < COUNT(text_queries) && !text_starts_fold(text, text_queries[row].prefix))
+        row++;
+    return row;
+}
+
+bool query_is_text(const char *text)
+{
+    return text && text_query(text) < COUNT(text_queries);
+}
+
+static bool is_word(const char *word, size_t count, const char *expected)
+{
+    return text_compare_fold_n(word, count, expected, strlen(expected)) == 0;
+}
+
+static uint32_t language_behind(const char *text)
+{
+    uint32_t language;
+    size_t count;
+    if (*text != ' ' && *text != '\t')
+        return LANGUAGE_ENGLISH_ID;
+    const char *word = text_word(&text, &count);
+    return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
+}
+
+static LSTATUS add_object(struct query *query, uint32_t index)
+{
+    if (query_wants_object(query, index))
+        return ERROR_SUCCESS;
+    if (query->object_count == LIMIT_QUERY_OBJECTS)
+        return ERROR_INVALID_PARAMETER;
+    query->objects[query->object_count++] = index;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS parse_objects(const char *text, struct query *ret)
+{
+    const char *word;
+    size_t count;
+    while ((word = text_word(&text, &count))) {
+        uint32_t index;
+        LSTATUS status = text_decimal(word, count, &index) ? add_object(ret, index) : 0;
+        if (status != ERROR_SUCCESS)
+            return status;
+    }
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS parse_foreign(const char *rest, struct query *ret)
+{
+    ret->machine = text_word(&rest, &ret->machine_count);
+    if (!ret->machine)
+        return ERROR_SUCCESS;
+    ret->kind = QUERY_FOREIGN;
+    return parse_objects(rest, ret);
+}
+
+static LSTATUS parse_words(struct query *ret)
+{
+    const char *rest = ret->text;
+    size_t count, more;
+    const char *first = text_word(&rest, &count);
+    if (first && is_word(first, count, foreign)) {
+        memcpy(ret->text_room + (first - ret->text), foreign, sizeof foreign - 1);
+        ret->text = first;
+        return parse_foreign(rest, ret);
+    }
+    bool alone = !text_word(&rest, &more);
+    for (size_t i = 0; first && alone && i < COUNT(keywords); i++)
+        if (is_word(first, count, keywords[i].word)) {
+            ret->kind = keywords[i].kind;
+            strcpy(ret->text_room, keywords[i].word);
+            return ERROR_SUCCESS;
+        }
+    LSTATUS status = parse_objects(ret->text, ret);
+    if (ret->object_count)
+        ret->kind = QUERY_OBJECTS;
+    return status;
+}
+
+static LSTATUS keep_text(const char *text, struct query *ret)
+{
+    size_t size = strnlen(text, sizeof ret->text_room);
+    if (size == sizeof ret->text_room || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
+        return ERROR_INVALID_PARAMETER;
+    memcpy(ret->text_room, text, size + 1);
+    return ERROR_SUCCESS;
+}
+
+LSTATUS query_parse(const char *text, struct query *ret)
+{
+    ret->kind = QUERY_NOTHING;
+    ret->text = ret->text_room;
+    ret->machine = NULL;
+    ret->machine_count = 0;
+    ret->language = LANGUAGE_ENGLISH_ID;
+    ret->object_count = 0;
+    ret->text_room[0] = '\0';
+    if (!text || !text[strspn(text, " \t")]) {
+        ret->kind = QUERY_GLOBAL;
+        return ERROR_SUCCESS;
+    }
+    LSTATUS status = keep_text(text, ret);
+    if (status != ERROR_SUCCESS)
+        return status;
+    size_t row = text_query(ret->text);
+    if (row == COUNT(text_queries))
+        return parse_words(ret);
+    ret->kind = text_queries[row].kind;
+    ret->language = language_behind(ret->text + strlen(text_queries[row].prefix));
+    return ERROR_SUCCESS;
+}
+
+bool query_wants_object(const struct query *query, uint32_t index)
+{
+    for (size_t i = 0; i < query->object_count; i++)
+        if (query->objects[i] == index)
+            return true;
+    return false;
+}
