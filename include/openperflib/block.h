@@ -35,7 +35,7 @@ typedef struct opl_block {
     size_t size; /* TotalByteLength, never above the bytes given */
     PERF_DATA_BLOCK header;
     bool swapped;          /* the block has the other byte order */
-    opl_block_fault fault; /* why the last walk over objects ended; OPL_BLOCK_GOOD: at its end */
+    opl_block_fault fault; /* the first damage that any walk met since opl_block_init */
     size_t fault_offset;   /* where, in bytes from the block's start */
 } opl_block;
 
@@ -71,8 +71,8 @@ typedef struct opl_sample {
 
 OPL_BEGIN_DECLS
 
-/* Begins a walk over `size` bytes, which the caller keeps. Checks signature, version and header.
- * (reference A.1, A.6 rule 1) */
+/* Begins a walk over `size` bytes, which the caller keeps. Checks signature, version and header;
+ * after a fault the block has no objects. (reference A.1, A.6 rule 1) */
 opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size);
 /* Short lower-case text for a fault; never NULL. */
 const char *opl_block_fault_text(opl_block_fault fault);
@@ -80,15 +80,17 @@ const char *opl_block_fault_text(opl_block_fault fault);
  * terminated when room > 0. */
 size_t opl_block_system_name(const opl_block *block, char *out, size_t room);
 /* Steps to the next object; start with a zeroed view. False at the end or on damage: block->fault
- * tells. (A.6 rules 2, 3, 7) */
+ * tells; the view stays as it was. (A.6 rules 2, 3, 7) */
 bool opl_block_next_object(opl_block *block, opl_object_view *object);
-/* Finds the first object with this title index. */
+/* Finds the first object with this title index; false: there is none, *object is untouched. */
 bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view *object);
-/* Steps to the next counter definition of the object; start with a zeroed view. */
+/* Steps to the next counter definition of the object; start with a zeroed view. False at the end or
+ * on damage, as above. (A.3, A.6 rule 4) */
 bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
                              opl_counter_view *counter);
 /* Steps to the next instance; start with a zeroed view. A single object gives exactly one view, with
- * only its counter block; an object with no instances, and metadata, give none. */
+ * only its counter block; an object with no instances, and metadata, give none. False at the end or on
+ * damage, as above. (A.4, A.5, A.6 rules 5 to 7) */
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
 /* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one, C19).
@@ -106,7 +108,8 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         char *out, size_t room);
 /* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a text.
- * (reference B.3) */
+ * The base is the definition directly behind, if it is of a base type; without one has_base is false.
+ * Types without a name have their value only. (reference B.3) */
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);
@@ -121,15 +124,17 @@ typedef struct opl_type_info {
     const char *type_text; /* "NUMBER", "COUNTER", "TEXT", "ZERO" */
     const char *subtype_text;
     const char *timer_text;    /* "TIMER_TICK", "TIMER_100NS", "OBJECT_TIMER" */
-    const char *display_text;  /* "", "/sec", "%", "secs", "hidden" */
+    const char *display_text;  /* "", "/sec", "%", "secs", "hidden", "histogram" */
     const char *suffix;        /* what stands behind the shown value */
     bool delta_counter, delta_base, inverse, multi;
     bool is_base;              /* belongs to the definition before it and is not shown */
     bool needs_base;           /* the next definition is its base */
     bool needs_two_samples;
 } opl_type_info;
+/* Decodes any 32 bits; every text is there, "unknown" for values that have no meaning. (C15, C16) */
 void opl_type_describe(DWORD counter_type, opl_type_info *ret);
-/* Position in the table of named types, for enumerating: NULL behind the last. */
+/* Position in the table of named types, for enumerating: NULL behind the last. Two rows at the end are
+ * second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE. (B.2) */
 const char *opl_type_name(size_t position, DWORD *ret_type);
 
 OPL_END_DECLS

@@ -31,7 +31,8 @@ typedef struct opl_build_counter {
 } opl_build_counter;
 
 typedef struct opl_build_object_info {
-    DWORD name_index, help_index, level;
+    DWORD name_index, help_index;
+    DWORD level;          /* 0: the lowest of its counters */
     LONG default_counter; /* position, -1: none */
     bool single;          /* PERF_NO_INSTANCES */
     DWORD code_page;      /* 0: names are UTF-16 */
@@ -47,7 +48,10 @@ typedef struct opl_build {
     bool misused; /* calls in a wrong order, or counters out of range: ERROR_INVALID_PARAMETER */
     DWORD objects;
     size_t object;   /* offset of the object being written; (size_t)-1: none */
+    size_t empty;    /* offset of the object before, if it has no instances; (size_t)-1: none */
     size_t counters; /* offset of the counter block being written; (size_t)-1: none */
+    bool single;
+    DWORD code_page;
     DWORD block_size;
     DWORD counter_count;
     DWORD instances;
@@ -57,9 +61,10 @@ typedef struct opl_build {
 
 OPL_BEGIN_DECLS
 
-/* Begins writing at `data`, which the caller keeps. */
+/* Begins writing at `data`, which the caller keeps. Any alignment; 8 is what readers like. */
 void opl_build_init(opl_build *build, void *data, size_t room);
-/* Begins an object; a single one has its counter block at once. */
+/* Begins an object; a single one has its counter block at once. Misuse: more than
+ * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4. (A.2, A.3) */
 void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, DWORD count);
 /* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */
@@ -67,18 +72,24 @@ void opl_build_instance(opl_build *build, const char *name);
 /* The same with everything: the name counted, the parent (object 0: none), UniqueID (-1: none). */
 void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
                              DWORD parent_object, DWORD parent_instance, LONG unique_id);
-/* Sets the value of the counter at `position` in the current instance. */
+/* Sets the value of the counter at `position` in the current instance. A value wider than the
+ * counter is misuse; a DWORD may go into 8 bytes. */
 void opl_build_dword(opl_build *build, DWORD position, DWORD value);
 void opl_build_large(opl_build *build, DWORD position, ULONGLONG value);
 /* By the counter's size: 4 bytes (the low half) or 8. */
 void opl_build_number(opl_build *build, DWORD position, ULONGLONG value);
-/* A text counter: UTF-16 with terminator, cut to its size. */
+/* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
+void opl_build_multi(opl_build *build, DWORD position, ULONGLONG value, DWORD count);
+/* A text counter, from UTF-8: UTF-16 with terminator, cut to its size; UTF-8 bytes for the subtype
+ * ASCII. */
 void opl_build_text(opl_build *build, DWORD position, const char *text);
 /* Ends the current object: its TotalByteLength and NumInstances are right then. Called by the next
  * opl_build_object and opl_build_collect too. */
 void opl_build_end(opl_build *build);
 /* Hands the result out as Collect must: on success *data behind the last byte, *bytes, *types; with
- * ERROR_MORE_DATA both zero and *data as it was. */
+ * ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data as it was. A last
+ * object without instances is padded by the size of a counter block, because viewers are in use that
+ * read one there. (C43, C44, D.4) */
 DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 OPL_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of wire: the binary format. Walker and builder are public (block.h, build.h); here is what
- * only the library needs: the checks of ExtCounterTestLevel. */
+/* The door of wire: the binary format. Walker and builder are public (block.h, build.h); here is
+ * what only the library needs: the checks of ExtCounterTestLevel. */
 #ifndef OPL_WIRE_H
 #define OPL_WIRE_H
 
@@ -17,8 +17,8 @@ enum wire_fault {
     WIRE_FAULT_INSTANCES,   /* instances do not end where the object ends (1004) */
     WIRE_FAULT_ALIGNMENT    /* lengths not multiples of 8: a warning, data kept (1016) */
 };
-/* Judges `count` objects in [data, data + size). *ret_object: position of the faulty one. Kept as in
- * the wild: up to 7 bytes behind the last instance, any behind an object without instances. */
+/* Judges `count` objects in [data, data + size). *ret_object: position of the faulty one. Kept as
+ * in the wild: up to 7 bytes behind the last instance, any behind an object without instances. */
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
                                    uint32_t *ret_object);
 

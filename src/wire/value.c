@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The values in a counter block: as a number, as a text, and as the sample that PDH would keep,
+ * that is the value together with the clock or base which its type pairs it with (B.3).
+ */
+#include "wire/inner.h"
+
+#include <byteswap.h>
+#include <string.h>
+
+enum { TICKS_OF_100NS = 10000000 };
+
+const void *opl_counter_data(const opl_block *block, const opl_instance_view *instance,
+                             const opl_counter_view *counter)
+{
+    size_t offset = counter->definition.CounterOffset, size = counter->definition.CounterSize;
+    if (offset > instance->counters_size || size > instance->counters_size - offset)
+        return NULL;
+    return block->data + instance->counters + offset;
+}
+
+static DWORD load_dword(const opl_block *block, const unsigned char *at)
+{
+    DWORD value;
+    memcpy(&value, at, sizeof(value));
+    return block->swapped ? bswap_32(value) : value;
+}
+
+static ULONGLONG load_large(const opl_block *block, const unsigned char *at)
+{
+    ULONGLONG value;
+    memcpy(&value, at, sizeof(value));
+    return block->swapped ? bswap_64(value) : value;
+}
+
+static bool is_text(const opl_counter_view *counter)
+{
+    return (counter->definition.CounterType & TYPE_KIND_MASK) == PERF_TYPE_TEXT;
+}
+
+bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
+                        const opl_counter_view *counter, ULONGLONG *ret)
+{
+    const void *data = opl_counter_data(block, instance, counter);
+    if (!data || is_text(counter))
+        return false;
+    switch (counter->definition.CounterSize) {
+    case 4:
+        *ret = load_dword(block, data);
+        return true;
+    case 8:
+        *ret = load_large(block, data);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Texts of subtype ASCII are in the object's code page; without one they are taken for UTF-8. */
+static void decode_text(const opl_block *block, const opl_object_view *object,
+                        const PERF_COUNTER_DEFINITION *definition, const void *data,
+                        struct text_sink *sink)
+{
+    enum { CODE_PAGE_UTF8 = 65001 };
+    DWORD code_page = object->type.CodePage ? object->type.CodePage : CODE_PAGE_UTF8;
+    if ((definition->CounterType & TYPE_SUBTYPE_MASK) == PERF_TEXT_UNICODE)
+        text_decode_utf16(data, definition->CounterSize, block->swapped, sink);
+    else
+        text_decode_codepage(code_page, data, definition->CounterSize, sink);
+}
+
+size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
+                        const opl_instance_view *instance, const opl_counter_view *counter,
+                        char *out, size_t room)
+{
+    struct text_sink sink = {out, room, 0};
+    const void *data = opl_counter_data(block, instance, counter);
+    if (!data || !is_text(counter))
+        return 0;
+    decode_text(block, object, &counter->definition, data, &sink);
+    return sink_end_text(&sink);
+}
+
+/* ---- samples ---- */
+
+/* Types without a clock count in ticks of the block too. */
+static LONGLONG time_base(const opl_block *block, const opl_object_view *object, DWORD type)
+{
+    switch (type & TYPE_TIMER_MASK) {
+    case PERF_TIMER_100NS:
+        return TICKS_OF_100NS;
+    case PERF_OBJECT_TIMER:
+        return object->type.PerfFreq.QuadPart;
+    default:
+        return block->header.PerfFreq.QuadPart;
+    }
+}
+
+/* The base is the very next definition. False: its value is damaged; no base at all is no damage.
+ */
+static bool take_base(opl_block *block, const opl_object_view *object,
+                      const opl_instance_view *instance, const opl_counter_view *counter,
+                      opl_sample *sample)
+{
+    opl_counter_view base = *counter;
+    ULONGLONG value;
+    if (!opl_object_next_counter(block, object, &base))
+        return true;
+    const struct type_row *row = type_find(base.definition.CounterType);
+    if (!row || !row->is_base)
+        return true;
+    if (!opl_counter_number(block, instance, &base, &value))
+        return false;
+    sample->has_base = true;
+    sample->second = (LONGLONG)value;
+    return true;
+}
+
+static bool take_second(opl_block *block, const opl_object_view *object,
+                        const opl_instance_view *instance, const opl_counter_view *counter,
+                        enum second_value second, opl_sample *sample)
+{
+    switch (second) {
+    case SECOND_TICKS:
+        sample->second = block->header.PerfTime.QuadPart;
+        return true;
+    case SECOND_100NS:
+        sample->second = block->header.PerfTime100nSec.QuadPart;
+        return true;
+    case SECOND_OBJECT:
+        sample->second = object->type.PerfTime.QuadPart;
+        return true;
+    case SECOND_BASE:
+        return take_base(block, object, instance, counter, sample);
+    default:
+        return true;
+    }
+}
+
+/* Multi timers: the count is the DWORD right behind the value, and those of ticks keep value times
+ * frequency. */
+static bool take_count(const opl_block *block, const opl_instance_view *instance,
+                       const opl_counter_view *counter, opl_sample *sample)
+{
+    size_t offset = (size_t)counter->definition.CounterOffset + counter->definition.CounterSize;
+    if (instance->counters_size - offset < sizeof(DWORD))
+        return false;
+    sample->multi_count = load_dword(block, block->data + instance->counters + offset);
+    if ((sample->type & TYPE_TIMER_MASK) == PERF_TIMER_TICK)
+        sample->first =
+            (LONGLONG)((ULONGLONG)sample->first * (ULONGLONG)block->header.PerfFreq.QuadPart);
+    return true;
+}
+
+bool opl_counter_sample(opl_block *block, const opl_object_view *object,
+                        const opl_instance_view *instance, const opl_counter_view *counter,
+                        opl_sample *ret)
+{
+    DWORD type = counter->definition.CounterType;
+    const struct type_row *row = type_find(type);
+    ULONGLONG value;
+    if (!opl_counter_number(block, instance, counter, &value))
+        return false;
+    opl_sample sample = {.type = type, .first = (LONGLONG)value, .multi_count = 1};
+    sample.time_base = time_base(block, object, type);
+    if (row && !take_second(block, object, instance, counter, row->second, &sample))
+        return false;
+    if (row && !row->is_base && (type & PERF_MULTI_COUNTER) &&
+        !take_count(block, instance, counter, &sample))
+        return false;
+    *ret = sample;
+    return true;
+}
