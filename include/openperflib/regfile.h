@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a registry file: read entry by entry, and printed entry by entry.
+ *
+ * Reads "REGEDIT4" and "Windows Registry Editor Version 5.00", in UTF-16LE with its mark, UTF-8, or
+ * code page 1252. A damaged line is reported and costs only itself; a damaged key line costs the
+ * values below it too, because nobody can say where they belong. (docs/registry.md)
+ */
+#ifndef OPENPERFLIB_REGFILE_H
+#define OPENPERFLIB_REGFILE_H
+
+#include <stdbool.h>
+
+#include "winreg.h"
+
+typedef enum opl_reg_kind {
+    OPL_REG_KEY,          /* [key] */
+    OPL_REG_DELETE_KEY,   /* [-key] */
+    OPL_REG_VALUE,        /* "name"=... */
+    OPL_REG_DELETE_VALUE, /* "name"=- */
+    OPL_REG_COMMENT,      /* `name` is the line's text */
+    OPL_REG_DAMAGED       /* `name` is the line's text, `why` a sentence without period */
+} opl_reg_kind;
+
+typedef struct opl_reg_entry {
+    opl_reg_kind kind;
+    unsigned line;    /* where it begins, from 1 */
+    const char *key;  /* the key it belongs to, with its root's long name: HKEY_LOCAL_MACHINE\... */
+    const char *name; /* the value's name, "" for the default value; UTF-8 */
+    DWORD type;
+    const void *data; /* text types in UTF-8, with the terminators that the file gives */
+    size_t size;
+    const char *why;
+} opl_reg_entry;
+
+/* How opl_reg_read takes the file. */
+#define OPL_REG_STRICT_HEADER 1u /* no header line: ERROR_NOT_REGISTRY_FILE, and nothing is called */
+#define OPL_REG_ONE_ENCODING 2u  /* not UTF-8 throughout: all of it is code page 1252 */
+
+OPL_BEGIN_DECLS
+
+/* Calls `each` for every entry in the file's order, until it returns false; pointers are valid during
+ * the call. Errors: ERROR_NOT_REGISTRY_FILE, ERROR_NOT_ENOUGH_MEMORY. */
+LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
+                     bool (*each)(void *self, const opl_reg_entry *entry), void *self);
+
+/* Writes the entry as lines of a version 5 file in UTF-8 with "\n" ends and a terminator.
+ * *size in: room, out: bytes needed with the terminator; ERROR_MORE_DATA when the room is less,
+ * ERROR_INVALID_PARAMETER for an entry that has no text form. */
+LSTATUS opl_reg_print(const opl_reg_entry *entry, char *text, size_t *size);
+
+OPL_END_DECLS
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading .reg text. The file becomes UTF-8 once, then each line is judged for itself: it yields one
+ * entry or one named damage, and the next line starts afresh.
+ */
+#include "registry/hive.h"
+
+#include <string.h>
+
+struct reader {
+    const char *cursor, *end;
+    unsigned line;       /* the one last taken */
+    bool regedit4;       /* its hex(1), hex(2), hex(7) hold bytes of the code page */
+    bool key_known;      /* false: behind a damaged key line or a deletion */
+    bool stopped;
+    struct buffer key, name, data, text;
+    bool (*each)(void *self, const opl_reg_entry *entry);
+    void *self;
+};
+
+struct span {
+    const char *at, *end;
+};
+
+static struct span trimmed(struct span text)
+{
+    while (text.at < text.end && (*text.at == ' ' || *text.at == '\t'))
+        text.at++;
+    while (text.at < text.end && strchr(" \t\r", text.end[-1]) && text.end[-1])
+        text.end--;
+    return text;
+}
+
+static bool take_line(struct reader *reader, struct span *ret)
+{
+    if (reader->cursor >= reader->end)
+        return false;
+    const char *end = memchr(reader->cursor, '\n', (size_t)(reader->end - reader->cursor));
+    *ret = trimmed((struct span){reader->cursor, end ? end : reader->end});
+    reader->cursor = end ? end + 1 : reader->end;
+    reader->line++;
+    return true;
+}
+
+static void report(struct reader *reader, opl_reg_entry entry)
+{
+    entry.key = reader->key.data ? reader->key.data : "";
+    if (!reader->each(reader->self, &entry))
+        reader->stopped = true;
+}
+
+static void report_line(struct reader *reader, opl_reg_kind kind, unsigned line, struct span text,
+                        const char *why)
+{
+    buffer_clear(&reader->name);
+    buffer_add(&reader->name, text.at, (size_t)(text.end - text.at));
+    buffer_add_byte(&reader->name, 0);
+    if (!reader->name.failed)
+        report(reader, (opl_reg_entry){
+                           .kind = kind, .line = line, .name = reader->name.data, .why = why});
+}
+
+/* ---- keys ---- */
+
+const char *hive_root(const char *name, size_t count)
+{
+    static const struct {
+        const char *given, *path;
+    } roots[] = {
+        {"HKEY_LOCAL_MACHINE", "HKEY_LOCAL_MACHINE"},
+        {"HKLM", "HKEY_LOCAL_MACHINE"},
+        {"HKEY_CURRENT_USER", "HKEY_CURRENT_USER"},
+        {"HKCU", "HKEY_CURRENT_USER"},
+        {"HKEY_USERS", "HKEY_USERS"},
+        {"HKU", "HKEY_USERS"},
+        {"HKEY_CLASSES_ROOT", "HKEY_CLASSES_ROOT"},
+        {"HKCR", "HKEY_CLASSES_ROOT"},
+        {"HKEY_CURRENT_CONFIG", "HKEY_CURRENT_CONFIG"},
+        {"HKCC", "HKEY_CURRENT_CONFIG"},
+    };
+    for (size_t i = 0; i < COUNT(roots); i++)
+        if (!text_compare_fold_n(roots[i].given, strlen(roots[i].given), name, count))
+            return roots[i].path;
+    return NULL;
+}
+
+static size_t characters(const char *text, size_t count)
+{
+    return utf8_to_16(text, count, NULL, 0);
+}
+
+/* NULL: the path is good and stands in reader->key. */
+static const char *take_path(struct reader *reader, struct span path)
+{
+    size_t count = 0, depth = 0;
+    while (path.at + count < path.end && path.at[count] != '\\')
+        count++;
+    const char *root = hive_root(path.at, count);
+    if (!root)
+        return "the key does not begin with a root such as HKEY_LOCAL_MACHINE";
+    buffer_clear(&reader->key);
+    buffer_add_text(&reader->key, root);
+    for (path.at += count; path.at < path.end; path.at += count, depth++) {
+        path.at++;
+        for (count = 0; path.at + count < path.end && path.at[count] != '\\';)
+            count++;
+        if (!count)
+            return "a part of the key's path is empty";
+        if (characters(path.at, count) > LIMIT_KEY_NAME || depth >= LIMIT_KEY_DEPTH)
+            return "the key's path is too long";
+        buffer_add_byte(&reader->key, '\\');
+        buffer_add(&reader->key, path.at, count);
+    }
+    return NULL;
+}
+
+static const char *read_key(struct reader *reader, struct span line)
+{
+    reader->key_known = false;
+    while (line.end > line.at && line.end[-1] != ']')
+        line.end--;
+    if (line.end - line.at < 3)
+        return "a key line ends with ]";
+    line.at++;
+    line.end--;
+    bool gone = *line.at == '-';
+    const char *why = take_path(reader, (struct span){line.at + gone, line.end});
+    if (why)
+        return why;
+    reader->key_known = !gone;
+    report(reader, (opl_reg_entry){.kind = gone ? OPL_REG_DELETE_KEY : OPL_REG_KEY,
+                                   .line = reader->line,
+                                   .name = ""});
+    return NULL;
+}
+
+/* ---- values ---- */
+
+/* A quoted text with \\ and \" from its opening quote on; *at is then behind the closing one. */
+static const char *read_quoted(struct span *line, struct buffer *ret)
+{
+    buffer_clear(ret);
+    for (const char *at = line->at + 1; at < line->end; at++) {
+        if (*at == '"') {
+            line->at = at + 1;
+            return NULL;
+        }
+        if (*at == '\\') {
+            at++;
+            if (at == line->end || (*at != '\\' && *at != '"'))
+                return "a backslash in a text is written twice";
+        }
+        buffer_add_byte(ret, *at);
+    }
+    return "the closing quotation mark is missing";
+}
+
+static int hex_digit(char digit)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = digit ? strchr(digits, digit | 0x20) : NULL;
+    return digit > ' ' && found ? (int)(found - digits) : -1;
+}
+
+/* The rest of a hex value goes on in the next line; a line that starts something else stays. */
+static bool next_hex_line(struct reader *reader, struct span *line)
+{
+    struct span next;
+    const char *cursor = reader->cursor;
+    if (!take_line(reader, &next))
+        return false;
+    if (next.at < next.end && hex_digit(*next.at) >= 0) {
+        *line = next;
+        return true;
+    }
+    reader->cursor = cursor;
+    reader->line--;
+    return false;
+}
+
+/* Bytes between commas, over as many lines as end with a backslash. */
+static const char *read_hex(struct reader *reader, struct span *line)
+{
+    bool first = true;
+    for (;; first = false) {
+        *line = trimmed(*line);
+        if (line->at < line->end && *line->at == '\\' && line->at + 1 == line->end &&
+            !next_hex_line(reader, line))
+            return "the value breaks off";
+        if (first && (line->at == line->end || *line->at == ';'))
+            return NULL;
+        int high = line->at < line->end ? hex_digit(*line->at++) : -1;
+        int low = high >= 0 && line->at < line->end ? hex_digit(*line->at) : -1;
+        if (high < 0)
+            return "a byte of two hexadecimal digits is missing";
+        line->at += low >= 0;
+        buffer_add_byte(&reader->data, (char)(low < 0 ? high : high << 4 | low));
+        *line = trimmed(*line);
+        if (line->at == line->end || *line->at != ',')
+            return NULL;
+        line->at++;
+    }
+}
+
+static bool is_text(uint32_t type)
+{
+    return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
+}
+
+/* Text was read as the bytes that the registry editor keeps: make it UTF-8. */
+static const char *hex_to_text(struct reader *reader)
+{
+    struct buffer *data = &reader->data, *text = &reader->text;
+    buffer_clear(text);
+    if (!reader->regedit4) {
+        if (data->len % 2)
+            return "text in hexadecimal form has an odd number of bytes";
+        size_t need = utf16_to_8_bytes(data->data, data->len / 2, NULL, 0);
+        if (buffer_reserve(text, need))
+            text->len = utf16_to_8_bytes(data->data, data->len / 2, text->data, need);
+    } else if (utf8_valid(data->data, data->len)) {
+        return NULL;
+    } else {
+        ansi_add_as_8(text, data->data, data->len);
+    }
+    struct buffer swap = *data;
+    *data = *text;
+    *text = swap;
+    return NULL;
+}
+
+static const char *read_dword(struct reader *reader, struct span *line)
+{
+    uint32_t number = 0;
+    unsigned digits = 0;
+    *line = trimmed(*line);
+    for (; line->at < line->end && hex_digit(*line->at) >= 0; line->at++, digits++)
+        number = number << 4 | (uint32_t)hex_digit(*line->at);
+    if (digits < 1 || digits > 8)
+        return "a dword has one to eight hexadecimal digits";
+    buffer_add(&reader->data, &number, sizeof number);
+    return NULL;
+}
+
+/* "hex:" or "hex(7):"; false if it is neither. */
+static bool hex_type(struct span *line, uint32_t *ret_type)
+{
+    size_t count = (size_t)(line->end - line->at), digits = 0;
+    *ret_type = REG_BINARY;
+    if (count >= 4 && !text_compare_fold_n(line->at, 4, "hex:", 4)) {
+        line->at += 4;
+        return true;
+    }
+    if (count < 7 || text_compare_fold_n(line->at, 4, "hex(", 4))
+        return false;
+    while (4 + digits < count && hex_digit(line->at[4 + digits]) >= 0)
+        digits++;
+    if (count < 6 + digits || memcmp(line->at + 4 + digits, "):", 2) ||
+        !text_hex(line->at + 4, digits, ret_type))
+        return false;
+    line->at += 6 + digits;
+    return true;
+}
+
+/* What stands behind "name"=; NULL: it is in reader->data. */
+static const char *read_data(struct reader *reader, struct span *line, uint32_t *ret_type)
+{
+    static const char dword[] = "dword:";
+    const char *why;
+    buffer_clear(&reader->data);
+    if (line->at < line->end && *line->at == '"') {
+        *ret_type = REG_SZ;
+        why = read_quoted(line, &reader->data);
+        buffer_add_byte(&reader->data, 0);
+        return why;
+    }
+    if (line->end - line->at >= 6 && !text_compare_fold_n(line->at, 6, dword, 6)) {
+        *ret_type = REG_DWORD;
+        line->at += 6;
+        return read_dword(reader, line);
+    }
+    if (!hex_type(line, ret_type))
+        return "the value is neither text in quotation marks, dword: nor hex:";
+    why = read_hex(reader, line);
+    return why || !is_text(*ret_type) ? why : hex_to_text(reader);
+}
+
+static const char *read_name(struct reader *reader, struct span *line)
+{
+    const char *why = NULL;
+    buffer_clear(&reader->name);
+    if (*line->at == '@')
+        line->at++;
+    else
+        why = read_quoted(line, &reader->name);
+    if (!why && characters(reader->name.data, reader->name.len) > LIMIT_VALUE_NAME)
+        why = "the value's name is too long";
+    *line = trimmed(*line);
+    if (!why && (line->at == line->end || *line->at != '='))
+        why = "= is missing behind the value's name";
+    line->at += !why;
+    *line = trimmed(*line);
+    buffer_add_byte(&reader->name, 0);
+    return why;
+}
+
+static const char *read_value(struct reader *reader, struct span line)
+{
+    opl_reg_entry entry = {.kind = OPL_REG_VALUE, .line = reader->line};
+    const char *why = read_name(reader, &line);
+    if (why)
+        return why;
+    if (line.at < line.end && *line.at == '-') {
+        entry.kind = OPL_REG_DELETE_VALUE;
+        line.at++;
+    } else if ((why = read_data(reader, &line, &entry.type))) {
+        return why;
+    }
+    line = trimmed(line);
+    if (line.at < line.end && *line.at != ';')
+        return "something stands behind the value";
+    if (!reader->key_known)
+        return "the value belongs to no key, because the key line above is damaged or a deletion";
+    entry.name = reader->name.data;
+    entry.data = reader->data.data ? reader->data.data : "";
+    entry.size = reader->data.len;
+    if (!reader->name.failed && !reader->data.failed && !reader->text.failed)
+        report(reader, entry);
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+static const char *bad_bytes(struct span line)
+{
+    for (const char *at = line.at; at < line.end; at++)
+        if ((unsigned char)*at < ' ' && *at != '\t')
+            return "the line holds a control character";
+    if (!utf8_valid(line.at, (size_t)(line.end - line.at)))
+        return "the line is not UTF-8";
+    return NULL;
+}
+
+static void read_line(struct reader *reader, struct span line)
+{
+    unsigned number = reader->line;
+    if (line.at == line.end)
+        return;
+    if (*line.at == ';') {
+        report_line(reader, OPL_REG_COMMENT, number, line, NULL);
+        return;
+    }
+    const char *why = bad_bytes(line);
+    if (*line.at == '[') {
+        reader->key_known = false;
+        why = why ? why : read_key(reader, line);
+    } else if (!why && (*line.at == '"' || *line.at == '@')) {
+        why = read_value(reader, line);
+    } else if (!why) {
+        why = "the line is neither a key, a value nor a comment";
+    }
+    if (why)
+        report_line(reader, OPL_REG_DAMAGED, number, line, why);
+}
+
+static bool span_is(struct span line, const char *text)
+{
+    size_t count = (size_t)(line.end - line.at);
+    return count == strlen(text) && !memcmp(line.at, text, count);
+}
+
+/* Takes the header; a file without one goes on with its first line, unless that is refused. */
+static LSTATUS read_header(struct reader *reader, unsigned flags)
+{
+    struct span line = {0};
+    const char *start = reader->cursor;
+    if (take_line(reader, &line)) {
+        reader->regedit4 = span_is(line, "REGEDIT4");
+        if (reader->regedit4 || span_is(line, HIVE_HEADER))
+            return ERROR_SUCCESS;
+    }
+    if (flags & OPL_REG_STRICT_HEADER)
+        return ERROR_NOT_REGISTRY_FILE;
+    report_line(reader, OPL_REG_DAMAGED, 1, line, "the first line is not \"" HIVE_HEADER "\"");
+    if (line.at < line.end && strchr("[\"@;", *line.at)) {
+        reader->cursor = start;
+        reader->line = 0;
+    }
+    return ERROR_SUCCESS;
+}
+
+/* The whole file in UTF-8; *ret points into `bytes` when it is that already. */
+static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *room,
+                   struct span *ret)
+{
+    *ret = (struct span){bytes, bytes + size};
+    if (size >= 2 && !memcmp(bytes, "\xff\xfe", 2)) {
+        size_t count = (size - 2) / 2, need = utf16_to_8_bytes(bytes + 2, count, NULL, 0);
+        if (buffer_reserve(room, need))
+            room->len = utf16_to_8_bytes(bytes + 2, count, room->data, need);
+        *ret = (struct span){room->data, room->data + room->len};
+    } else if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
+        ret->at += 3;
+    } else if (!utf8_valid(bytes, size) &&
+               ((flags & OPL_REG_ONE_ENCODING) || (size >= 8 && !memcmp(bytes, "REGEDIT4", 8)))) {
+        ansi_add_as_8(room, bytes, size);
+        *ret = (struct span){room->data, room->data + room->len};
+    }
+}
+
+static LSTATUS reader_done(struct reader *reader, LSTATUS status)
+{
+    if (reader->key.failed || reader->name.failed || reader->data.failed || reader->text.failed)
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    buffer_done(&reader->key);
+    buffer_done(&reader->name);
+    buffer_done(&reader->data);
+    buffer_done(&reader->text);
+    return status;
+}
+
+LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
+                     bool (*each)(void *self, const opl_reg_entry *entry), void *self)
+{
+    BUFFER_AUTO room = {0};
+    struct span all, line;
+    decode(bytes, size, flags, &room, &all);
+    if (room.failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    struct reader reader = {.cursor = all.at, .end = all.end, .each = each, .self = self};
+    LSTATUS status = read_header(&reader, flags);
+    while (!status && !reader.stopped && take_line(&reader, &line))
+        read_line(&reader, line);
+    return reader_done(&reader, status);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to registry: the text of one file, to and from a tree. Reading is <openperflib/regfile.h>. */
+#ifndef OPL_REGISTRY_HIVE_H
+#define OPL_REGISTRY_HIVE_H
+
+#include "registry/tree.h"
+#include <openperflib/regfile.h>
+
+#define HIVE_HEADER "Windows Registry Editor Version 5.00"
+
+/* The long name of a root, "HKEY_LOCAL_MACHINE" for "HKLM" too; NULL: no root of a file. */
+const char *hive_root(const char *name, size_t count);
+
+/* Prints the entry behind what is there. */
+bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry);
+/* The whole file: header, remarks (comment lines), keys. */
+bool hive_print(struct buffer *out, const struct tree_key *root, const char *remarks);
+
+/* cp1252 bytes behind what is there, as UTF-8. */
+bool ansi_add_as_8(struct buffer *out, const char *text, size_t count);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys in memory: children ordered by folded name and found by halving, values in writing order.
+ * Merging a file over what is there is the whole idea of layers: later files win.
+ */
+#include "registry/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tree_key *tree_new(void)
+{
+    struct tree_key *key = calloc(1, sizeof *key);
+    if (key)
+        key->alive = true;
+    return key;
+}
+
+static void free_value(struct tree_value *value)
+{
+    free(value->name);
+    free(value->data);
+}
+
+void tree_clear(struct tree_key *key)
+{
+    for (size_t i = 0; i < key->key_count; i++)
+        tree_free(key->keys[i]);
+    for (size_t i = 0; i < key->value_count; i++)
+        free_value(&key->values[i]);
+    key->key_count = key->value_count = 0;
+}
+
+void tree_free(struct tree_key *key)
+{
+    if (!key)
+        return;
+    tree_clear(key);
+    free(key->keys);
+    free(key->values);
+    free(key->name);
+    free(key);
+}
+
+void tree_freep(struct tree_key **key)
+{
+    tree_free(*key);
+}
+
+const char *path_part(const char **cursor, size_t *count)
+{
+    const char *start = *cursor;
+    if (!*start)
+        return NULL;
+    *count = strcspn(start, "\\");
+    *cursor = start + *count + (start[*count] == '\\');
+    return start;
+}
+
+/* Where the child is, or where it belongs. */
+static size_t child_place(const struct tree_key *key, const char *name, size_t count, bool *ret_found)
+{
+    size_t low = 0, high = key->key_count;
+    *ret_found = false;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const char *other = key->keys[middle]->name;
+        int order = text_compare_fold_n(other, strlen(other), name, count);
+        if (order == 0) {
+            *ret_found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct tree_key *tree_child(const struct tree_key *key, const char *name, size_t count)
+{
+    bool found;
+    size_t place = child_place(key, name, count, &found);
+    return found ? key->keys[place] : NULL;
+}
+
+struct tree_key *tree_find(const struct tree_key *root, const char *path)
+{
+    const struct tree_key *key = root;
+    const char *part;
+    size_t count;
+    while (key && (part = path_part(&path, &count)))
+        key = tree_child(key, part, count);
+    return (struct tree_key *)key;
+}
+
+/* Makes room for one more element of `size` bytes. */
+static bool grow(void *array_pointer, size_t count, size_t *room, size_t size)
+{
+    void **array = array_pointer;
+    if (count < *room)
+        return true;
+    size_t more = *room ? *room * 2 : 4;
+    void *bigger = realloc(*array, more * size);
+    if (!bigger)
+        return false;
+    *array = bigger;
+    *room = more;
+    return true;
+}
+
+static struct tree_key *make_child(struct tree_key *key, const char *name, size_t count)
+{
+    bool found;
+    size_t place = child_place(key, name, count, &found);
+    if (found)
+        return key->keys[place];
+    if (!grow(&key->keys, key->key_count, &key->key_room, sizeof *key->keys))
+        return NULL;
+    struct tree_key *child = calloc(1, sizeof *child);
+    if (!child || !(child->name = strndup(name, count))) {
+        free(child);
+        return NULL;
+    }
+    memmove(key->keys + place + 1, key->keys + place, (key->key_count - place) * sizeof *key->keys);
+    key->keys[place] = child;
+    key->key_count++;
+    child->parent = key;
+    return child;
+}
+
+struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive)
+{
+    struct tree_key *key = root;
+    const char *part;
+    size_t count;
+    while (key && (part = path_part(&path, &count))) {
+        key = make_child(key, part, count);
+        if (key && alive)
+            key->alive = true;
+    }
+    return key;
+}
+
+struct tree_value *tree_value(const struct tree_key *key, const char *name)
+{
+    for (size_t i = 0; i < key->value_count; i++)
+        if (text_equal_fold(key->values[i].name, name))
+            return &key->values[i];
+    return NULL;
+}
+
+static struct tree_value *make_value(struct tree_key *key, const char *name)
+{
+    struct tree_value *value = tree_value(key, name);
+    if (value)
+        return value;
+    if (!grow(&key->values, key->value_count, &key->value_room, sizeof *key->values))
+        return NULL;
+    value = &key->values[key->value_count];
+    *value = (struct tree_value){.name = strdup(name)};
+    if (!value->name)
+        return NULL;
+    key->value_count++;
+    return value;
+}
+
+bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size)
+{
+    void *copy = malloc(size ? size : 1);
+    struct tree_value *value = copy ? make_value(key, name) : NULL;
+    if (!value) {
+        free(copy);
+        return false;
+    }
+    if (size)
+        memcpy(copy, data, size);
+    free(value->data);
+    value->data = copy;
+    value->size = size;
+    value->type = type;
+    value->gone = false;
+    return true;
+}
+
+bool tree_bury(struct tree_key *key, const char *name)
+{
+    struct tree_value *value = make_value(key, name);
+    if (!value)
+        return false;
+    free(value->data);
+    value->data = NULL;
+    value->size = 0;
+    value->gone = true;
+    return true;
+}
+
+void tree_drop_value(struct tree_key *key, const char *name)
+{
+    struct tree_value *value = tree_value(key, name);
+    if (!value)
+        return;
+    free_value(value);
+    size_t behind = key->value_count - (size_t)(value - key->values) - 1;
+    memmove(value, value + 1, behind * sizeof *value);
+    key->value_count--;
+}
+
+bool tree_bury_key(struct tree_key *root, const char *path)
+{
+    struct tree_key *key = tree_make(root, path, false);
+    if (!key)
+        return false;
+    tree_clear(key);
+    key->alive = false;
+    key->cleared = true;
+    return true;
+}
+
+static bool merge_values(struct tree_key *merged, const struct tree_key *file)
+{
+    for (size_t i = 0; i < file->value_count; i++) {
+        const struct tree_value *value = &file->values[i];
+        if (value->gone)
+            tree_drop_value(merged, value->name);
+        else if (!tree_set(merged, value->name, value->type, value->data, value->size))
+            return false;
+    }
+    return true;
+}
+
+static void remove_child(struct tree_key *parent, const char *name)
+{
+    bool found;
+    size_t place = child_place(parent, name, strlen(name), &found);
+    if (!found)
+        return;
+    tree_free(parent->keys[place]);
+    parent->key_count--;
+    memmove(parent->keys + place, parent->keys + place + 1,
+            (parent->key_count - place) * sizeof *parent->keys);
+}
+
+/* A step that is not alive here leads to deletions only: it must not make what is not there. */
+static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child, bool *ret_failed)
+{
+    if (child->cleared)
+        remove_child(merged, child->name);
+    if (!child->alive)
+        return tree_child(merged, child->name, strlen(child->name));
+    struct tree_key *target = make_child(merged, child->name, strlen(child->name));
+    *ret_failed = !target;
+    return target;
+}
+
+bool tree_merge(struct tree_key *merged, const struct tree_key *file, int64_t time)
+{
+    if (file->alive) {
+        merged->alive = true;
+        if (time > merged->last_write)
+            merged->last_write = time;
+    }
+    if (!merge_values(merged, file))
+        return false;
+    for (size_t i = 0; i < file->key_count; i++) {
+        bool failed = false;
+        struct tree_key *target = merge_step(merged, file->keys[i], &failed);
+        if (failed || (target && !tree_merge(target, file->keys[i], time)))
+            return false;
+    }
+    return true;
+}
