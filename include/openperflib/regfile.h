@@ -34,13 +34,14 @@ typedef struct opl_reg_entry {
 } opl_reg_entry;
 
 /* How opl_reg_read takes the file. */
-#define OPL_REG_STRICT_HEADER 1u /* no header line: ERROR_NOT_REGISTRY_FILE, and nothing is called */
-#define OPL_REG_ONE_ENCODING 2u  /* not UTF-8 throughout: all of it is code page 1252 */
+#define OPL_REG_STRICT_HEADER                                                                      \
+    1u                          /* no header line: ERROR_NOT_REGISTRY_FILE, and nothing is called */
+#define OPL_REG_ONE_ENCODING 2u /* not UTF-8 throughout: all of it is code page 1252 */
 
 OPL_BEGIN_DECLS
 
-/* Calls `each` for every entry in the file's order, until it returns false; pointers are valid during
- * the call. Errors: ERROR_NOT_REGISTRY_FILE, ERROR_NOT_ENOUGH_MEMORY. */
+/* Calls `each` for every entry in the file's order, until it returns false; pointers are valid
+ * during the call. Errors: ERROR_NOT_REGISTRY_FILE, ERROR_NOT_ENOUGH_MEMORY. */
 LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
                      bool (*each)(void *self, const opl_reg_entry *entry), void *self);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading .reg text. The file becomes UTF-8 once, then each line is judged for itself: it yields one
- * entry or one named damage, and the next line starts afresh.
+ * Reading .reg text. The file becomes UTF-8 once, then each line is judged for itself: it yields
+ * one entry or one named damage, and the next line starts afresh.
  */
 #include "registry/hive.h"
 
@@ -9,10 +9,10 @@
 
 struct reader {
     const char *cursor, *end;
-    unsigned line;       /* the one last taken */
-    bool regedit4;       /* its hex(1), hex(2), hex(7) hold bytes of the code page */
-    bool key_known;      /* false: behind a damaged key line or a deletion */
-    bool stopped;
+    unsigned line;  /* the one last taken */
+    bool regedit4;  /* its hex(1), hex(2), hex(7) hold bytes of the code page */
+    bool key_known; /* false: behind a damaged key line or a deletion */
+    bool stopped, no_memory;
     struct buffer key, name, data, text;
     bool (*each)(void *self, const opl_reg_entry *entry);
     void *self;
@@ -42,8 +42,13 @@ static bool take_line(struct reader *reader, struct span *ret)
     return true;
 }
 
+/* The only way out: an entry that memory did not suffice for is never told. */
 static void report(struct reader *reader, opl_reg_entry entry)
 {
+    if (reader->key.failed || reader->name.failed || reader->data.failed || reader->text.failed) {
+        reader->no_memory = reader->stopped = true;
+        return;
+    }
     entry.key = reader->key.data ? reader->key.data : "";
     if (!reader->each(reader->self, &entry))
         reader->stopped = true;
@@ -55,9 +60,8 @@ static void report_line(struct reader *reader, opl_reg_kind kind, unsigned line,
     buffer_clear(&reader->name);
     buffer_add(&reader->name, text.at, (size_t)(text.end - text.at));
     buffer_add_byte(&reader->name, 0);
-    if (!reader->name.failed)
-        report(reader, (opl_reg_entry){
-                           .kind = kind, .line = line, .name = reader->name.data, .why = why});
+    report(reader,
+           (opl_reg_entry){.kind = kind, .line = line, .name = reader->name.data, .why = why});
 }
 
 /* ---- keys ---- */
@@ -67,16 +71,16 @@ const char *hive_root(const char *name, size_t count)
     static const struct {
         const char *given, *path;
     } roots[] = {
-        {"HKEY_LOCAL_MACHINE", "HKEY_LOCAL_MACHINE"},
-        {"HKLM", "HKEY_LOCAL_MACHINE"},
-        {"HKEY_CURRENT_USER", "HKEY_CURRENT_USER"},
-        {"HKCU", "HKEY_CURRENT_USER"},
-        {"HKEY_USERS", "HKEY_USERS"},
-        {"HKU", "HKEY_USERS"},
-        {"HKEY_CLASSES_ROOT", "HKEY_CLASSES_ROOT"},
-        {"HKCR", "HKEY_CLASSES_ROOT"},
+        {"HKEY_LOCAL_MACHINE",  "HKEY_LOCAL_MACHINE" },
+        {"HKLM",                "HKEY_LOCAL_MACHINE" },
+        {"HKEY_CURRENT_USER",   "HKEY_CURRENT_USER"  },
+        {"HKCU",                "HKEY_CURRENT_USER"  },
+        {"HKEY_USERS",          "HKEY_USERS"         },
+        {"HKU",                 "HKEY_USERS"         },
+        {"HKEY_CLASSES_ROOT",   "HKEY_CLASSES_ROOT"  },
+        {"HKCR",                "HKEY_CLASSES_ROOT"  },
         {"HKEY_CURRENT_CONFIG", "HKEY_CURRENT_CONFIG"},
-        {"HKCC", "HKEY_CURRENT_CONFIG"},
+        {"HKCC",                "HKEY_CURRENT_CONFIG"},
     };
     for (size_t i = 0; i < COUNT(roots); i++)
         if (!text_compare_fold_n(roots[i].given, strlen(roots[i].given), name, count))
@@ -289,6 +293,8 @@ static const char *read_name(struct reader *reader, struct span *line)
 {
     const char *why = NULL;
     buffer_clear(&reader->name);
+    if (!buffer_reserve(&reader->name, 1))
+        return "there is no memory";
     if (*line->at == '@')
         line->at++;
     else
@@ -324,8 +330,7 @@ static const char *read_value(struct reader *reader, struct span line)
     entry.name = reader->name.data;
     entry.data = reader->data.data ? reader->data.data : "";
     entry.size = reader->data.len;
-    if (!reader->name.failed && !reader->data.failed && !reader->text.failed)
-        report(reader, entry);
+    report(reader, entry);
     return NULL;
 }
 
@@ -410,7 +415,7 @@ static void decode(const char *bytes, size_t size, unsigned flags, struct buffer
 
 static LSTATUS reader_done(struct reader *reader, LSTATUS status)
 {
-    if (reader->key.failed || reader->name.failed || reader->data.failed || reader->text.failed)
+    if (reader->no_memory)
         status = ERROR_NOT_ENOUGH_MEMORY;
     buffer_done(&reader->key);
     buffer_done(&reader->name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to registry: the text of one file, to and from a tree. Reading is <openperflib/regfile.h>. */
+/* Private to registry: the text of one file, to and from a tree. Reading is
+ * <openperflib/regfile.h>. */
 #ifndef OPL_REGISTRY_HIVE_H
 #define OPL_REGISTRY_HIVE_H
 

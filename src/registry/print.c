@@ -30,7 +30,8 @@ static void print_quoted(struct buffer *out, const char *text)
     buffer_add_byte(out, '"');
 }
 
-static void print_hex(struct buffer *out, size_t line_start, const unsigned char *bytes, size_t size)
+static void print_hex(struct buffer *out, size_t line_start, const unsigned char *bytes,
+                      size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         if (out->len - line_start > LINE_BREAK_AFTER) {
@@ -123,8 +124,8 @@ static void print_values(struct buffer *out, const struct tree_key *key)
 {
     for (size_t i = 0; i < key->value_count; i++) {
         const struct tree_value *value = &key->values[i];
-        hive_print_entry(out, &(opl_reg_entry){
-                                  .kind = value->gone ? OPL_REG_DELETE_VALUE : OPL_REG_VALUE,
+        hive_print_entry(
+            out, &(opl_reg_entry){.kind = value->gone ? OPL_REG_DELETE_VALUE : OPL_REG_VALUE,
                                   .name = value->name,
                                   .type = value->type,
                                   .data = value->data,
@@ -132,8 +133,8 @@ static void print_values(struct buffer *out, const struct tree_key *key)
     }
 }
 
-/* `path` names `key`; it is extended for the keys below and put back. A key that only leads to others
- * has no line of its own: theirs make it. */
+/* `path` names `key`; it is extended for the keys below and put back. A key that only leads to
+ * others has no line of its own: theirs make it. */
 static void print_key(struct buffer *out, struct buffer *path, const struct tree_key *key)
 {
     size_t path_len = path->len;
@@ -176,7 +177,7 @@ bool hive_print(struct buffer *out, const struct tree_key *root, const char *rem
 bool ansi_add_as_8(struct buffer *out, const char *text, size_t count)
 {
     static const uint16_t upper[32] = {
-        0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160,
+        0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021, 0x2c6,  0x2030, 0x160,
         0x2039, 0x152,  0x8d,   0x17d,  0x8f,   0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
         0x2013, 0x2014, 0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178};
     for (size_t i = 0; i < count; i++) {

@@ -2,10 +2,10 @@
 /*
  * The door of registry: keys and values, a mount table over layered text files.
  *
- * Paths inside are UTF-8, begin with the root's long name ("HKEY_LOCAL_MACHINE\\SYSTEM\\...") and are
- * compared without regard to case. Data of REG_SZ, REG_EXPAND_SZ and REG_MULTI_SZ is kept as UTF-8
- * with whatever terminators its writer gave; other types are bytes.
- * Layers, later ones win: vendor, machine, user; in each registry.d/NAME.reg, then manual.reg.
+ * Paths inside are UTF-8, begin with the root's long name ("HKEY_LOCAL_MACHINE\\SYSTEM\\...") and
+ * are compared without regard to case. Data of REG_SZ, REG_EXPAND_SZ and REG_MULTI_SZ is kept as
+ * UTF-8 with whatever terminators its writer gave; other types are bytes. Layers, later ones win:
+ * vendor, machine, user; in each registry.d/NAME.reg, then manual.reg.
  */
 #ifndef OPL_REGISTRY_H
 #define OPL_REGISTRY_H
@@ -14,7 +14,8 @@
 #include <openperflib/winreg.h>
 
 #define REGISTRY_SERVICES "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services"
-#define REGISTRY_PERFLIB "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
+#define REGISTRY_PERFLIB                                                                           \
+    "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
 enum registry_layer { LAYER_VENDOR, LAYER_MACHINE, LAYER_USER };
 
@@ -25,36 +26,47 @@ struct registry_value {
     size_t size;
 };
 
-/* ---- reading, for the rooms above; never takes a file lock ---- */
+/* ---- reading, for the rooms above: what the files say; never takes a file lock ---- */
+/* Virtual keys, computed values and mounts are not seen here (the rooms that answer for them may
+ * ask here without meeting themselves); the keys below show them. */
 /* ERROR_FILE_NOT_FOUND if key or value is absent. ret's content is replaced. */
 LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret);
 /* REG_SZ or REG_EXPAND_SZ (expanded), NUL-terminated; ERROR_INVALID_DATA for other types. */
 LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret);
 LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret);
 /* Calls back for every subkey's name, in registry order (by name, case folded); stops when it
- * returns false. The call back must not write the registry. */
+ * returns false. The picture is that of the call's beginning; the call back may use the registry.
+ */
 LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self);
 LSTATUS registry_each_value(const char *path,
-                            bool (*each)(void *self, const struct registry_value *value), void *self);
+                            bool (*each)(void *self, const struct registry_value *value),
+                            void *self);
 /* A number that changes when what the files say changed. Looks at the layers' folders each time, at
  * every file at most once a second (files edited in place). No allocation while nothing changed. */
 uint64_t registry_generation(void);
+/* Replaces %NAME% by the environment's value (nothing in a setuid program), unknown ones stay. */
+bool registry_expand(const char *text, struct buffer *ret);
 
 /* ---- writing, for the rooms above (loadperf, host's quarantine) and the keys below ---- */
-/* One value into manual.reg of `layer`; makes the key. Durable on return. */
+/* One value into manual.reg of `layer`; makes the key. Durable on return. ERROR_ACCESS_DENIED
+ * without the rights, and when a layer above would hide what is written. */
 LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
                      const void *data, size_t size);
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value);
+/* Deletes the key and all below it, as one step. */
+LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 
-/* ---- mounts: how other rooms answer for a key; handed in by the doors as one constant table ---- */
+/* ---- mounts: how other rooms answer for a key; handed in by the doors as one constant table ----
+ */
 struct mount {
-    const char *path;      /* "HKEY_PERFORMANCE_DATA", or a key path; "*" as last part: any one subkey */
-    HKEY predefined;       /* the handle value of a predefined key, or NULL */
+    const char *path; /* "HKEY_PERFORMANCE_DATA", or a key path; "*" as last part: any one subkey */
+    HKEY predefined;  /* the handle value of a predefined key, or NULL */
     /* RegQueryValueEx: all size rules are the mount's. `wide`: the form of text in the answer. */
-    LSTATUS (*query)(const char *path, const char *name, bool wide, DWORD *type, void *data,
-                     DWORD *size);
+    LSTATUS (*query)
+    (const char *path, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
     /* RegSetValueEx by a key opened with KEY_SET_VALUE; NULL: `set_status` */
-    LSTATUS (*set)(const char *path, const char *name, uint32_t type, const void *data, size_t size);
+    LSTATUS (*set)
+    (const char *path, const char *name, uint32_t type, const void *data, size_t size);
     LSTATUS set_status;       /* RegSetValueEx refused with this when set is NULL */
     LSTATUS open_status;      /* RegOpenKeyEx below a predefined mount */
     LSTATUS enum_key_status;  /* RegEnumKeyEx */
@@ -79,6 +91,33 @@ struct registry_tables {
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
 };
-extern const struct registry_tables registry_tables; /* defined in win32/tables.c (tests: their own) */
+extern const struct registry_tables
+    registry_tables; /* defined in win32/tables.c (tests: their own) */
+
+/* ---- keys: the operations behind the Reg functions; names and texts in UTF-8 ---- */
+/* `sub` may be NULL: the key itself. *ret is a predefined key where a mount says so. */
+LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
+LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
+LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
+LSTATUS key_close(HKEY key);
+LSTATUS key_flush(HKEY key);
+LSTATUS key_delete(HKEY key, const char *sub);      /* refuses a key with subkeys */
+LSTATUS key_delete_tree(HKEY key, const char *sub); /* NULL: all below `key` */
+/* `wide`: texts in data are, or are wanted, in UTF-16; sizes are bytes of that form. */
+LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
+LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *data, DWORD size);
+LSTATUS key_delete_value(HKEY key, const char *name);
+LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
+                      DWORD *type, void *data, DWORD *size);
+/* *name_size in characters of the form: in with the terminator, out without. */
+LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
+                     FILETIME *ret_time);
+LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,
+                       void *data, DWORD *size);
+struct key_info {
+    DWORD keys, longest_key, values, longest_name, largest_data; /* in units of the form */
+    FILETIME last_write;
+};
+LSTATUS key_info(HKEY key, bool wide, struct key_info *ret);
 
 #endif

@@ -58,7 +58,8 @@ const char *path_part(const char **cursor, size_t *count)
 }
 
 /* Where the child is, or where it belongs. */
-static size_t child_place(const struct tree_key *key, const char *name, size_t count, bool *ret_found)
+static size_t child_place(const struct tree_key *key, const char *name, size_t count,
+                          bool *ret_found)
 {
     size_t low = 0, high = key->key_count;
     *ret_found = false;
@@ -243,7 +244,8 @@ static void remove_child(struct tree_key *parent, const char *name)
 }
 
 /* A step that is not alive here leads to deletions only: it must not make what is not there. */
-static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child, bool *ret_failed)
+static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child,
+                                   bool *ret_failed)
 {
     if (child->cleared)
         remove_child(merged, child->name);

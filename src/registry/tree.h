@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to registry: keys in memory. One form serves a single file (where `cleared` and `gone` are
- * its deletions, "[-key]" and "name"=-) and the merged view (which has no deletions left).
+ * Private to registry: keys in memory. One form serves a single file (where `cleared` and `gone`
+ * are its deletions, "[-key]" and "name"=-) and the merged view (which has no deletions left).
  */
 #ifndef OPL_REGISTRY_TREE_H
 #define OPL_REGISTRY_TREE_H

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One layer's folder: which .reg files it has, whom they may be trusted from, and what they say.
+ * Only a file whose inode, size or times changed is read again.
+ */
+#include "registry/hive.h"
+#include "registry/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Ours, beside Windows' own numbers; docs/registry.md lists them. */
+enum { EVENT_DAMAGED_ENTRY = 3004, EVENT_FILE_NOT_TRUSTED = 4001, EVENT_FILE_NOT_READ = 4002 };
+enum { UNSETTLED_100NS = 50 * 10000, LARGEST_FILE = 256 << 20 };
+
+static void close_auto(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+#define FD_AUTO __attribute__((cleanup(close_auto))) int
+
+void file_state_of(const struct stat *st, struct file_state *ret)
+{
+    *ret = (struct file_state){st->st_dev, st->st_ino, st->st_size, st->st_mtim, st->st_ctim};
+}
+
+static bool same_time(const struct timespec *left, const struct timespec *right)
+{
+    return left->tv_sec == right->tv_sec && left->tv_nsec == right->tv_nsec;
+}
+
+bool file_state_same(const struct file_state *left, const struct file_state *right)
+{
+    return left->device == right->device && left->inode == right->inode &&
+           left->size == right->size && same_time(&left->mtime, &right->mtime) &&
+           same_time(&left->ctime, &right->ctime);
+}
+
+bool layer_trusts(enum registry_layer layer, const struct stat *st)
+{
+    if (layer == LAYER_USER)
+        return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+    return file_trusted(st, false);
+}
+
+/* ---- one file ---- */
+
+struct loading {
+    struct tree_key *root, *key; /* key: that of the values now read */
+    const char *file;
+    struct buffer *remarks;
+    struct buffer path;
+    bool failed;
+};
+
+static void add_remark(struct loading *loading, const opl_reg_entry *entry)
+{
+    if (!loading->remarks)
+        return;
+    if (entry->kind == OPL_REG_DAMAGED)
+        buffer_printf(loading->remarks, "; damaged (%s): %s\n", entry->why, entry->name);
+    else
+        buffer_printf(loading->remarks, "%s\n", entry->name);
+}
+
+static bool load_key(struct loading *loading, const opl_reg_entry *entry)
+{
+    buffer_clear(&loading->path);
+    if (!buffer_add_text(&loading->path, entry->key) || !path_canonical(&loading->path))
+        return false;
+    if (entry->kind == OPL_REG_DELETE_KEY)
+        return tree_bury_key(loading->root, loading->path.data);
+    loading->key = tree_make(loading->root, loading->path.data, true);
+    return loading->key;
+}
+
+static bool load_entry(void *self, const opl_reg_entry *entry)
+{
+    struct loading *loading = self;
+    bool good = true;
+    if (entry->kind == OPL_REG_KEY || entry->kind == OPL_REG_DELETE_KEY)
+        good = load_key(loading, entry);
+    else if (entry->kind == OPL_REG_VALUE)
+        good = tree_set(loading->key, entry->name, entry->type, entry->data, entry->size);
+    else if (entry->kind == OPL_REG_DELETE_VALUE)
+        good = tree_bury(loading->key, entry->name);
+    else
+        add_remark(loading, entry);
+    if (entry->kind == OPL_REG_DAMAGED)
+        event_report("Perflib", EVENT_DAMAGED_ENTRY, EVENT_WARNING, loading->file,
+                     "line %u: %s: %.80s", entry->line, entry->why, entry->name);
+    loading->failed |= !good;
+    return good;
+}
+
+static LSTATUS parse(const struct buffer *text, struct loading *loading)
+{
+    LSTATUS status = opl_reg_read(text->data, text->len, 0, load_entry, loading);
+    bool failed = loading->failed || (loading->remarks && loading->remarks->failed);
+    buffer_done(&loading->path);
+    return status ? status : failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
+}
+
+static LSTATUS open_file(enum registry_layer layer, int dir_fd, const char *name, int *ret_fd,
+                         struct file_state *ret_state)
+{
+    struct stat st;
+    *ret_fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (*ret_fd < 0 || fstat(*ret_fd, &st) != 0)
+        return status_from_errno(errno);
+    file_state_of(&st, ret_state);
+    if (!S_ISREG(st.st_mode) || st.st_size > LARGEST_FILE)
+        return ERROR_NOT_REGISTRY_FILE;
+    if (layer_trusts(layer, &st))
+        return ERROR_SUCCESS;
+    event_report(
+        "Perflib", EVENT_FILE_NOT_TRUSTED, EVENT_WARNING, name,
+        "ignored: owner %lu or mode %04o lets somebody else write it; see docs/registry.md",
+        (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
+    return ERROR_ACCESS_DENIED;
+}
+
+LSTATUS file_load(enum registry_layer layer, int dir_fd, const char *name,
+                  struct file_state *ret_state, struct tree_key **ret_tree,
+                  struct buffer *ret_remarks)
+{
+    BUFFER_AUTO text = {0};
+    FD_AUTO fd = -1;
+    *ret_tree = NULL;
+    *ret_state = (struct file_state){0};
+    LSTATUS status = open_file(layer, dir_fd, name, &fd, ret_state);
+    status = status ? status : file_read_fd(fd, &text);
+    if (status)
+        return status;
+    TREE_AUTO *root = tree_new();
+    if (!root)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    status = parse(&text, &(struct loading){.root = root, .file = name, .remarks = ret_remarks});
+    if (!status) {
+        *ret_tree = root;
+        root = NULL;
+    }
+    return status;
+}
+
+/* ---- the files of a folder ---- */
+
+static void free_file(struct layer_file *file)
+{
+    free(file->name);
+    tree_free(file->tree);
+}
+
+void folder_forget(struct layer_folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++)
+        free_file(&folder->files[i]);
+    folder->count = 0;
+}
+
+/* By name, manual.reg behind all others. */
+static int compare_names(const char *left, const char *right)
+{
+    int left_manual = !strcmp(left, MANUAL_FILE), right_manual = !strcmp(right, MANUAL_FILE);
+    return left_manual != right_manual ? left_manual - right_manual : strcmp(left, right);
+}
+
+static int compare_files(const void *left, const void *right)
+{
+    return compare_names(((const struct layer_file *)left)->name,
+                         ((const struct layer_file *)right)->name);
+}
+
+struct layer_file *folder_file(const struct layer_folder *folder, const char *name)
+{
+    struct layer_file wanted = {.name = (char *)name};
+    if (!folder->count)
+        return NULL;
+    return bsearch(&wanted, folder->files, folder->count, sizeof wanted, compare_files);
+}
+
+static bool is_hive_name(const char *name)
+{
+    size_t count = strlen(name);
+    return *name != '.' && count > 4 && !strcmp(name + count - 4, ".reg");
+}
+
+/* Adds the file to `fresh`: what was read of it before if it is the same, else read anew. A file
+ * that cannot be read or trusted says nothing, and is not tried again before it changes. */
+static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
+                         struct layer_folder *fresh, bool *ret_changed)
+{
+    struct layer_file *old = folder_file(folder, name), file = {.name = strdup(name)};
+    struct stat st;
+    struct layer_file *files = reallocarray(fresh->files, fresh->count + 1, sizeof *files);
+    if (!files || !file.name) {
+        free(file.name);
+        fresh->files = files ? files : fresh->files;
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    fresh->files = files;
+    if (fstatat(dir_fd, name, &st, 0) == 0)
+        file_state_of(&st, &file.state);
+    if (old && file_state_same(&old->state, &file.state)) {
+        file.tree = old->tree;
+        old->tree = NULL;
+    } else {
+        struct file_state state;
+        LSTATUS status = file_load(folder->layer, dir_fd, name, &state, &file.tree, NULL);
+        *ret_changed = true;
+        file.state = status ? file.state : state;
+        if (status && status != ERROR_ACCESS_DENIED && status != ERROR_FILE_NOT_FOUND)
+            event_report("Perflib", EVENT_FILE_NOT_READ, EVENT_WARNING, name, "ignored: %s",
+                         status_text(status));
+    }
+    fresh->files[fresh->count++] = file;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct layer_folder *fresh,
+                          bool *ret_changed)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    for (struct dirent *entry; !status && (entry = readdir(listing));)
+        if (is_hive_name(entry->d_name))
+            status = take_file(folder, dirfd(listing), entry->d_name, fresh, ret_changed);
+    if (fresh->count)
+        qsort(fresh->files, fresh->count, sizeof *fresh->files, compare_files);
+    return status;
+}
+
+/* Another change within the clock's tick would leave the folder's time as it is. */
+static bool is_settled(const struct stat *st)
+{
+    return clock_filetime() - clock_filetime_of(&st->st_mtim) > UNSETTLED_100NS;
+}
+
+/* Lists the folder and puts what was found in place of what was known. */
+static LSTATUS list_folder(struct layer_folder *folder, int dir_fd, bool *ret_changed)
+{
+    DIR *listing = fdopendir(dir_fd);
+    if (!listing) {
+        close(dir_fd);
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    struct layer_folder fresh = {.layer = folder->layer};
+    LSTATUS status = take_files(folder, listing, &fresh, ret_changed);
+    closedir(listing);
+    if (fresh.count != folder->count)
+        *ret_changed = true;
+    for (size_t i = 0; i < fresh.count && i < folder->count; i++)
+        if (strcmp(fresh.files[i].name, folder->files[i].name))
+            *ret_changed = true;
+    folder_forget(folder);
+    free(folder->files);
+    folder->files = fresh.files;
+    folder->count = fresh.count;
+    if (status)
+        folder->state = (struct file_state){0};
+    return status;
+}
+
+static LSTATUS open_folder(struct layer_folder *folder, struct stat *st, int *ret_fd)
+{
+    *ret_fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*ret_fd < 0 || fstat(*ret_fd, st) != 0)
+        return status_from_errno(errno);
+    if (layer_trusts(folder->layer, st))
+        return ERROR_SUCCESS;
+    event_report(
+        "Perflib", EVENT_FILE_NOT_TRUSTED, EVENT_WARNING, folder->path,
+        "ignored: owner %lu or mode %04o lets somebody else write it; see docs/registry.md",
+        (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777);
+    close(*ret_fd);
+    *ret_fd = -1;
+    return ERROR_ACCESS_DENIED;
+}
+
+static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
+{
+    struct stat st;
+    int fd;
+    LSTATUS status = open_folder(folder, &st, &fd);
+    if (status) {
+        *ret_changed |= folder->count > 0;
+        if (fd >= 0)
+            close(fd);
+        folder_forget(folder);
+        return ERROR_SUCCESS;
+    }
+    file_state_of(&st, &folder->state);
+    folder->settled = is_settled(&st);
+    return list_folder(folder, fd, ret_changed);
+}
+
+static bool any_file_changed(const struct layer_folder *folder)
+{
+    struct file_state now = {0};
+    struct stat st;
+    int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool changed = false;
+    for (size_t i = 0; fd >= 0 && !changed && i < folder->count; i++) {
+        changed = fstatat(fd, folder->files[i].name, &st, 0) != 0;
+        if (!changed)
+            file_state_of(&st, &now);
+        changed |= !file_state_same(&now, &folder->files[i].state);
+    }
+    close_auto(&fd);
+    return changed;
+}
+
+LSTATUS folder_refresh(struct layer_folder *folder, bool every_file, bool *ret_changed)
+{
+    struct stat st = {0};
+    struct file_state now;
+    if (!folder->path)
+        return ERROR_SUCCESS;
+    if (stat(folder->path, &st) != 0)
+        st = (struct stat){0};
+    file_state_of(&st, &now);
+    bool same = file_state_same(&now, &folder->state);
+    if (same && (folder->settled || !st.st_ino) && !(every_file && any_file_changed(folder)))
+        return ERROR_SUCCESS;
+    folder->state = now;
+    folder->settled = is_settled(&st);
+    return scan(folder, ret_changed);
+}

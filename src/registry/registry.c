@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* What the rooms above read and write: values by path, as the files say them. */
+#include "registry/registry.h"
+#include "registry/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret)
+{
+    SNAPSHOT_AUTO *snapshot = NULL;
+    LSTATUS status = store_hold(&snapshot);
+    buffer_clear(ret);
+    if (status)
+        return status;
+    const struct tree_key *key = tree_find(snapshot->root, path);
+    const struct tree_value *found = key ? tree_value(key, value ? value : "") : NULL;
+    if (!found)
+        return ERROR_FILE_NOT_FOUND;
+    if (ret_type)
+        *ret_type = found->type;
+    buffer_add(ret, found->data, found->size);
+    return buffer_status(ret);
+}
+
+bool registry_expand(const char *text, struct buffer *ret)
+{
+    while (*text) {
+        const char *end = *text == '%' ? strchr(text + 1, '%') : NULL;
+        char *name = end ? strndup(text + 1, (size_t)(end - text - 1)) : NULL;
+        const char *value = name && *name ? secure_getenv(name) : NULL;
+        if (value)
+            buffer_add_text(ret, value);
+        else
+            buffer_add_byte(ret, *text);
+        text = value ? end + 1 : text + 1;
+        free(name);
+    }
+    return !ret->failed;
+}
+
+LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret)
+{
+    uint32_t type;
+    LSTATUS status = registry_get(path, value, &type, ret);
+    if (status)
+        return status;
+    if (type != REG_SZ && type != REG_EXPAND_SZ)
+        return ERROR_INVALID_DATA;
+    ret->len = ret->data ? strlen(ret->data) : 0;
+    if (type == REG_EXPAND_SZ && ret->len) {
+        struct buffer plain = *ret;
+        *ret = (struct buffer){0};
+        registry_expand(plain.data, ret);
+        buffer_done(&plain);
+    }
+    buffer_reserve(ret, 1); /* "" is a text too, not NULL */
+    return buffer_status(ret);
+}
+
+LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret)
+{
+    BUFFER_AUTO data = {0};
+    uint32_t type;
+    LSTATUS status = registry_get(path, value, &type, &data);
+    if (status)
+        return status;
+    if (type != REG_DWORD || data.len != sizeof *ret)
+        return ERROR_INVALID_DATA;
+    memcpy(ret, data.data, sizeof *ret);
+    return ERROR_SUCCESS;
+}
+
+LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self)
+{
+    SNAPSHOT_AUTO *snapshot = NULL;
+    LSTATUS status = store_hold(&snapshot);
+    if (status)
+        return status;
+    const struct tree_key *key = tree_find(snapshot->root, path);
+    for (size_t i = 0; key && i < key->key_count; i++)
+        if (!each(self, key->keys[i]->name))
+            break;
+    return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+}
+
+LSTATUS registry_each_value(const char *path,
+                            bool (*each)(void *self, const struct registry_value *value),
+                            void *self)
+{
+    SNAPSHOT_AUTO *snapshot = NULL;
+    LSTATUS status = store_hold(&snapshot);
+    if (status)
+        return status;
+    const struct tree_key *key = tree_find(snapshot->root, path);
+    for (size_t i = 0; key && i < key->value_count; i++) {
+        const struct tree_value *value = &key->values[i];
+        if (!each(self,
+                  &(struct registry_value){value->name, value->type, value->data, value->size}))
+            break;
+    }
+    return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+}
+
+/* ---- writing ---- */
+
+static LSTATUS write_at(enum registry_layer layer, const char *path, struct change change)
+{
+    BUFFER_AUTO full = {0};
+    buffer_add_text(&full, path);
+    if (full.failed || !path_canonical(&full))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    change.path = full.data;
+    return store_write(layer, &change);
+}
+
+LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
+                     const void *data, size_t size)
+{
+    const char *name = value ? value : "";
+    if (!path_name_valid(path, SIZE_MAX) || !path_name_valid(name, LIMIT_VALUE_NAME) ||
+        size > LIMIT_VALUE_BYTES)
+        return ERROR_INVALID_PARAMETER;
+    return write_at(
+        layer, path,
+        (struct change){
+            .kind = CHANGE_SET, .value = name, .type = type, .data = data, .size = size});
+}
+
+LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value)
+{
+    return write_at(layer, path,
+                    (struct change){.kind = CHANGE_DELETE_VALUE, .value = value ? value : ""});
+}
+
+LSTATUS registry_delete_tree(enum registry_layer layer, const char *path)
+{
+    return write_at(layer, path, (struct change){.kind = CHANGE_DELETE_KEY});
+}

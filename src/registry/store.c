@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The merged view of all layers. It is made anew when a file changed and never altered: a reader
+ * holds the one that was current when it asked, and needs no lock while it looks.
+ */
+#include "registry/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND };
+
+/* guards all below; held while files are read, never while another room is called */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    bool known; /* the folders' paths */
+    struct layer_folder folders[STORE_LAYERS];
+    struct snapshot *current;
+    uint64_t generation;
+    int64_t files_seen;
+    bool stale; /* the last merge failed */
+} store;
+
+static char *registry_folder(const char *place, const char *below)
+{
+    return place ? text_format("%s/%sregistry.d", place, below) : NULL;
+}
+
+static void find_folders(void)
+{
+    if (store.known)
+        return;
+    const char *places[STORE_LAYERS] = {place_vendor(), place_machine(), place_user()};
+    for (int i = 0; i < STORE_LAYERS; i++)
+        store.folders[i] = (struct layer_folder){
+            .layer = (enum registry_layer)i,
+            .path = registry_folder(places[i], i == LAYER_VENDOR ? "data/" : "")};
+    store.known = true;
+}
+
+const char *store_folder(enum registry_layer layer)
+{
+    pthread_mutex_lock(&lock);
+    find_folders();
+    const char *path = store.folders[layer].path;
+    pthread_mutex_unlock(&lock);
+    return path;
+}
+
+static void free_snapshot(struct snapshot *snapshot)
+{
+    if (snapshot && --snapshot->holders == 0) {
+        tree_free(snapshot->root);
+        free(snapshot);
+    }
+}
+
+void store_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < STORE_LAYERS; i++) {
+        folder_forget(&store.folders[i]);
+        free(store.folders[i].files);
+        free(store.folders[i].path);
+    }
+    free_snapshot(store.current);
+    memset(&store.folders, 0, sizeof store.folders);
+    store.current = NULL;
+    store.known = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- merging ---- */
+
+static bool merge_folder(struct tree_key *root, const struct layer_folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++) {
+        const struct layer_file *file = &folder->files[i];
+        if (file->tree && !tree_merge(root, file->tree, clock_filetime_of(&file->state.mtime)))
+            return false;
+    }
+    return true;
+}
+
+/* Keys that exist whatever the files say: the roots, and those that other rooms answer for. */
+static bool add_fixed_keys(struct tree_key *root)
+{
+    static const char *const roots[] = {
+        "HKEY_LOCAL_MACHINE\\SOFTWARE\\Classes", "HKEY_CURRENT_USER",
+        "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Hardware Profiles\\Current"};
+    bool good = tree_make(root, path_users_own(), true);
+    for (size_t i = 0; good && i < COUNT(roots); i++)
+        good = tree_make(root, roots[i], true);
+    const struct mount *mount = registry_tables.mounts;
+    for (; good && mount && mount->path; mount++)
+        if (!mount->predefined && !strchr(mount->path, '*'))
+            good = tree_make(root, mount->path, true);
+    const struct registry_computed *computed = registry_tables.computed;
+    for (; good && computed && computed->path; computed++)
+        good = tree_make(root, computed->path, true);
+    const struct registry_virtual_keys *keys = registry_tables.virtual_keys;
+    for (; good && keys && keys->path; keys++)
+        good = tree_make(root, keys->path, true);
+    return good;
+}
+
+static struct tree_key *merge_all(void)
+{
+    struct tree_key *root = tree_new();
+    bool good = root;
+    for (int i = 0; good && i < STORE_LAYERS; i++)
+        good = merge_folder(root, &store.folders[i]);
+    if (good && add_fixed_keys(root))
+        return root;
+    tree_free(root);
+    return NULL;
+}
+
+static LSTATUS take_new_view(void)
+{
+    struct snapshot *fresh = calloc(1, sizeof *fresh);
+    struct tree_key *root = fresh ? merge_all() : NULL;
+    if (!root) {
+        free(fresh);
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    *fresh = (struct snapshot){.holders = 1, .generation = ++store.generation, .root = root};
+    free_snapshot(store.current);
+    store.current = fresh;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS refresh(bool every_file)
+{
+    int64_t now = clock_ticks();
+    bool changed = !store.current || store.stale;
+    LSTATUS status = ERROR_SUCCESS;
+    find_folders();
+    every_file |= now - store.files_seen >= FILES_EVERY_100NS;
+    if (every_file)
+        store.files_seen = now;
+    for (int i = 0; !status && i < STORE_LAYERS; i++)
+        status = folder_refresh(&store.folders[i], every_file, &changed);
+    if (!status && changed)
+        status = take_new_view();
+    store.stale = status != ERROR_SUCCESS;
+    return status;
+}
+
+/* ---- for readers ---- */
+
+LSTATUS store_hold(const struct snapshot **ret)
+{
+    pthread_mutex_lock(&lock);
+    LSTATUS status = refresh(false);
+    *ret = status ? NULL : store.current;
+    if (!status)
+        store.current->holders++;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void store_drop(const struct snapshot **snapshot)
+{
+    pthread_mutex_lock(&lock);
+    free_snapshot((struct snapshot *)*snapshot);
+    pthread_mutex_unlock(&lock);
+    *snapshot = NULL;
+}
+
+LSTATUS store_refresh_all(void)
+{
+    pthread_mutex_lock(&lock);
+    LSTATUS status = refresh(true);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+uint64_t registry_generation(void)
+{
+    pthread_mutex_lock(&lock);
+    refresh(false);
+    uint64_t generation = store.generation;
+    pthread_mutex_unlock(&lock);
+    return generation;
+}
+
+/* ---- for writers: what the other files say ---- */
+
+/* Does the key (value) exist behind this file, when it did `before` it? */
+static bool exists_behind(const struct tree_key *file, const char *path, const char *value,
+                          bool before)
+{
+    const struct tree_key *key = file;
+    const char *part;
+    size_t count;
+    while ((part = path_part(&path, &count))) {
+        key = tree_child(key, part, count);
+        if (!key)
+            return before;
+        before &= !key->cleared;
+    }
+    const struct tree_value *entry = value ? tree_value(key, value) : NULL;
+    return value ? (entry ? !entry->gone : before) : key->alive || before;
+}
+
+bool store_below_has(enum registry_layer layer, const char *path, const char *value)
+{
+    bool has = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i <= (int)layer; i++)
+        for (size_t j = 0; j < store.folders[i].count; j++) {
+            const struct layer_file *file = &store.folders[i].files[j];
+            if (file->tree && !(i == (int)layer && !strcmp(file->name, MANUAL_FILE)))
+                has = exists_behind(file->tree, path, value, has);
+        }
+    pthread_mutex_unlock(&lock);
+    return has;
+}
+
+/* A deletion of the key on the way, the value itself, or (value NULL) the key. */
+static bool file_hides(const struct tree_key *key, const char *path, const char *value)
+{
+    const char *part;
+    size_t count;
+    while (key && (part = path_part(&path, &count))) {
+        key = tree_child(key, part, count);
+        if (key && key->cleared)
+            return true;
+    }
+    return key && (value ? tree_value(key, value) != NULL : key->alive);
+}
+
+bool store_above_hides(enum registry_layer layer, const char *path, const char *value)
+{
+    bool hides = false;
+    pthread_mutex_lock(&lock);
+    for (int i = (int)layer + 1; i < STORE_LAYERS; i++)
+        for (size_t j = 0; !hides && j < store.folders[i].count; j++)
+            hides = store.folders[i].files[j].tree &&
+                    file_hides(store.folders[i].files[j].tree, path, value);
+    pthread_mutex_unlock(&lock);
+    return hides;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One change of manual.reg: lock, look at what everybody wrote, apply, replace the file whole. The
+ * lock is a file of its own, so that it survives the replacing; readers never touch it.
+ */
+#include "registry/hive.h"
+#include "registry/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_FILE ".lock"
+
+/* one writer of this process at a time; taken before the file lock */
+static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
+
+struct writing {
+    enum registry_layer layer;
+    int folder, lock;
+    struct tree_key *manual;
+    struct file_state state; /* of the file as it was; inode 0: there is none */
+    struct buffer remarks;
+};
+
+enum registry_layer layer_of_path(const char *path)
+{
+    static const char user[] = "HKEY_CURRENT_USER";
+    return text_starts_fold(path, user) && (!path[sizeof user - 1] || path[sizeof user - 1] == '\\')
+               ? LAYER_USER
+               : LAYER_MACHINE;
+}
+
+/* The folder, or the nearest one above it that exists, lets us write. */
+bool layer_writable(enum registry_layer layer)
+{
+    char path[PATH_MAX];
+    const char *folder = store_folder(layer);
+    if (!folder || strlen(folder) >= sizeof path)
+        return false;
+    strcpy(path, folder);
+    while (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0) {
+        char *slash = strrchr(path, '/');
+        if (errno != ENOENT || !slash || slash == path)
+            return false;
+        *slash = 0;
+    }
+    return true;
+}
+
+static LSTATUS open_folder(enum registry_layer layer, int *ret_fd)
+{
+    struct stat st;
+    const char *path = store_folder(layer);
+    *ret_fd = -1;
+    if (!path || layer == LAYER_VENDOR)
+        return ERROR_ACCESS_DENIED;
+    LSTATUS status = file_make_folders(path, 0755);
+    if (status)
+        return status;
+    *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*ret_fd < 0 || fstat(*ret_fd, &st) != 0)
+        return status_from_errno(errno);
+    return layer_trusts(layer, &st) ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
+}
+
+static LSTATUS load_manual(struct writing *writing)
+{
+    LSTATUS status = file_load(writing->layer, writing->folder, MANUAL_FILE, &writing->state,
+                               &writing->manual, &writing->remarks);
+    if (status != ERROR_FILE_NOT_FOUND)
+        return status;
+    writing->manual = tree_new();
+    return writing->manual ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static LSTATUS save_manual(struct writing *writing)
+{
+    BUFFER_AUTO text = {0};
+    if (!hive_print(&text, writing->manual, writing->remarks.data))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    const struct timespec *after = writing->state.inode ? &writing->state.mtime : NULL;
+    return file_replace(writing->folder, MANUAL_FILE, 0644, text.data, text.len, after, NULL);
+}
+
+/* ---- the changes ---- */
+
+static LSTATUS make_key(struct writing *writing, const struct change *change)
+{
+    if (change->existed)
+        return ERROR_ALREADY_EXISTS;
+    return tree_make(writing->manual, change->path, true) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static LSTATUS set_value(struct writing *writing, const struct change *change)
+{
+    struct tree_key *key = tree_make(writing->manual, change->path, true);
+    bool good = key && tree_set(key, change->value, change->type, change->data, change->size);
+    return good ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static LSTATUS delete_value(struct writing *writing, const struct change *change)
+{
+    struct tree_key *key = tree_find(writing->manual, change->path);
+    if (!store_below_has(writing->layer, change->path, change->value)) {
+        if (key)
+            tree_drop_value(key, change->value);
+        return ERROR_SUCCESS;
+    }
+    key = tree_make(writing->manual, change->path, true);
+    return key && tree_bury(key, change->value) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static LSTATUS delete_key(struct writing *writing, const struct change *change)
+{
+    struct tree_key *key = tree_find(writing->manual, change->path);
+    if (store_below_has(writing->layer, change->path, NULL))
+        return tree_bury_key(writing->manual, change->path) ? ERROR_SUCCESS
+                                                            : ERROR_NOT_ENOUGH_MEMORY;
+    if (key) {
+        tree_clear(key);
+        key->alive = key->cleared = false;
+    }
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS empty_key(struct writing *writing, const struct change *change)
+{
+    LSTATUS status = delete_key(writing, change);
+    if (!status && !tree_make(writing->manual, change->path, true))
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    return status;
+}
+
+/* What the change meets, judged under the lock by what everybody wrote. */
+static LSTATUS check_change(enum registry_layer layer, struct change *change)
+{
+    SNAPSHOT_AUTO *snapshot = NULL;
+    LSTATUS status = store_refresh_all();
+    status = status ? status : store_hold(&snapshot);
+    if (status)
+        return status;
+    const struct tree_key *key = tree_find(snapshot->root, change->path);
+    change->existed = key != NULL;
+    if (change->must_exist && !key)
+        return ERROR_KEY_DELETED;
+    if (change->kind == CHANGE_DELETE_VALUE && (!key || !tree_value(key, change->value)))
+        return ERROR_FILE_NOT_FOUND;
+    if (change->kind == CHANGE_DELETE_KEY && !key)
+        return ERROR_FILE_NOT_FOUND;
+    if (change->kind == CHANGE_DELETE_KEY && change->without_keys && key->key_count)
+        return ERROR_ACCESS_DENIED;
+    return store_above_hides(layer, change->path, change->value) ? ERROR_ACCESS_DENIED
+                                                                 : ERROR_SUCCESS;
+}
+
+static LSTATUS apply(struct writing *writing, struct change *change)
+{
+    static LSTATUS (*const kinds[])(struct writing *,
+                                    const struct change *) = {[CHANGE_MAKE] = make_key,
+                                                              [CHANGE_SET] = set_value,
+                                                              [CHANGE_DELETE_VALUE] = delete_value,
+                                                              [CHANGE_DELETE_KEY] = delete_key,
+                                                              [CHANGE_EMPTY] = empty_key};
+    LSTATUS status = check_change(writing->layer, change);
+    status = status ? status : load_manual(writing);
+    status = status ? status : kinds[change->kind](writing, change);
+    return status ? status : save_manual(writing);
+}
+
+LSTATUS store_write(enum registry_layer layer, struct change *change)
+{
+    struct writing writing = {.layer = layer, .folder = -1, .lock = -1};
+    pthread_mutex_lock(&writers);
+    LSTATUS status = open_folder(layer, &writing.folder);
+    if (!status)
+        status = file_lock(writing.folder, LOCK_FILE, &writing.lock);
+    if (!status)
+        status = apply(&writing, change);
+    file_unlock(&writing.lock);
+    if (writing.folder >= 0)
+        close(writing.folder);
+    tree_free(writing.manual);
+    buffer_done(&writing.remarks);
+    pthread_mutex_unlock(&writers);
+    if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
+        return ERROR_SUCCESS; /* somebody was faster */
+    return status;
+}

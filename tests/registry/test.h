@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* What every test program of this folder includes: its own root, and files of the layers. */
+#ifndef OPL_REGISTRY_TEST_H
+#define OPL_REGISTRY_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../temp.h"
+#include "registry/registry.h"
+#include "registry/store.h"
+
+#define HEADER "Windows Registry Editor Version 5.00\n\n"
+#define KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\Test"
+#define USER_KEY "HKEY_CURRENT_USER\\Test"
+
+static char root[64];
+
+static inline int set_up(void **state)
+{
+    char vendor[96];
+    temp_make(root);
+    snprintf(vendor, sizeof vendor, "%s/vendor", root);
+    setenv("OPENPERFLIB_ROOT", root, 1);
+    setenv("OPENPERFLIB_VENDOR", vendor, 1);
+    store_forget();
+    place_forget();
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    store_forget();
+    place_forget();
+    temp_remove(root);
+    return 0;
+}
+
+static inline const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return path;
+}
+
+/* "machine/registry.d/a.reg": written in place, with the folders above it. */
+static inline void put_bytes(const char *name, const void *bytes, size_t size)
+{
+    char folder[256];
+    strcpy(folder, path_of(name));
+    *strrchr(folder, '/') = 0;
+    assert_int_equal(file_make_folders(folder, 0755), ERROR_SUCCESS);
+    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+}
+
+static inline void put(const char *name, const char *text)
+{
+    put_bytes(name, text, strlen(text));
+}
+
+static inline void assert_text(const char *path, const char *value, const char *expected)
+{
+    BUFFER_AUTO text = {0};
+    LSTATUS status = registry_get_text(path, value, &text);
+    if (expected) {
+        assert_int_equal(status, ERROR_SUCCESS);
+        assert_string_equal(text.data, expected);
+    } else {
+        assert_int_equal(status, ERROR_FILE_NOT_FOUND);
+    }
+}
+
+static inline void assert_file_has(const char *name, const char *text)
+{
+    BUFFER_AUTO content = {0};
+    assert_int_equal(file_read(AT_FDCWD, path_of(name), &content), ERROR_SUCCESS);
+    if (!strstr(content.data, text))
+        fail_msg("%s lacks \"%s\":\n%s", name, text, content.data);
+}
+
+#define ROOT_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+#endif
