@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* What is fixed at Open: the rows of this machine, their places in the counter block, and the
+ * definitions as bytes that every answer begins with. */
+#include "object/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t rows_with_bases(const opl_object *is)
+{
+    size_t count = is->counter_count;
+    for (size_t i = 0; i < is->counter_count; i++)
+        count += row_base_type(is->counters[i].type) != 0;
+    return count;
+}
+
+static LSTATUS object_add_row(struct object *object, opl_provider *provider,
+                              const opl_counter *counter, bool is_base)
+{
+    LSTATUS status = row_init(&object->rows[object->row_count], provider, counter, is_base);
+    if (status)
+        trace("object", "%s: row %u \"%s\" is wrong: %s", object->is->name,
+              (unsigned)counter->index, counter->name, status_text(status));
+    else
+        object->row_count++;
+    return status;
+}
+
+LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    size_t count = rows_with_bases(is);
+    object->is = is;
+    object->listing.provider = provider;
+    object->listing.object = object;
+    if (count > OBJECT_MAX_ROWS ||
+        (is->instances && !is->lines.source && !is->list && !is->listed_with))
+        return ERROR_INVALID_PARAMETER;
+    object->rows = calloc(count ? count : 1, sizeof *object->rows);
+    if (!object->rows)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    for (size_t i = 0; i < is->counter_count && !status; i++) {
+        status = object_add_row(object, provider, &is->counters[i], false);
+        if (!status && row_base_type(is->counters[i].type))
+            status = object_add_row(object, provider, &is->counters[i], true);
+    }
+    if (!status && is->lines.source && !source_of(provider, is->lines.source))
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    object->all_rows = object->row_count;
+    object->mask_words = (object->row_count + 63) / 64;
+    return status;
+}
+
+/* A counter and its base come and go together. */
+static bool row_pair_seen(const struct object *object, size_t position)
+{
+    const struct row *row = &object->rows[position];
+    if (row->is_base)
+        return row->seen && row[-1].seen;
+    bool has_base = position + 1 < object->row_count && row[1].is_base;
+    return row->seen && (!has_base || row[1].seen);
+}
+
+static void object_drop_absent(struct object *object)
+{
+    bool seen[OBJECT_MAX_ROWS];
+    size_t kept = 0;
+    for (size_t i = 0; i < object->row_count; i++)
+        seen[i] = row_pair_seen(object, i);
+    for (size_t i = 0; i < object->row_count; i++) {
+        if (seen[i])
+            object->rows[kept++] = object->rows[i];
+        else if (!object->rows[i].is_base)
+            trace("object", "%s: no \"%s\" here", object->is->name, object->rows[i].is->name);
+    }
+    object->row_count = kept;
+    object->mask_words = (kept + 63) / 64;
+}
+
+/* Values in the order of their rows, 8-byte ones aligned; a 4-byte one fills the hole before one.
+ */
+static void object_place_rows(struct object *object)
+{
+    DWORD at = sizeof(PERF_COUNTER_BLOCK), hole = 0;
+    for (size_t i = 0; i < object->row_count; i++) {
+        struct row *row = &object->rows[i];
+        if (row->size == 4 && hole) {
+            row->offset = hole;
+            hole = 0;
+            continue;
+        }
+        if (row->size == 8 && at % 8) {
+            hole = at;
+            at += 4;
+        }
+        row->offset = at;
+        at += row->size;
+    }
+    object->block_size = (at + 7) / 8 * 8;
+}
+
+static LONG object_default_position(const struct object *object)
+{
+    for (size_t i = 0; i < object->row_count; i++)
+        if (object->rows[i].is->index == object->is->default_counter)
+            return (LONG)i;
+    return object->row_count ? 0 : -1;
+}
+
+static DWORD object_level(const struct object *object)
+{
+    DWORD level = object->row_count ? PERF_DETAIL_WIZARD : PERF_DETAIL_NOVICE;
+    for (size_t i = 0; i < object->row_count; i++)
+        if (object->rows[i].is->level < level)
+            level = object->rows[i].is->level;
+    return level;
+}
+
+static void object_write_type(const struct object *object, const opl_provider *provider)
+{
+    PERF_OBJECT_TYPE type = {
+        .DefinitionLength = object->definition_size,
+        .HeaderLength = sizeof type,
+        .ObjectNameTitleIndex = object->is->index + provider->first_counter,
+        .ObjectHelpTitleIndex = object->is->help_index + provider->first_help,
+        .DetailLevel = object_level(object),
+        .NumCounters = (DWORD)object->row_count,
+        .DefaultCounter = object_default_position(object),
+        .NumInstances = PERF_NO_INSTANCES,
+    };
+    type.PerfFreq.QuadPart = object->is->clock ? CLOCK_TICKS_PER_SECOND : 0;
+    memcpy(object->definition, &type, sizeof type);
+}
+
+static void object_write_counter(const struct object *object, size_t position,
+                                 const opl_provider *provider)
+{
+    const struct row *row = &object->rows[position];
+    PERF_COUNTER_DEFINITION definition = {
+        .ByteLength = sizeof definition,
+        .CounterNameTitleIndex = row->is->index + provider->first_counter,
+        .CounterHelpTitleIndex = row->is->help_index + provider->first_help,
+        .DefaultScale = row->is_base ? 0 : row->is->scale,
+        .DetailLevel = row->is->level,
+        .CounterType = row->type,
+        .CounterSize = row->size,
+        .CounterOffset = row->offset,
+    };
+    memcpy(object->definition + sizeof(PERF_OBJECT_TYPE) + position * sizeof definition,
+           &definition, sizeof definition);
+}
+
+LSTATUS object_fix(struct object *object, const opl_provider *provider)
+{
+    object_drop_absent(object);
+    object_place_rows(object);
+    object->definition_size =
+        (DWORD)(sizeof(PERF_OBJECT_TYPE) + object->row_count * sizeof(PERF_COUNTER_DEFINITION));
+    object->definition = malloc(object->definition_size);
+    if (!object->definition)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    object_write_type(object, provider);
+    for (size_t i = 0; i < object->row_count; i++)
+        object_write_counter(object, i, provider);
+    return ERROR_SUCCESS;
+}
+
+void object_done(struct object *object)
+{
+    listing_done(&object->listing);
+    free(object->rows);
+    free(object->definition);
+}

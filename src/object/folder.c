@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers among the names of a folder: processes, threads. Read with the kernel's own entries,
+ * into an array that stays. */
+#include "object/object.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+static LSTATUS folder_add(struct folder *folder, const char *name)
+{
+    uint32_t number;
+    if (*name < '0' || *name > '9' || !text_decimal(name, strlen(name), &number))
+        return ERROR_SUCCESS;
+    if (folder->count == folder->room) {
+        size_t room = folder->room ? folder->room * 2 : 1024;
+        uint32_t *grown = realloc(folder->numbers, room * sizeof *grown);
+        if (!grown)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        folder->numbers = grown;
+        folder->room = room;
+    }
+    folder->numbers[folder->count++] = number;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS folder_read_fd(opl_provider *provider, struct folder *folder, int fd)
+{
+    for (;;) {
+        long bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries);
+        if (bytes < 0)
+            return status_from_errno(errno);
+        if (bytes == 0)
+            return ERROR_SUCCESS;
+        for (long at = 0; at < bytes;) {
+            const struct entry *entry = (const void *)(provider->entries + at);
+            LSTATUS status = folder_add(folder, entry->name);
+            if (status)
+                return status;
+            at += entry->length;
+        }
+    }
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
+    return (one > other) - (one < other);
+}
+
+/* The kernel lists its processes so; archived trees come in any order. */
+static bool folder_ascends(const struct folder *folder)
+{
+    for (size_t i = 1; i < folder->count; i++)
+        if (folder->numbers[i - 1] > folder->numbers[i])
+            return false;
+    return true;
+}
+
+/* With `keep`, the folder stays open: it is always asked with the same path. */
+LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep)
+{
+    int fd = kept_open(&folder->kept, provider_root(provider), path, O_RDONLY | O_DIRECTORY);
+    folder->count = 0;
+    if (fd < 0)
+        return status_from_errno(errno);
+    LSTATUS status = lseek(fd, 0, SEEK_SET) < 0 ? status_from_errno(errno)
+                                                : folder_read_fd(provider, folder, fd);
+    if (!keep) {
+        close(fd);
+        folder->kept.fd = -1;
+    }
+    if (!status && !folder_ascends(folder))
+        qsort(folder->numbers, folder->count, sizeof *folder->numbers, compare_numbers);
+    return status;
+}
+
+void folder_done(struct folder *folder)
+{
+    kept_close(&folder->kept);
+    free(folder->numbers);
+}
+
+/* ---- how many files are in a folder ---- */
+
+static uint64_t entries_count(const char *entries, long bytes)
+{
+    uint64_t count = 0;
+    for (long at = 0; at < bytes;) {
+        const struct entry *entry = (const void *)(entries + at);
+        count += strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0;
+        at += entry->length;
+    }
+    return count;
+}
+
+static bool count_by_reading(opl_provider *provider, const char *path, uint64_t *ret)
+{
+    long bytes;
+    int fd = openat(provider_root(provider), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    *ret = 0;
+    while ((bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries)) > 0)
+        *ret += entries_count(provider->entries, bytes);
+    close(fd);
+    return bytes == 0;
+}
+
+/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, and anybody may ask;
+ * before, and in archived trees, it is something else. */
+static bool sizes_are_counts(opl_provider *provider)
+{
+    struct stat own;
+    if (provider->fd_sizes == FD_SIZES_UNKNOWN)
+        provider->fd_sizes = provider_live() && stat("/proc/self/fd", &own) == 0 && own.st_size > 0
+                                 ? FD_SIZES_COUNT
+                                 : FD_SIZES_OTHER;
+    return provider->fd_sizes == FD_SIZES_COUNT;
+}
+
+bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret)
+{
+    char room[OBJECT_MAX_PATH];
+    struct stat folder;
+    path = source_place(reading, path, room);
+    if (!path)
+        return false;
+    if (!sizes_are_counts(reading->provider))
+        return count_by_reading(reading->provider, path, ret);
+    if (fstatat(provider_root(reading->provider), path, &folder, 0) != 0)
+        return false;
+    *ret = (uint64_t)folder.st_size;
+    return true;
+}

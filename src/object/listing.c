@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* The instances of an object in one collection: names, parents, and a row of numbers each, in
+ * arrays that grow and stay. */
+#include "object/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void listing_begin(opl_listing *listing)
+{
+    listing->count = 0;
+    listing->names_used = 0;
+    listing->reading = (opl_reading){.provider = listing->provider, .folder = ""};
+    listing->reading.serial = ++listing->provider->serial;
+}
+
+void listing_done(opl_listing *listing)
+{
+    free(listing->instances);
+    free(listing->values);
+    free(listing->unknown);
+    free(listing->names);
+}
+
+/* ---- room ---- */
+
+static bool grow(void **array, size_t count, size_t size)
+{
+    void *grown = realloc(*array, count * size);
+    if (grown)
+        *array = grown;
+    return grown != NULL;
+}
+
+static bool listing_grow(opl_listing *listing)
+{
+    const struct object *object = listing->object;
+    size_t room = listing->room ? listing->room * 2 : object->is->instances ? 16 : 1;
+    if (!grow((void **)&listing->instances, room, sizeof *listing->instances) ||
+        !grow((void **)&listing->values, room, (object->all_rows + 1) * sizeof(uint64_t)) ||
+        !grow((void **)&listing->unknown, room, (object->all_rows / 64 + 1) * sizeof(uint64_t))) {
+        listing->provider->failed = true;
+        return false;
+    }
+    listing->room = room;
+    return true;
+}
+
+static bool names_grow(opl_listing *listing, size_t units)
+{
+    if (listing->names_used + units <= listing->names_room)
+        return true;
+    size_t room = (listing->names_room + units) * 2;
+    if (!grow((void **)&listing->names, room, sizeof *listing->names)) {
+        listing->provider->failed = true;
+        return false;
+    }
+    listing->names_room = room;
+    return true;
+}
+
+static uint64_t *values_of(const opl_listing *listing, size_t position)
+{
+    return listing->values + position * listing->object->all_rows;
+}
+
+static uint64_t *unknown_of(const opl_listing *listing, size_t position)
+{
+    return listing->unknown + position * listing->object->mask_words;
+}
+
+/* The next instance, all of whose values are known zeros; NULL: no memory. */
+static struct instance *listing_new(opl_listing *listing)
+{
+    if (listing->count == listing->room && !listing_grow(listing))
+        return NULL;
+    struct instance *instance = &listing->instances[listing->count];
+    *instance = (struct instance){.name = listing->names_used};
+    memset(values_of(listing, listing->count), 0, listing->object->all_rows * sizeof(uint64_t));
+    memset(unknown_of(listing, listing->count), 0, listing->object->mask_words * sizeof(uint64_t));
+    listing->count++;
+    return instance;
+}
+
+/* Ordinary names are ASCII; anything else takes the long way (U+FFFD for invalid bytes). */
+static void listing_name(opl_listing *listing, struct instance *instance, const char *name,
+                         size_t bytes)
+{
+    if (!names_grow(listing, bytes))
+        return;
+    uint16_t *out = listing->names + listing->names_used;
+    size_t units = 0;
+    for (; units < bytes && (unsigned char)name[units] < 0x80; units++)
+        out[units] = (unsigned char)name[units];
+    if (units < bytes)
+        units = utf8_to_16(name, bytes, out, bytes);
+    instance->name = listing->names_used;
+    instance->name_units = (uint32_t)units;
+    listing->names_used += units;
+}
+
+/* ---- values ---- */
+
+static void row_unknown(opl_listing *listing, size_t position, size_t row)
+{
+    struct row *what = &listing->object->rows[row];
+    unknown_of(listing, position)[row / 64] |= (uint64_t)1 << row % 64;
+    values_of(listing, position)[row] = 0;
+    if (listing->provider->opening || what->complained || what->is_base)
+        return;
+    what->complained = true;
+    trace("object", "%s: \"%s\" cannot be read for some instances (folder \"%s\" is the first)",
+          listing->object->is->name, what->is->name, listing->reading.folder);
+}
+
+/* Every row of the last instance. */
+static void listing_read_rows(opl_listing *listing)
+{
+    struct object *object = listing->object;
+    size_t position = listing->count - 1;
+    uint64_t *values = values_of(listing, position);
+    bool known = true, all_seen = true;
+    for (size_t i = 0; i < object->row_count; i++) {
+        struct row *row = &object->rows[i];
+        enum row_result result =
+            row->is_base && !known ? ROW_UNREADABLE : row_read(row, &listing->reading, &values[i]);
+        known = result != ROW_UNREADABLE;
+        row->seen |= result == ROW_READ;
+        all_seen &= row->seen;
+        if (known)
+            continue;
+        row_unknown(listing, position, i);
+        if (row->is_base)
+            row_unknown(listing, position, i - 1);
+    }
+    object->all_seen |= all_seen;
+}
+
+static void reading_begin(opl_listing *listing, const char *folder, uint64_t note)
+{
+    opl_reading *reading = &listing->reading;
+    reading->folder = folder;
+    reading->note = note;
+    reading->position = (uint32_t)listing->count;
+    reading->serial = ++listing->provider->serial;
+}
+
+void listing_single(opl_listing *listing)
+{
+    if (!listing_new(listing))
+        return;
+    reading_begin(listing, "", 0);
+    listing->reading.position = 0;
+    listing_read_rows(listing);
+}
+
+/* ---- lines ---- */
+
+static bool line_word(const char *line, unsigned number, const char **ret, size_t *ret_bytes)
+{
+    for (unsigned i = 1;; i++) {
+        line += strspn(line, " \t");
+        size_t bytes = strcspn(line, " \t\n");
+        if (bytes == 0)
+            return false;
+        if (i == number || (number == 0 && i == 1)) {
+            *ret = line;
+            *ret_bytes = bytes;
+            return true;
+        }
+        line += bytes;
+    }
+}
+
+static void listing_line(opl_listing *listing, const char *line)
+{
+    const opl_lines *lines = &listing->object->is->lines;
+    char folder[OBJECT_MAX_KEY] = "";
+    const char *name;
+    size_t bytes, prefix = strlen(lines->prefix ? lines->prefix : "");
+    if (!line_word(line, lines->name, &name, &bytes) || bytes <= prefix ||
+        memcmp(name, lines->prefix ? lines->prefix : "", prefix) != 0)
+        return;
+    struct instance *instance = listing_new(listing);
+    if (!instance)
+        return;
+    name += prefix;
+    bytes -= prefix;
+    if (bytes < sizeof folder)
+        memcpy(folder, name, bytes);
+    listing_name(listing, instance, name, bytes);
+    listing->reading.line = line;
+    reading_begin(listing, folder, 0);
+    listing->reading.position--;
+    listing_read_rows(listing);
+    listing->reading.folder = "";
+}
+
+void listing_lines(opl_listing *listing)
+{
+    const opl_lines *lines = &listing->object->is->lines;
+    struct source *source = source_of(listing->provider, lines->source);
+    if (!source || source_load(&listing->reading, source))
+        return;
+    const char *line = source->text;
+    for (unsigned i = 0; i < lines->skip; i++)
+        line = text_line(line);
+    listing->reading.line_source = source;
+    for (; *line; line = text_line(line))
+        listing_line(listing, line);
+}
+
+/* ---- for list functions ---- */
+
+opl_reading *opl_listing_reading(opl_listing *listing)
+{
+    return &listing->reading;
+}
+
+opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object)
+{
+    opl_provider *provider = listing->provider;
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].is == object && provider->objects[i].listing.asked)
+            return &provider->objects[i].listing;
+    return NULL;
+}
+
+void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes)
+{
+    struct instance *instance = listing_new(listing);
+    if (instance)
+        listing_name(listing, instance, name, name_bytes);
+}
+
+/* The first source of the rows that belongs to instances: without it there is no instance. */
+static struct source *listing_main_source(const struct object *object)
+{
+    for (size_t i = 0; i < object->row_count; i++)
+        if (object->rows[i].source && object->rows[i].source->star)
+            return object->rows[i].source;
+    return NULL;
+}
+
+/* Did something fail because the instance is gone? Its first file is looked at once more. */
+static bool reading_gone(opl_listing *listing, struct source *main)
+{
+    main->read_for = 0;
+    return source_load(&listing->reading, main) != ERROR_SUCCESS;
+}
+
+static bool rows_failed_as_if_gone(const opl_listing *listing)
+{
+    const struct object *object = listing->object;
+    for (size_t i = 0; i < object->row_count; i++) {
+        const struct source *source = object->rows[i].source;
+        if (source && source->star && source->read_for == listing->reading.serial &&
+            source->status && source->status != ERROR_ACCESS_DENIED)
+            return true;
+    }
+    return false;
+}
+
+bool opl_listing_read_note(opl_listing *listing, const char *folder, const char *name,
+                           size_t name_bytes, uint64_t note)
+{
+    struct source *main = listing_main_source(listing->object);
+    reading_begin(listing, folder, note);
+    if (main && source_load_words(&listing->reading, main, 2))
+        return false;
+    struct instance *instance = listing_new(listing);
+    if (!instance)
+        return false;
+    if (name_bytes == 0 && main && main->name)
+        listing_name(listing, instance, main->name, main->name_bytes);
+    else
+        listing_name(listing, instance, name, name_bytes);
+    if (!listing->provider->opening || !listing->object->all_seen)
+        listing_read_rows(listing);
+    if (main && rows_failed_as_if_gone(listing) && reading_gone(listing, main)) {
+        opl_listing_withdraw(listing);
+        return false;
+    }
+    return true;
+}
+
+bool opl_listing_read(opl_listing *listing, const char *folder, const char *name, size_t name_bytes)
+{
+    return opl_listing_read_note(listing, folder, name, name_bytes, 0);
+}
+
+void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value)
+{
+    const struct object *object = listing->object;
+    for (size_t i = 0; i < object->row_count && listing->count > 0; i++)
+        if (object->rows[i].is->index == index && !object->rows[i].is_base)
+            values_of(listing, listing->count - 1)[i] = value;
+}
+
+uint64_t opl_listing_column(opl_listing *listing, const opl_source *is, unsigned column)
+{
+    uint64_t value;
+    return opl_reading_column(&listing->reading, is, column, &value) ? value : 0;
+}
+
+void opl_listing_parent(opl_listing *listing, const opl_object *parent, uint32_t position)
+{
+    if (listing->count == 0)
+        return;
+    struct instance *instance = &listing->instances[listing->count - 1];
+    instance->parent_object = parent->index + listing->provider->first_counter;
+    instance->parent = position;
+}
+
+void opl_listing_withdraw(opl_listing *listing)
+{
+    if (listing->count > 0)
+        listing->names_used = listing->instances[--listing->count].name;
+}
+
+uint32_t opl_listing_count(const opl_listing *listing)
+{
+    return (uint32_t)listing->count;
+}
+
+bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
+                         const uint32_t **ret, size_t *ret_count)
+{
+    if (level >= OBJECT_LEVELS)
+        return false;
+    struct folder *folder = &listing->provider->folders[level];
+    LSTATUS status = folder_read(listing->provider, folder, path, level == 0);
+    *ret = folder->numbers;
+    *ret_count = folder->count;
+    return status == ERROR_SUCCESS;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of object: the engine behind <openperflib/object.h>. A provider is a set of objects; an
+ * object is rows (counters) over a listing (instances); a row takes its value from a source (a
+ * kernel text file, read once per collection or once per instance).
+ */
+#ifndef OPL_OBJECT_ROOM_H
+#define OPL_OBJECT_ROOM_H
+
+#include "base/base.h"
+#include "query/query.h"
+#include <openperflib/object.h>
+
+enum {
+    OBJECT_MAX_ROWS = 256, /* counters of an object, base counters included */
+    OBJECT_MAX_TERMS = 4,  /* keys added in one row */
+    OBJECT_MAX_KEY = 64,   /* characters of a key */
+    OBJECT_MAX_WORDS = 64, /* words of a line */
+    OBJECT_MAX_PATH = 256, /* characters of a path below the system root */
+    OBJECT_LEVELS = 2      /* folders listed inside each other */
+};
+
+/* ---- source.c: a kernel text file ---- */
+/* A descriptor that stays open. Programs close what is not theirs, so it is only ours as long as
+ * device and inode are those that we opened. */
+struct kept {
+    int fd; /* -1: none */
+    dev_t device;
+    ino_t inode;
+};
+struct key {
+    char text[OBJECT_MAX_KEY];
+    size_t length;
+    const char *at; /* behind the key in the text read last; NULL: it is not there */
+    unsigned line;  /* where it was found last */
+    size_t order;   /* see keys_sort */
+};
+struct source {
+    const opl_source *is;
+    const char *star; /* where the path's '*' is; NULL: one file for all */
+    struct kept kept; /* the file, or the folder before the '*' */
+    char *text;       /* NUL-terminated */
+    size_t length, room;
+    LSTATUS status;                       /* of the reading `read_for` */
+    uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
+    uint64_t keys_for;                    /* the same, for which the keys are right */
+    uint64_t words_for;                   /* and the words */
+    uint64_t checked_for;                 /* collection in which the kept folder was identified */
+    uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
+    unsigned word_count, words_wanted;
+    const char *name; /* the name in parentheses */
+    size_t name_bytes;
+    struct key *keys;
+    size_t key_count;
+    bool keys_sorted; /* all found: the next reading probably has them in the same lines */
+};
+struct opl_reading {
+    opl_provider *provider;
+    const char *folder;
+    uint32_t position;
+    uint64_t note;
+    uint64_t serial;            /* of this instance; never 0 */
+    struct source *line_source; /* whose words are those of `line` */
+    const char *line;
+};
+
+int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
+void kept_close(struct kept *kept);
+struct source *source_of(opl_provider *provider, const opl_source *is); /* NULL: no memory */
+struct key *source_add_key(struct source *source, const char *text, size_t length);
+/* Makes the text that of this reading. */
+LSTATUS source_load(opl_reading *reading, struct source *source);
+LSTATUS source_load_keys(opl_reading *reading, struct source *source);
+LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
+void source_done(struct source *source);
+/* The start of a file path for this reading: *ret_dir and the rest, formatted into `room`. */
+const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH]);
+/* A number of a keyed line: the `column`-th behind the key. */
+uint64_t key_number(const struct key *key, unsigned column);
+uint64_t text_number(const char **cursor); /* decimal, perhaps negative; stops behind the digits */
+const char *text_line(const char *text);   /* the next line; the NUL at the end */
+
+/* ---- row.c: one counter of this machine ---- */
+struct term {
+    size_t key; /* position among the source's keys */
+    bool minus;
+};
+struct row {
+    const opl_counter *is;
+    const opl_value *value;
+    bool is_base; /* the automatic base of the row before */
+    struct source *source;
+    struct term terms[OBJECT_MAX_TERMS];
+    unsigned term_count;
+    uint64_t times, parts;
+    DWORD type, size, offset;
+    opl_total total;
+    bool seen;       /* could be read for some instance */
+    bool complained; /* the trace knows that it could not be read for some instance */
+};
+enum row_result {
+    ROW_UNREADABLE,
+    ROW_ABSENT, /* readable, but the key is not there: 0 */
+    ROW_READ
+};
+/* Resolves source, keys and unit. */
+LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base);
+enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret);
+DWORD row_base_type(DWORD type); /* 0: the type has no base */
+DWORD row_size(DWORD type);      /* 0: no type for tables */
+
+/* ---- listing.c: the instances of an object in one collection ---- */
+struct instance {
+    size_t name; /* position in names */
+    uint32_t name_units;
+    DWORD parent_object;
+    uint32_t parent;
+};
+struct opl_listing {
+    opl_provider *provider;
+    struct object *object;
+    bool asked;
+    struct instance *instances;
+    uint64_t *values;  /* a row of numbers per instance */
+    uint64_t *unknown; /* bits: values that could not be read */
+    size_t count, room;
+    uint16_t *names;
+    size_t names_used, names_room;
+    opl_reading reading; /* of the last instance */
+};
+struct object {
+    const opl_object *is;
+    struct row *rows;
+    size_t row_count, all_rows; /* after and before the absent ones were dropped */
+    size_t mask_words;          /* of `unknown`, per instance */
+    DWORD block_size;
+    DWORD definition_size;
+    unsigned char *definition; /* object type and counter definitions, ready to copy */
+    bool all_seen;             /* while opening: nothing is left to find out */
+    opl_listing listing;
+};
+void listing_begin(opl_listing *listing);
+void listing_lines(opl_listing *listing);  /* adds the instances that are lines */
+void listing_single(opl_listing *listing); /* reads the single object */
+void listing_total(opl_listing *listing);
+void listing_done(opl_listing *listing);
+
+/* ---- define.c: what is fixed at Open ---- */
+LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is);
+/* Drops what could not be read for anybody, and lays out the rest. */
+LSTATUS object_fix(struct object *object, const opl_provider *provider);
+void object_done(struct object *object);
+
+/* ---- write.c: the wire ---- */
+size_t object_size(const struct object *object); /* bytes of its answer */
+void object_write(const struct object *object, unsigned char *out, LONGLONG now);
+
+/* ---- folder.c: numbers among the names of a folder ---- */
+struct folder {
+    struct kept kept;
+    uint32_t *numbers;
+    size_t count, room;
+};
+LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep);
+void folder_done(struct folder *folder);
+
+/* ---- provider.c ---- */
+struct opl_provider {
+    struct object *objects;
+    size_t object_count;
+    struct source **sources; /* pointers stay; the array grows only while opening */
+    size_t source_count;
+    struct folder folders[OBJECT_LEVELS];
+    struct kept root;
+    DWORD first_counter, first_help;
+    enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
+    int pid;             /* that opened it: a forked child shares its descriptors' positions */
+    bool opening;        /* finding out what is there */
+    bool failed;         /* no memory in this collection */
+    uint64_t collection; /* serial; never 0 after Open */
+    uint64_t serial;     /* the last one given out */
+    LONGLONG time, boot;
+    struct query query;
+    char query_text[LIMIT_QUERY_CHARS * 3 + 1];
+    char entries[32768]; /* folder entries as the kernel writes them */
+};
+int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
+bool provider_live(void);                  /* the system root is "/" */
+
+#endif

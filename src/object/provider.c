@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The three functions of a provider over tables. Open finds out once what this machine offers;
+ * Collect turns the query into the set of asked objects, reads them, and writes them if all fit.
+ */
+#include "object/object.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+bool provider_live(void)
+{
+    return strcmp(place_sysroot(), "/") == 0;
+}
+
+int provider_root(opl_provider *provider)
+{
+    return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
+}
+
+/* ---- which objects ---- */
+
+static struct object *provider_object(opl_provider *provider, const opl_object *is)
+{
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].is == is)
+            return &provider->objects[i];
+    return NULL;
+}
+
+/* With it come the object that lists it and its relative, and theirs. */
+static void object_ask(opl_provider *provider, const opl_object *is)
+{
+    for (size_t steps = 0; is && steps <= provider->object_count; steps++) {
+        struct object *object = provider_object(provider, is);
+        if (!object || !object->row_count)
+            return;
+        object->listing.asked = true;
+        if (is->listed_with && is->listed_with != is->related)
+            object_ask(provider, is->listed_with);
+        is = is->related;
+    }
+}
+
+static bool query_asks(const opl_provider *provider, const opl_object *is)
+{
+    switch (provider->query.kind) {
+    case QUERY_GLOBAL:
+        return !is->costly;
+    case QUERY_COSTLY:
+        return is->costly;
+    case QUERY_OBJECTS:
+        return query_wants_object(&provider->query, is->index + provider->first_counter);
+    default:
+        return false;
+    }
+}
+
+static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
+{
+    const uint16_t *text = (const uint16_t *)query;
+    size_t room = sizeof provider->query_text - 1;
+    size_t bytes = query ? utf16_to_8(text, utf16_length(text), provider->query_text, room) : 0;
+    if (bytes > room)
+        return ERROR_INVALID_PARAMETER;
+    provider->query_text[bytes] = 0;
+    return query_parse(provider->query_text, &provider->query);
+}
+
+static bool provider_select(opl_provider *provider)
+{
+    bool any = false;
+    for (size_t i = 0; i < provider->object_count; i++)
+        provider->objects[i].listing.asked = false;
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].row_count && query_asks(provider, provider->objects[i].is)) {
+            object_ask(provider, provider->objects[i].is);
+            any = true;
+        }
+    return any;
+}
+
+/* ---- collecting ---- */
+
+static void object_list(struct object *object)
+{
+    opl_listing *listing = &object->listing;
+    if (!object->is->instances)
+        listing_single(listing);
+    else if (object->is->lines.source)
+        listing_lines(listing);
+    else if (object->is->list)
+        object->is->list(listing);
+}
+
+/* A forked child has its parent's open folders, positions included: it must open its own. */
+static void provider_notice_fork(opl_provider *provider)
+{
+    int pid = (int)getpid();
+    if (pid == provider->pid)
+        return;
+    provider->pid = pid;
+    for (size_t i = 0; i < OBJECT_LEVELS; i++)
+        kept_close(&provider->folders[i].kept);
+}
+
+static void provider_read(opl_provider *provider)
+{
+    provider_notice_fork(provider);
+    provider->collection = ++provider->serial;
+    provider->time = clock_filetime();
+    provider->failed = false;
+    for (size_t i = 0; i < provider->object_count; i++)
+        listing_begin(&provider->objects[i].listing);
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].listing.asked)
+            object_list(&provider->objects[i]);
+}
+
+/* The objects' clock: a FILETIME that setting the time does not change, so that an elapsed time,
+ * which counts from opl_boot_time, is always right. */
+static LONGLONG provider_clock(opl_provider *provider)
+{
+    struct timespec uptime;
+    if (!provider_live() || !provider->boot)
+        return clock_filetime();
+    clock_gettime(CLOCK_BOOTTIME, &uptime);
+    return provider->boot + (LONGLONG)uptime.tv_sec * CLOCK_TICKS_PER_SECOND + uptime.tv_nsec / 100;
+}
+
+static void provider_totals(opl_provider *provider)
+{
+    provider->time = provider_clock(provider);
+    for (size_t i = 0; i < provider->object_count; i++) {
+        struct object *object = &provider->objects[i];
+        if (object->listing.asked && object->is->instances && object->is->total)
+            listing_total(&object->listing);
+    }
+}
+
+static size_t provider_size(const opl_provider *provider)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].listing.asked)
+            size += object_size(&provider->objects[i]);
+    return size;
+}
+
+static DWORD provider_write(const opl_provider *provider, unsigned char *out)
+{
+    DWORD count = 0;
+    for (size_t i = 0; i < provider->object_count; i++) {
+        const struct object *object = &provider->objects[i];
+        if (!object->listing.asked)
+            continue;
+        object_write(object, out, provider->time);
+        out += object_size(object);
+        count++;
+    }
+    return count;
+}
+
+DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                           LPDWORD types)
+{
+    if (!data || !bytes || !types)
+        return ERROR_INVALID_PARAMETER;
+    size_t room = *bytes;
+    *bytes = *types = 0;
+    if (!provider)
+        return ERROR_NOT_READY;
+    LSTATUS status = provider_parse(provider, query);
+    if (status || !provider_select(provider))
+        return (DWORD)status;
+    provider_read(provider);
+    provider_totals(provider);
+    if (provider->failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    size_t size = provider_size(provider);
+    if (size > room || size > UINT32_MAX)
+        return ERROR_MORE_DATA;
+    *types = provider_write(provider, *data);
+    *bytes = (DWORD)size;
+    *data = (unsigned char *)*data + size;
+    return ERROR_SUCCESS;
+}
+
+/* ---- opening and closing ---- */
+
+static opl_provider *provider_new(size_t count)
+{
+    opl_provider *provider = calloc(1, sizeof *provider);
+    if (!provider)
+        return NULL;
+    provider->root.fd = -1;
+    for (size_t i = 0; i < OBJECT_LEVELS; i++)
+        provider->folders[i].kept.fd = -1;
+    provider->objects = calloc(count ? count : 1, sizeof *provider->objects);
+    provider->pid = (int)getpid();
+    if (!provider->objects) {
+        free(provider);
+        return NULL;
+    }
+    return provider;
+}
+
+/* Reads everything once; a row that nobody has is dropped. Nothing is known about the rows of an
+ * object that has no instance at the moment: they stay. */
+static LSTATUS provider_find_out(opl_provider *provider)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    provider->opening = true;
+    for (size_t i = 0; i < provider->object_count; i++)
+        provider->objects[i].listing.asked = true;
+    provider_read(provider);
+    provider->opening = false;
+    for (size_t i = 0; i < provider->object_count && !status; i++) {
+        struct object *object = &provider->objects[i];
+        for (size_t row = 0; row < object->row_count && object->listing.count == 0; row++)
+            object->rows[row].seen = true;
+        status = object_fix(object, provider);
+    }
+    return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
+}
+
+DWORD opl_provider_open(const opl_object *const *objects, size_t count, DWORD first_counter,
+                        DWORD first_help, opl_provider **ret)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    *ret = NULL;
+    opl_provider *provider = provider_new(count);
+    if (!provider)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    provider->first_counter = first_counter;
+    provider->first_help = first_help;
+    for (; provider->object_count < count && !status; provider->object_count++)
+        status = object_init(&provider->objects[provider->object_count], provider,
+                             objects[provider->object_count]);
+    if (!status)
+        status = provider_find_out(provider);
+    if (status)
+        opl_provider_close(provider);
+    else
+        *ret = provider;
+    return (DWORD)status;
+}
+
+void opl_provider_close(opl_provider *provider)
+{
+    if (!provider)
+        return;
+    for (size_t i = 0; i < provider->object_count; i++)
+        object_done(&provider->objects[i]);
+    for (size_t i = 0; i < provider->source_count; i++)
+        source_done(provider->sources[i]);
+    for (size_t i = 0; i < OBJECT_LEVELS; i++)
+        folder_done(&provider->folders[i]);
+    kept_close(&provider->root);
+    free(provider->sources);
+    free(provider->objects);
+    free(provider);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* One counter of this machine: a row of a table, its source, keys and unit resolved at Open. */
+#include "object/object.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* clang-format off */
+static const struct pair {
+    DWORD type, base;
+} base_types[] = {
+    {PERF_RAW_FRACTION,          PERF_RAW_BASE},
+    {PERF_LARGE_RAW_FRACTION,    PERF_LARGE_RAW_BASE},
+    {PERF_SAMPLE_FRACTION,       PERF_SAMPLE_BASE},
+    {PERF_AVERAGE_TIMER,         PERF_AVERAGE_BASE},
+    {PERF_AVERAGE_BULK,          PERF_AVERAGE_BASE},
+    {PERF_PRECISION_SYSTEM_TIMER, PERF_PRECISION_TIMESTAMP},
+    {PERF_PRECISION_100NS_TIMER, PERF_PRECISION_TIMESTAMP},
+    {PERF_PRECISION_OBJECT_TIMER, PERF_PRECISION_TIMESTAMP},
+};
+/* clang-format on */
+
+DWORD row_base_type(DWORD type)
+{
+    for (size_t i = 0; i < COUNT(base_types); i++)
+        if (base_types[i].type == type)
+            return base_types[i].base;
+    return 0;
+}
+
+/* Average timers carry 8 bytes although their size bits say 4, as Windows' do. */
+DWORD row_size(DWORD type)
+{
+    if (type == PERF_AVERAGE_TIMER)
+        return 8;
+    if (type & PERF_MULTI_COUNTER || (type & 0xc00) == PERF_TYPE_TEXT)
+        return 0;
+    DWORD size = type & 0x300;
+    return size == PERF_SIZE_DWORD ? 4 : size == PERF_SIZE_LARGE ? 8 : 0;
+}
+
+static uint64_t unit_number(int64_t number)
+{
+    if (number == OPL_RUNTIME_PAGE)
+        return (uint64_t)sysconf(_SC_PAGESIZE);
+    if (number == OPL_RUNTIME_HZ)
+        return (uint64_t)sysconf(_SC_CLK_TCK);
+    return (uint64_t)number;
+}
+
+/* An unset unit, {0, 0}, is one. */
+static LSTATUS row_init_unit(struct row *row)
+{
+    opl_unit unit = row->value->unit;
+    if (unit.times < OPL_RUNTIME_HZ || unit.parts < OPL_RUNTIME_HZ || !unit.times != !unit.parts)
+        return ERROR_INVALID_PARAMETER;
+    row->times = unit.times ? unit_number(unit.times) : 1;
+    row->parts = unit.parts ? unit_number(unit.parts) : 1;
+    if (row->times % row->parts == 0) {
+        row->times /= row->parts;
+        row->parts = 1;
+    }
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS row_add_term(struct row *row, const char *word, size_t length, bool minus)
+{
+    struct key *key = source_add_key(row->source, word, length);
+    if (!key || row->term_count == OBJECT_MAX_TERMS)
+        return key ? ERROR_INVALID_PARAMETER : ERROR_NOT_ENOUGH_MEMORY;
+    row->terms[row->term_count++] = (struct term){(size_t)(key - row->source->keys), minus};
+    return ERROR_SUCCESS;
+}
+
+/* "one", "one + other", "one - other": words between blanks. */
+static LSTATUS row_init_keys(struct row *row)
+{
+    const char *cursor = row->value->key, *word;
+    size_t length;
+    bool minus = false, sign = true;
+    while ((word = text_word(&cursor, &length))) {
+        if (!sign) {
+            if (length != 1 || (*word != '+' && *word != '-'))
+                return ERROR_INVALID_PARAMETER;
+            minus = *word == '-';
+            sign = true;
+            continue;
+        }
+        LSTATUS status = row_add_term(row, word, length, minus);
+        if (status)
+            return status;
+        sign = false;
+    }
+    return row->term_count && !sign ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+}
+
+static LSTATUS row_init_columns(struct row *row)
+{
+    unsigned most = row->value->column > row->value->plus ? row->value->column : row->value->plus;
+    if (!row->value->column || most > OBJECT_MAX_WORDS)
+        return ERROR_INVALID_PARAMETER;
+    if (row->source->words_wanted < most)
+        row->source->words_wanted = most;
+    return ERROR_SUCCESS;
+}
+
+LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base)
+{
+    memset(row, 0, sizeof *row);
+    row->is = is;
+    row->is_base = is_base;
+    row->value = is_base ? &is->base : &is->value;
+    row->type = is_base ? row_base_type(is->type) : is->type;
+    row->size = row_size(row->type);
+    row->total = is->total;
+    LSTATUS status = row->size ? row_init_unit(row) : ERROR_INVALID_PARAMETER;
+    if (status || !row->value->source)
+        return status;
+    row->source = source_of(provider, row->value->source);
+    if (!row->source)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return row->value->key ? row_init_keys(row) : row_init_columns(row);
+}
+
+/* ---- reading ---- */
+
+static uint64_t row_unit(const struct row *row, uint64_t number)
+{
+    if (row->parts == 1)
+        return number * row->times;
+    return number / row->parts * row->times + number % row->parts * row->times / row->parts;
+}
+
+static enum row_result row_read_keys(const struct row *row, opl_reading *reading, uint64_t *ret)
+{
+    uint64_t sum = 0;
+    enum row_result result = ROW_READ;
+    if (source_load_keys(reading, row->source))
+        return ROW_UNREADABLE;
+    for (unsigned i = 0; i < row->term_count; i++) {
+        const struct key *key = &row->source->keys[row->terms[i].key];
+        uint64_t number = key->at ? key_number(key, row->value->column) : 0;
+        if (!key->at)
+            result = ROW_ABSENT;
+        sum += row->terms[i].minus ? -number : number;
+    }
+    *ret = row_unit(row, sum);
+    return result;
+}
+
+static enum row_result row_read_columns(const struct row *row, opl_reading *reading, uint64_t *ret)
+{
+    const struct source *source = row->source;
+    if (source_load_words(reading, row->source, 0))
+        return ROW_UNREADABLE;
+    if (row->value->column > source->word_count || row->value->plus > source->word_count)
+        return ROW_UNREADABLE;
+    uint64_t sum = source->words[row->value->column];
+    if (row->value->plus)
+        sum += source->words[row->value->plus];
+    *ret = row_unit(row, sum);
+    return ROW_READ;
+}
+
+enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret)
+{
+    *ret = 0;
+    if (row->value->function)
+        return row->value->function(reading, ret) ? ROW_READ : ROW_UNREADABLE;
+    if (!row->source) /* given by the list function with opl_listing_set */
+        return ROW_READ;
+    return row->value->key ? row_read_keys(row, reading, ret) : row_read_columns(row, reading, ret);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A kernel text file: read once per collection (or once per instance, where the path has a '*'),
+ * then looked at by key or by column. One file for all is kept open and read again with pread;
+ * files of instances are opened, read and closed.
+ */
+#include "object/object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- kept descriptors ---- */
+
+static bool kept_is_ours(const struct kept *kept)
+{
+    struct stat now;
+    return kept->fd >= 0 && fstat(kept->fd, &now) == 0 && now.st_dev == kept->device &&
+           now.st_ino == kept->inode;
+}
+
+/* The descriptor, opened if there is none or the program has closed it; -1 with errno. */
+int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
+{
+    if (kept_is_ours(kept))
+        return kept->fd;
+    struct stat now;
+    kept->fd = openat(dir_fd, path, flags | O_CLOEXEC);
+    if (kept->fd < 0)
+        return -1;
+    if (fstat(kept->fd, &now) == 0) {
+        kept->device = now.st_dev;
+        kept->inode = now.st_ino;
+    }
+    return kept->fd;
+}
+
+void kept_close(struct kept *kept)
+{
+    if (kept_is_ours(kept))
+        close(kept->fd);
+    kept->fd = -1;
+}
+
+/* ---- the list of sources ---- */
+
+static struct source *source_new(const opl_source *is)
+{
+    struct source *source = calloc(1, sizeof *source);
+    if (!source)
+        return NULL;
+    source->is = is;
+    source->star = strchr(is->path, '*');
+    source->kept.fd = -1;
+    return source;
+}
+
+struct source *source_of(opl_provider *provider, const opl_source *is)
+{
+    for (size_t i = 0; i < provider->source_count; i++)
+        if (provider->sources[i]->is == is)
+            return provider->sources[i];
+    struct source **grown =
+        realloc(provider->sources, (provider->source_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    provider->sources = grown;
+    struct source *source = source_new(is);
+    if (source)
+        grown[provider->source_count++] = source;
+    return source;
+}
+
+struct key *source_add_key(struct source *source, const char *text, size_t length)
+{
+    for (size_t i = 0; i < source->key_count; i++)
+        if (source->keys[i].length == length && !memcmp(source->keys[i].text, text, length))
+            return &source->keys[i];
+    if (length >= OBJECT_MAX_KEY)
+        return NULL;
+    struct key *grown = realloc(source->keys, (source->key_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    source->keys = grown;
+    struct key *key = &grown[source->key_count++];
+    memset(key, 0, sizeof *key);
+    memcpy(key->text, text, length);
+    key->length = length;
+    source->keys_for = 0;
+    source->keys_sorted = false;
+    return key;
+}
+
+void source_done(struct source *source)
+{
+    kept_close(&source->kept);
+    free(source->keys);
+    free(source->text);
+    free(source);
+}
+
+/* ---- reading ---- */
+
+static bool source_grow(struct source *source)
+{
+    size_t room = source->room ? source->room * 2 : 4096;
+    char *grown = realloc(source->text, room);
+    if (!grown)
+        return false;
+    source->text = grown;
+    source->room = room;
+    return true;
+}
+
+/* Files of instances come in one piece: a short read is their end. The others come page by page. */
+static LSTATUS source_read(struct source *source, int fd)
+{
+    source->length = 0;
+    for (;;) {
+        if (source->room - source->length < 2 && !source_grow(source))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        size_t room = source->room - source->length - 1;
+        ssize_t count = pread(fd, source->text + source->length, room, (off_t)source->length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return status_from_errno(errno);
+        source->length += (size_t)count;
+        if (count == 0 || (source->star && (size_t)count < room))
+            break;
+    }
+    source->text[source->length] = 0;
+    return ERROR_SUCCESS;
+}
+
+/* Puts `path` together, the folder of the instance for its '*'. NULL: too long. */
+const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH])
+{
+    const char *star = strchr(path, '*');
+    if (!star)
+        return path;
+    size_t before = (size_t)(star - path), folder = strlen(reading->folder);
+    size_t after = strlen(star + 1);
+    if (before + folder + after >= OBJECT_MAX_PATH)
+        return NULL;
+    memcpy(room, path, before);
+    memcpy(room + before, reading->folder, folder);
+    memcpy(room + before + folder, star + 1, after + 1);
+    return room;
+}
+
+/* The folder before the '*', identified once per collection. */
+static int source_folder(opl_provider *provider, struct source *source)
+{
+    if (source->checked_for == provider->collection && source->kept.fd >= 0)
+        return source->kept.fd;
+    char path[OBJECT_MAX_PATH];
+    size_t length = (size_t)(source->star - source->is->path);
+    if (length >= sizeof path)
+        return -1;
+    memcpy(path, source->is->path, length);
+    path[length] = 0;
+    source->checked_for = provider->collection;
+    return kept_open(&source->kept, provider_root(provider), path, O_PATH | O_DIRECTORY);
+}
+
+static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
+{
+    char room[OBJECT_MAX_PATH];
+    int folder = source_folder(reading->provider, source);
+    const char *path = source_place(reading, source->star, room);
+    if (folder < 0 || !path)
+        return ERROR_PATH_NOT_FOUND;
+    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return status_from_errno(errno);
+    LSTATUS status = source_read(source, fd);
+    close(fd);
+    return status;
+}
+
+static LSTATUS source_read_system(opl_provider *provider, struct source *source)
+{
+    int fd = kept_open(&source->kept, provider_root(provider), source->is->path, O_RDONLY);
+    if (fd < 0)
+        return status_from_errno(errno);
+    return source_read(source, fd);
+}
+
+LSTATUS source_load(opl_reading *reading, struct source *source)
+{
+    opl_provider *provider = reading->provider;
+    uint64_t serial = source->star ? reading->serial : provider->collection;
+    if (source->read_for == serial)
+        return source->status;
+    source->read_for = serial;
+    source->status =
+        source->star ? source_read_instance(reading, source) : source_read_system(provider, source);
+    if (source->status == ERROR_NOT_ENOUGH_MEMORY)
+        provider->failed = true;
+    return source->status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The wire: the definitions made at Open, then the listing's instances. Sizes are known before the
+ * first byte is written. */
+#include "object/object.h"
+
+#include <string.h>
+
+static size_t instance_size(const struct instance *instance)
+{
+    return (sizeof(PERF_INSTANCE_DEFINITION) + (instance->name_units + 1) * 2 + 7) / 8 * 8;
+}
+
+size_t object_size(const struct object *object)
+{
+    const opl_listing *listing = &object->listing;
+    size_t size = object->definition_size;
+    if (object->is->instances)
+        for (size_t i = 0; i < listing->count; i++)
+            size += instance_size(&listing->instances[i]);
+    /* an object with no instance right now is padded by one block: some readers take it for a
+     * single object and read behind it */
+    return size + (listing->count ? listing->count : 1) * object->block_size;
+}
+
+static void write_dword(unsigned char *out, uint64_t value)
+{
+    DWORD dword = (DWORD)value;
+    memcpy(out, &dword, sizeof dword);
+}
+
+/* Counters wrap around, as the formulas expect; a level that needs more than 32 bits is shown as
+ * the largest number instead of a small one. */
+static uint64_t narrow(const struct row *row, uint64_t value)
+{
+    bool wraps = (row->type & 0xc00) == PERF_TYPE_COUNTER;
+    return value > UINT32_MAX && !wraps ? UINT32_MAX : value;
+}
+
+/* Both parts of a 32-bit fraction lose the same low bits until they fit. */
+static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
+{
+    uint64_t part = values[0], whole = values[1];
+    for (; (part | whole) > UINT32_MAX; part >>= 1, whole >>= 1)
+        ;
+    write_dword(block + row[0].offset, part);
+    write_dword(block + row[1].offset, whole);
+}
+
+static void write_block(const struct object *object, const uint64_t *values, unsigned char *block)
+{
+    memset(block, 0, object->block_size);
+    write_dword(block, object->block_size);
+    for (size_t i = 0; i < object->row_count; i++) {
+        const struct row *row = &object->rows[i];
+        if (row->type == PERF_RAW_FRACTION) {
+            write_fraction(row, values + i, block);
+            i++;
+        } else if (row->size == 8) {
+            memcpy(block + row->offset, &values[i], 8);
+        } else {
+            write_dword(block + row->offset, narrow(row, values[i]));
+        }
+    }
+}
+
+static unsigned char *write_instance(const opl_listing *listing, size_t position,
+                                     unsigned char *out)
+{
+    const struct instance *instance = &listing->instances[position];
+    PERF_INSTANCE_DEFINITION definition = {
+        .ByteLength = (DWORD)instance_size(instance),
+        .ParentObjectTitleIndex = instance->parent_object,
+        .ParentObjectInstance = instance->parent,
+        .UniqueID = PERF_NO_UNIQUE_ID,
+        .NameOffset = sizeof definition,
+        .NameLength = (instance->name_units + 1) * 2,
+    };
+    memset(out + definition.ByteLength - 8, 0, 8);
+    memcpy(out, &definition, sizeof definition);
+    memcpy(out + sizeof definition, listing->names + instance->name, instance->name_units * 2);
+    memset(out + sizeof definition + instance->name_units * 2, 0, 2);
+    return out + definition.ByteLength;
+}
+
+/* `out` has room for object_size(). */
+void object_write(const struct object *object, unsigned char *out, LONGLONG now)
+{
+    const opl_listing *listing = &object->listing;
+    PERF_OBJECT_TYPE type;
+    memcpy(out, object->definition, object->definition_size);
+    memcpy(&type, out, sizeof type);
+    type.TotalByteLength = (DWORD)object_size(object);
+    type.NumInstances = object->is->instances ? (LONG)listing->count : PERF_NO_INSTANCES;
+    type.PerfTime.QuadPart = object->is->clock ? now : 0;
+    memcpy(out, &type, sizeof type);
+
+    unsigned char *at = out + object->definition_size;
+    for (size_t i = 0; i < listing->count; i++) {
+        if (object->is->instances)
+            at = write_instance(listing, i, at);
+        write_block(object, listing->values + i * object->all_rows, at);
+        at += object->block_size;
+    }
+    if (listing->count == 0)
+        memset(at, 0, object->block_size);
+}
