@@ -65,8 +65,7 @@ static void swap_header(PERF_DATA_BLOCK *header)
 {
     unsigned char *rest = swap_fields((unsigned char *)header, 4, 2); /* signature */
     rest = swap_fields(rest, 7, 4);                                   /* to DefaultObject */
-    rest = swap_fields(rest, 1, 4);
-    rest = swap_fields(rest, 8, 2); /* SystemTime */
+    rest = swap_fields(rest, 8, 2);                                   /* SystemTime */
     rest = swap_fields(rest + 4, 3, 8);
     swap_fields(rest, 2, 4); /* the system name */
 }

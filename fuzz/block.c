@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes through the walker and the checker of provider answers. Seeds: the golden blocks as
+ * binary files; tests/wire/seeds.c keeps them equal.
+ */
+#include "target.h"
+
+#include "../tests/wire/everything.h"
+#include "wire/wire.h"
+
+enum { HEADER = 112 }; /* of the hand-made golden blocks */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct everything found;
+    uint32_t position;
+    walk_everything(data, size, &found);
+    wire_check_objects(data, size, 1, &position);
+    if (size > HEADER)
+        wire_check_objects(data + HEADER, size - HEADER, data[28], &position);
+    return 0;
+}

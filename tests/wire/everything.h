@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads everything that a block has to say; for damaged blocks, and for the fuzzer. */
+#ifndef TESTS_WIRE_EVERYTHING_H
+#define TESTS_WIRE_EVERYTHING_H
+
+#include <stddef.h>
+
+#include <openperflib/block.h>
+
+/* How much was found, for tests that compare two walks. */
+struct everything {
+    size_t objects, counters, instances, values, samples, texts, parents, name_bytes;
+    opl_block_fault fault;
+};
+void walk_everything(const void *data, size_t size, struct everything *ret);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Golden blocks for tests: annotated hex (tests/golden/NAME.hex) and what Windows made
+ * (tests/golden/windows/NAME.perf), each in memory of exactly its size, so that a sanitizer sees
+ * the first byte read outside. */
+#ifndef TESTS_WIRE_GOLDEN_H
+#define TESTS_WIRE_GOLDEN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wire/wire.h"
+
+struct golden {
+    unsigned char *data; /* misaligned by one byte if that was asked for */
+    size_t size;
+    void *memory;
+};
+
+/* Every golden block, "hello.hex" or "windows/s00-7-System.perf"; ends with NULL. */
+extern const char *const golden_names[];
+
+void golden_load(const char *name, struct golden *ret);
+/* The same bytes at an odd address. */
+void golden_load_odd(const char *name, struct golden *ret);
+void golden_done(struct golden *golden);
+/* Loads a block and begins its walk, which must be good. */
+void golden_open(const char *name, struct golden *ret, opl_block *block);
+
+/* The 32 bits at `offset` in the block's own byte order. */
+uint32_t golden_get(const struct golden *golden, size_t offset);
+void golden_set(struct golden *golden, size_t offset, uint32_t value);
+
+/* Walks that must find what they look for. */
+opl_object_view object_at(opl_block *block, uint32_t position);
+opl_counter_view counter_at(opl_block *block, const opl_object_view *object, uint32_t position);
+opl_instance_view instance_at(opl_block *block, const opl_object_view *object, uint32_t position);
+
+#endif
