@@ -39,7 +39,9 @@ build() {
 enter_environment() {
     local dump
     dump=$(meson devenv -C "$1" --dump) || die "meson devenv -C $1 failed; delete that folder and try again"
+    set +u # the lists that it extends may not exist yet
     eval "$dump"
+    set -u
     # meson ends an empty list with a colon, which would mean the current folder
     LD_LIBRARY_PATH=${LD_LIBRARY_PATH%:}
 }
