@@ -41,6 +41,9 @@ struct opl_source {
     /* The first line is one of /proc/PID/stat: its second field is in parentheses and may hold
      * anything. */
     bool stat;
+    /* The instances' files are there as long as the instance is, as those of sys/devices are: the
+     * files of the first eight instances stay open. */
+    bool lasting;
 };
 
 /* A value's unit as a fraction: file's number * times / parts. */
@@ -71,7 +74,8 @@ typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 /* Where a value comes from: KEY, COLUMN or FN; write it with the macros below. */
 typedef struct opl_value {
     const opl_source *source;
-    const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault" */
+    const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
+                            * with a question mark, "new?", may be missing */
     unsigned column, plus; /* COLUMN: this field, and this one added (0: none) */
     opl_unit unit;
     opl_function function;
@@ -101,6 +105,12 @@ typedef struct opl_value {
 #define OPL_FN(compute)                                                                            \
     {                                                                                              \
         .function = compute                                                                        \
+    }
+/* The same for a function that needs `file`: without it there is no such counter, even if there is
+ * no instance at Open to try it on. */
+#define OPL_FN_OF(file, compute)                                                                   \
+    {                                                                                              \
+        .source = file, .function = compute                                                        \
     }
 
 /* What `_Total` shows. */
@@ -191,6 +201,10 @@ const char *opl_reading_text(opl_reading *reading, const opl_source *source, siz
 /* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
  * ".." not counted; asks the kernel's own figure where the folder's size is one (Linux 6.2). */
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
+/* How many processes the kernel has, zombies and kernel threads included: its own figure, which costs
+ * no walk over all of them and in a container counts the whole machine. In archived trees, and where
+ * proc is something else, the numbered folders are counted. */
+bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The instance's position among the instances, 0 for a single object. */
 uint32_t opl_reading_position(const opl_reading *reading);
 /* The instance's folder: what stands for '*'; "" for a single object. */

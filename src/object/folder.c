@@ -8,8 +8,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef PROC_SUPER_MAGIC
+#define PROC_SUPER_MAGIC 0x9fa0
+#endif
+enum { FEW_ENTRIES = 1024 }; /* bytes that hold about half of what comes before the processes */
 
 struct entry {
     uint64_t inode;
@@ -144,4 +150,58 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
         return false;
     *ret = (uint64_t)folder.st_size;
     return true;
+}
+
+/* ---- how many processes there are ---- */
+
+/* proc's folders that are no processes come first, before the first number. */
+static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
+{
+    *ret = 0;
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return status_from_errno(errno);
+    for (;;) {
+        long bytes = syscall(SYS_getdents64, fd, provider->entries, FEW_ENTRIES);
+        if (bytes <= 0)
+            return bytes < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
+        for (long at = 0; at < bytes;) {
+            const struct entry *entry = (const void *)(provider->entries + at);
+            if (*entry->name >= '0' && *entry->name <= '9')
+                return ERROR_SUCCESS;
+            *ret += entry->type == DT_DIR && *entry->name != '.';
+            at += entry->length;
+        }
+    }
+}
+
+/* The links of proc are "." and "..", its folders and the kernel's count of processes. */
+static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
+{
+    struct stat proc;
+    struct statfs system;
+    uint64_t others;
+    if (fstatfs(fd, &system) != 0 || system.f_type != PROC_SUPER_MAGIC || fstat(fd, &proc) != 0 ||
+        count_other_folders(provider, fd, &others))
+        return false;
+    *ret = proc.st_nlink - 2 - others;
+    return others > 0 && proc.st_nlink > 2 + others; /* a proc that hides things has no others */
+}
+
+static bool count_by_names(opl_provider *provider, uint64_t *ret)
+{
+    struct folder folder = {.kept.fd = -1};
+    bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
+    *ret = folder.count;
+    folder_done(&folder);
+    return readable;
+}
+
+bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
+{
+    opl_provider *provider = reading->provider;
+    int fd =
+        kept_open(&provider->processes, provider_root(provider), "proc", O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return false;
+    return count_by_links(provider, fd, ret) || count_by_names(provider, ret);
 }

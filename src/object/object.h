@@ -17,7 +17,10 @@ enum {
     OBJECT_MAX_KEY = 64,   /* characters of a key */
     OBJECT_MAX_WORDS = 64, /* words of a line */
     OBJECT_MAX_PATH = 256, /* characters of a path below the system root */
-    OBJECT_LEVELS = 2      /* folders listed inside each other */
+    OBJECT_LEVELS = 2,     /* folders listed inside each other */
+    OBJECT_MAX_LASTING =
+        8, /* instances whose lasting files stay open: descriptors are the program's */
+    OBJECT_MAX_LASTING_NAME = 16
 };
 
 /* ---- source.c: a kernel text file ---- */
@@ -38,6 +41,11 @@ struct key {
 struct source {
     const opl_source *is;
     const char *star; /* where the path's '*' is; NULL: one file for all */
+    const char *rest; /* what follows the folder in which the '*' is */
+    struct lasting {
+        struct kept kept;
+        char folder[OBJECT_MAX_LASTING_NAME];
+    } lasting[OBJECT_MAX_LASTING];
     struct kept kept; /* the file, or the folder before the '*' */
     char *text;       /* NUL-terminated */
     size_t length, room;
@@ -83,7 +91,7 @@ const char *text_line(const char *text);   /* the next line; the NUL at the end 
 /* ---- row.c: one counter of this machine ---- */
 struct term {
     size_t key; /* position among the source's keys */
-    bool minus;
+    bool minus, optional;
 };
 struct row {
     const opl_counter *is;
@@ -171,7 +179,7 @@ struct opl_provider {
     struct source **sources; /* pointers stay; the array grows only while opening */
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
-    struct kept root;
+    struct kept root, processes;
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
     int pid;             /* that opened it: a forked child shares its descriptors' positions */

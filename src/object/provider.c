@@ -105,6 +105,7 @@ static void provider_notice_fork(opl_provider *provider)
     provider->pid = pid;
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         kept_close(&provider->folders[i].kept);
+    kept_close(&provider->processes);
 }
 
 static void provider_read(opl_provider *provider)
@@ -196,7 +197,7 @@ static opl_provider *provider_new(size_t count)
     opl_provider *provider = calloc(1, sizeof *provider);
     if (!provider)
         return NULL;
-    provider->root.fd = -1;
+    provider->root.fd = provider->processes.fd = -1;
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         provider->folders[i].kept.fd = -1;
     provider->objects = calloc(count ? count : 1, sizeof *provider->objects);
@@ -208,8 +209,16 @@ static opl_provider *provider_new(size_t count)
     return provider;
 }
 
+/* Could an instance, when there is one, have this row? Not if there is no such file. */
+static bool row_possible(opl_provider *provider, const struct row *row)
+{
+    opl_reading none = {.provider = provider, .folder = "", .serial = provider->serial};
+    bool one_file = row->source && !row->source->star;
+    return !one_file || source_load(&none, row->source) == ERROR_SUCCESS;
+}
+
 /* Reads everything once; a row that nobody has is dropped. Nothing is known about the rows of an
- * object that has no instance at the moment: they stay. */
+ * object that has no instance at the moment: they stay, unless their file is missing. */
 static LSTATUS provider_find_out(opl_provider *provider)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -221,7 +230,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count && !status; i++) {
         struct object *object = &provider->objects[i];
         for (size_t row = 0; row < object->row_count && object->listing.count == 0; row++)
-            object->rows[row].seen = true;
+            object->rows[row].seen = row_possible(provider, &object->rows[row]);
         status = object_fix(object, provider);
     }
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
@@ -259,6 +268,7 @@ void opl_provider_close(opl_provider *provider)
         source_done(provider->sources[i]);
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         folder_done(&provider->folders[i]);
+    kept_close(&provider->processes);
     kept_close(&provider->root);
     free(provider->sources);
     free(provider->objects);

@@ -65,10 +65,12 @@ static LSTATUS row_init_unit(struct row *row)
 
 static LSTATUS row_add_term(struct row *row, const char *word, size_t length, bool minus)
 {
-    struct key *key = source_add_key(row->source, word, length);
+    bool optional = length > 1 && word[length - 1] == '?';
+    struct key *key = source_add_key(row->source, word, length - optional);
     if (!key || row->term_count == OBJECT_MAX_TERMS)
         return key ? ERROR_INVALID_PARAMETER : ERROR_NOT_ENOUGH_MEMORY;
-    row->terms[row->term_count++] = (struct term){(size_t)(key - row->source->keys), minus};
+    row->terms[row->term_count++] = (struct term){
+        .key = (size_t)(key - row->source->keys), .minus = minus, .optional = optional};
     return ERROR_SUCCESS;
 }
 
@@ -119,6 +121,8 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->source = source_of(provider, row->value->source);
     if (!row->source)
         return ERROR_NOT_ENOUGH_MEMORY;
+    if (row->value->function)
+        return ERROR_SUCCESS;
     return row->value->key ? row_init_keys(row) : row_init_columns(row);
 }
 
@@ -140,7 +144,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
     for (unsigned i = 0; i < row->term_count; i++) {
         const struct key *key = &row->source->keys[row->terms[i].key];
         uint64_t number = key->at ? key_number(key, row->value->column) : 0;
-        if (!key->at)
+        if (!key->at && !row->terms[i].optional)
             result = ROW_ABSENT;
         sum += row->terms[i].minus ? -number : number;
     }

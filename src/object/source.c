@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,12 @@ static struct source *source_new(const opl_source *is)
     source->is = is;
     source->star = strchr(is->path, '*');
     source->kept.fd = -1;
+    if (source->star) {
+        source->rest = memrchr(is->path, '/', (size_t)(source->star - is->path));
+        source->rest = source->rest ? source->rest + 1 : is->path;
+    }
+    for (size_t i = 0; i < COUNT(source->lasting); i++)
+        source->lasting[i].kept.fd = -1;
     return source;
 }
 
@@ -98,6 +105,8 @@ struct key *source_add_key(struct source *source, const char *text, size_t lengt
 void source_done(struct source *source)
 {
     kept_close(&source->kept);
+    for (size_t i = 0; i < COUNT(source->lasting); i++)
+        kept_close(&source->lasting[i].kept);
     free(source->keys);
     free(source->text);
     free(source);
@@ -159,7 +168,7 @@ static int source_folder(opl_provider *provider, struct source *source)
     if (source->checked_for == provider->collection && source->kept.fd >= 0)
         return source->kept.fd;
     char path[OBJECT_MAX_PATH];
-    size_t length = (size_t)(source->star - source->is->path);
+    size_t length = (size_t)(source->rest - source->is->path);
     if (length >= sizeof path)
         return -1;
     memcpy(path, source->is->path, length);
@@ -168,18 +177,36 @@ static int source_folder(opl_provider *provider, struct source *source)
     return kept_open(&source->kept, provider_root(provider), path, O_PATH | O_DIRECTORY);
 }
 
+/* The place for the file of one of the first instances; NULL: it is read and closed. */
+static struct lasting *source_lasting(const opl_reading *reading, struct source *source)
+{
+    if (!source->is->lasting || reading->position >= COUNT(source->lasting))
+        return NULL;
+    struct lasting *lasting = &source->lasting[reading->position];
+    if (strcmp(lasting->folder, reading->folder) != 0) {
+        kept_close(&lasting->kept);
+        snprintf(lasting->folder, sizeof lasting->folder, "%s", reading->folder);
+    }
+    return strlen(reading->folder) < sizeof lasting->folder ? lasting : NULL;
+}
+
 static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
 {
     char room[OBJECT_MAX_PATH];
     int folder = source_folder(reading->provider, source);
-    const char *path = source_place(reading, source->star, room);
+    const char *path = source_place(reading, source->rest, room);
     if (folder < 0 || !path)
         return ERROR_PATH_NOT_FOUND;
-    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+    struct lasting *lasting = source_lasting(reading, source);
+    int fd = lasting ? kept_open(&lasting->kept, folder, path, O_RDONLY)
+                     : openat(folder, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return status_from_errno(errno);
     LSTATUS status = source_read(source, fd);
-    close(fd);
+    if (!lasting)
+        close(fd);
+    else if (status) /* a file that was taken away and may come again */
+        kept_close(&lasting->kept);
     return status;
 }
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints what the tables of provider libraries say: docs/counters.md, or the explanations that the
+ * English name base is made of. Nothing here knows an object: all of it is in the rows.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openperflib/block.h>
+#include <openperflib/object.h>
+
+enum { MOST_OBJECTS = 256, MOST_HELPS = 8192 };
+
+static const opl_object *objects[MOST_OBJECTS];
+static size_t object_count;
+
+static bool load_tables(const char *library)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    const opl_table_list *tables = handle ? dlsym(handle, "opl_tables") : NULL;
+    if (!tables) {
+        fprintf(stderr, "describe: %s: %s\n", library, dlerror());
+        return false;
+    }
+    for (size_t i = 0; i < tables->count && object_count < MOST_OBJECTS; i++)
+        objects[object_count++] = tables->objects[i];
+    return true;
+}
+
+static int by_index(const void *left, const void *right)
+{
+    const opl_object *one = *(const opl_object *const *)left;
+    const opl_object *other = *(const opl_object *const *)right;
+    return (one->index > other->index) - (one->index < other->index);
+}
+
+/* ---- explanations: number, TAB, text ---- */
+
+static const char *help_text[MOST_HELPS];
+
+static void add_help(DWORD index, const char *text)
+{
+    if (index < MOST_HELPS && !help_text[index])
+        help_text[index] = text;
+}
+
+static void print_helps(void)
+{
+    for (size_t i = 0; i < object_count; i++) {
+        add_help(objects[i]->help_index, objects[i]->help);
+        for (size_t row = 0; row < objects[i]->counter_count; row++)
+            add_help(objects[i]->counters[row].help_index, objects[i]->counters[row].help);
+    }
+    for (size_t index = 0; index < MOST_HELPS; index++)
+        if (help_text[index])
+            printf("%zu\t%s\n", index, help_text[index]);
+}
+
+/* ---- docs/counters.md ---- */
+
+static const char *type_name(DWORD type)
+{
+    opl_type_info info;
+    opl_type_describe(type, &info);
+    return info.name ? info.name : "?";
+}
+
+static void print_unit(const opl_unit *unit)
+{
+    if (unit->parts == OPL_RUNTIME_HZ)
+        printf(", ticks to 100 ns");
+    else if (unit->parts == OPL_RUNTIME_PAGE)
+        printf(", to pages");
+    else if (unit->times == OPL_RUNTIME_PAGE)
+        printf(", pages to bytes");
+    else if (unit->times == 1024 && unit->parts == 1)
+        printf(", KiB to bytes");
+    else if (unit->times > 1)
+        printf(", times %lld", (long long)unit->times);
+    if (unit->parts > 1)
+        printf(", divided by %lld", (long long)unit->parts);
+}
+
+static void print_value(const opl_value *value)
+{
+    if (!value->source)
+        return;
+    printf("`%s`:", value->source->path);
+    if (value->key)
+        printf(" %s", value->key);
+    if (value->column)
+        printf(" word %u", value->column);
+    if (value->plus)
+        printf(" + %u", value->plus);
+    print_unit(&value->unit);
+}
+
+static void print_row(const opl_object *object, const opl_counter *row)
+{
+    static const char *const totals[] = {"sum", "mean", "none", "now"};
+    printf("| %u | %s | %s | ", (unsigned)row->index, row->name, type_name(row->type));
+    if (object->total)
+        printf("%s | ", totals[row->total]);
+    if (row->where)
+        printf("%s", row->where);
+    else
+        print_value(&row->value);
+    if (row->base.source && !row->where) {
+        printf("; of ");
+        print_value(&row->base);
+    }
+    printf(" | %s |\n", row->help);
+}
+
+static void print_absent(FILE *file, DWORD object)
+{
+    char line[1024];
+    bool heading = false;
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        char *rest = NULL, *numbers = strtok_r(line, "\t", &rest);
+        char *index = strtok_r(NULL, "\t", &rest), *name = strtok_r(NULL, "\t", &rest);
+        char *why = strtok_r(NULL, "\n", &rest);
+        if (!why || *numbers == '#' || strtoul(numbers, NULL, 10) != object)
+            continue;
+        if (!heading)
+            printf("\nNot there:\n\n| index | counter | why |\n|---|---|---|\n");
+        heading = true;
+        printf("| %s | %s | %s |\n", index, name, why);
+    }
+}
+
+static void print_object(const opl_object *object, FILE *const *absent, size_t absent_count)
+{
+    printf("\n## %s (%u)\n\n%s\n\n", object->name, (unsigned)object->index, object->help);
+    printf("| index | counter | type |%s where from | what it says |\n|---|---|---|---|---|%s\n",
+           object->total ? " `_Total` |" : "", object->total ? "---|" : "");
+    for (size_t row = 0; row < object->counter_count; row++)
+        print_row(object, &object->counters[row]);
+    for (size_t i = 0; i < absent_count; i++)
+        print_absent(absent[i], object->index);
+}
+
+static void print_markdown(FILE *const *absent, size_t absent_count)
+{
+    puts("<!-- SPDX-License-Identifier: MIT -->\n# The counters\n\n"
+         "Printed from the providers' tables by `ninja -C build counters.md`; a test fails when it "
+         "is\n"
+         "out of date. Sources lie below `/`; `*` stands for the instance. A counter whose source "
+         "a\n"
+         "machine lacks is not there on that machine. 32-bit counters wrap around, as on Windows.");
+    for (size_t i = 0; i < object_count; i++)
+        print_object(objects[i], absent, absent_count);
+}
+
+static int usage(FILE *out)
+{
+    fputs(
+        "usage: describe counters | helps FILE...\n\n"
+        "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
+        "are not there (*.tsv).\n",
+        out);
+    return out == stdout ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *absent[16];
+    size_t absent_count = 0;
+    if (argc < 2)
+        return usage(stderr);
+    if (strcmp(argv[1], "--help") == 0)
+        return usage(stdout);
+    for (int i = 2; i < argc; i++) {
+        size_t length = strlen(argv[i]);
+        if (length < 4 || strcmp(argv[i] + length - 4, ".tsv") != 0) {
+            if (!load_tables(argv[i]))
+                return 1;
+        } else if (absent_count < 16) {
+            absent[absent_count] = fopen(argv[i], "r");
+            if (!absent[absent_count++])
+                return perror(argv[i]), 1;
+        }
+    }
+    qsort(objects, object_count, sizeof *objects, by_index);
+    if (strcmp(argv[1], "helps") == 0)
+        print_helps();
+    else if (strcmp(argv[1], "counters") == 0)
+        print_markdown(absent, absent_count);
+    else
+        return usage(stderr);
+    return fflush(stdout) ? 1 : 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The six objects of perfos.so, the kernel files that they share, and texts that stand in two
+ * tables under one number.
+ */
+#ifndef PERFOS_H
+#define PERFOS_H
+
+#include <openperflib/object.h>
+
+extern const opl_object perfos_system, perfos_memory, perfos_cache, perfos_processor,
+    perfos_objects, perfos_paging_file;
+
+extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmstat;
+
+/* The threads of the whole kernel: the total behind the slash of proc/loadavg. */
+bool perfos_threads(opl_reading *reading, uint64_t *ret);
+/* The processes of the whole kernel, zombies and kernel threads included. */
+bool perfos_processes(opl_reading *reading, uint64_t *ret);
+
+#define PROCESSES_NAME "Processes"
+#define PROCESSES_HELP                                                                             \
+    "Processes that exist now on the whole machine: running, waiting, and ended ones that nobody " \
+    "has asked about yet. Kernel threads count, each as a process of its own."
+#define PROCESSES_WHERE "links of the folder proc, less its folders that are no processes"
+#define THREADS_NAME "Threads"
+#define THREADS_HELP                                                                               \
+    "Threads that exist now on the whole machine. A process has at least one. The idle threads "   \
+    "of the processors do not count."
+#define THREADS_WHERE "proc/loadavg, behind the slash"
+
+#endif

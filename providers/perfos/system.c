@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System (2): the machine as a whole. Counts are the kernel's, also in a container, where the
+ * object Process shows only what its process numbers reach.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "perfos.h"
+
+static bool up_time(opl_reading *reading, uint64_t *ret)
+{
+    *ret = (uint64_t)opl_boot_time(reading);
+    return *ret != 0;
+}
+
+/* The lines "cpu0 ...", "cpu1 ..." stand behind the sum "cpu  ..." at the top of the file; a
+ * processor that is off has none. */
+static unsigned processors_online(const char *stat)
+{
+    unsigned count = 0;
+    for (; strncmp(stat, "cpu", 3) == 0; stat++) {
+        count += isdigit((unsigned char)stat[3]) != 0;
+        stat = strchr(stat, '\n');
+        if (!stat)
+            break;
+    }
+    return count;
+}
+
+/* The kernel tells how many threads are running or ready, together. As many as there are
+ * processors can run; the others wait, at least. We are one of those that run. */
+static bool queue_length(opl_reading *reading, uint64_t *ret)
+{
+    uint64_t runnable;
+    if (!opl_reading_key(reading, &perfos_stat, "procs_running", &runnable))
+        return false;
+    const char *text = opl_reading_text(reading, &perfos_stat, NULL);
+    unsigned processors = text ? processors_online(text) : 0;
+    *ret = runnable > processors ? runnable - processors : 0;
+    return processors > 0;
+}
+
+/* "0.56 0.18 0.08 1/94 7030": threads that run, threads that exist. */
+bool perfos_threads(opl_reading *reading, uint64_t *ret)
+{
+    const char *text = opl_reading_text(reading, &perfos_loadavg, NULL);
+    const char *slash = text ? strchr(text, '/') : NULL;
+    if (!slash || !isdigit((unsigned char)slash[1]))
+        return false;
+    for (*ret = 0; isdigit((unsigned char)*++slash);)
+        *ret = *ret * 10 + (uint64_t)(*slash - '0');
+    return true;
+}
+
+bool perfos_processes(opl_reading *reading, uint64_t *ret)
+{
+    return opl_reading_process_count(reading, ret);
+}
+
+/* clang-format off */
+static const opl_counter counters[] = {
+    {146, 147, PERF_COUNTER_COUNTER, -2, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_stat, "ctxt", OPL_ONE), .name = "Context Switches/sec",
+     .help = "How often per second the processors changed from one thread to another, all processors together."},
+    {674, 675, PERF_ELAPSED_TIME, -5, PERF_DETAIL_NOVICE, OPL_FN(up_time), .name = "System Up Time",
+     .help = "Seconds since the machine was started, sleep included.", .where = "btime of proc/stat"},
+    {44, 45, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(queue_length), .name = "Processor Queue Length",
+     .help = "Threads that could run but wait for a processor, at this moment. Linux counts running and waiting threads together, so this is "
+             "the count of both less the number of processors: at least so many wait.", .where = "procs_running of proc/stat, less its processors"},
+    {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_processes), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
+     .where = PROCESSES_WHERE},
+    {250, 251, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
+     .where = THREADS_WHERE},
+};
+/* clang-format on */
+
+/* On Windows the counter shown first is File Data Operations/sec, which Linux does not count. */
+const opl_object perfos_system = {
+    2,
+    3,
+    "System",
+    "The machine as a whole: how long it is up, how much there is to do, how many processes and "
+    "threads exist.",
+    OPL_COUNTERS(counters),
+    .default_counter = 406,
+    .clock = true};
