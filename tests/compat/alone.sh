@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every public header, alone, compiles without a warning: alone.sh SOURCE_ROOT COMPILER [FLAG...]
+# (language, standard and mode are the flags' business). With system.c/.cpp: the system's own headers
+# still work behind ours.
+root=$1
+shift
+command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+include=$root/include
+failed=0
+
+compile() { # NAME FLAG...: standard input is the source
+    name=$1
+    shift
+    if ! "$@" -Wall -Wextra -Wshadow -pedantic -Werror -fsyntax-only - 2>"$folder/log"; then
+        echo "$name: $*"
+        head -20 "$folder/log"
+        failed=1
+    fi
+}
+
+echo 'int main(void) { return 0; }' | "$@" -fsyntax-only - 2>/dev/null || {
+    echo "$* cannot compile at all"
+    exit 77
+}
+for path in "$include"/openperflib/*.h; do
+    name=${path##*/}
+    echo "#include <openperflib/$name>" | compile "$name" "$@" -I"$include"
+done
+compile "system headers behind ours" "$@" -I"$include/openperflib" <"$root/tests/compat/system.h"
+exit $failed
