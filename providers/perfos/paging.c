@@ -17,11 +17,14 @@ static const char *next_line(const char *text)
     return end ? end + 1 : text + strlen(text);
 }
 
-/* The characters that a path of a counter gives a meaning to, and what stands for them (D.6). */
+/* The characters that a path of a counter gives a meaning to, and what stands for them (D.6); a
+ * name is one line. */
 static char harmless(char c)
 {
     static const char special[] = "\\()/#*", instead[] = "_[]___";
     const char *found = c ? strchr(special, c) : NULL;
+    if ((unsigned char)c < ' ')
+        return '_';
     return found ? instead[found - special] : c;
 }
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A provider's answer for a frozen machine, and questions to it. Each query runs in a process of its
+ * own, because the library looks at its environment once.
+ */
+#ifndef OPL_TEST_ANSWER_H
+#define OPL_TEST_ANSWER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <openperflib/block.h>
+#include <openperflib/winperf.h>
+
+enum { ANSWER_ROOM = 1 << 20 };
+
+static union {
+    PERF_DATA_BLOCK header;
+    unsigned char bytes[sizeof(PERF_DATA_BLOCK) + ANSWER_ROOM];
+} answer;
+static opl_block answer_block;
+
+/* The functions of a shipped provider library: Open, Collect, Close. */
+struct library {
+    PM_OPEN_PROC *open;
+    PM_COLLECT_PROC *collect;
+    PM_CLOSE_PROC *close;
+};
+
+static inline void library_load(struct library *library, const char *name, const char *open,
+                                const char *collect, const char *close)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/providers/%s.so", getenv("BUILD_ROOT"), name);
+    void *handle = dlopen(path, RTLD_NOW);
+    if (!handle)
+        fprintf(stderr, "%s\n", dlerror()), abort();
+    *(void **)&library->open = dlsym(handle, open);
+    *(void **)&library->collect = dlsym(handle, collect);
+    *(void **)&library->close = dlsym(handle, close);
+}
+
+/* Collects into `answer`, as a block with a header. */
+static inline DWORD library_ask(const struct library *library, const char *query)
+{
+    WCHAR wide[64] = {0};
+    for (size_t i = 0; query[i] && i < 63; i++)
+        wide[i] = (WCHAR)query[i];
+    LPVOID data = answer.bytes + sizeof(PERF_DATA_BLOCK);
+    DWORD types = 0, bytes = ANSWER_ROOM;
+    DWORD status = library->collect(wide, &data, &bytes, &types);
+    memset(&answer.header, 0, sizeof answer.header);
+    static const char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
+    memcpy(answer.header.Signature, signature, sizeof signature);
+    answer.header.LittleEndian = answer.header.Version = answer.header.Revision = 1;
+    answer.header.HeaderLength = sizeof answer.header;
+    answer.header.TotalByteLength = (DWORD)sizeof answer.header + bytes;
+    answer.header.NumObjectTypes = types;
+    return status;
+}
+
+static inline void answer_begin(void)
+{
+    assert_int_equal(opl_block_init(&answer_block, answer.bytes, sizeof answer),
+                     OPL_BLOCK_GOOD);
+}
+
+/* ---- questions ---- */
+
+static inline bool answer_object(unsigned index, opl_object_view *ret)
+{
+    return opl_block_find_object(&answer_block, index, ret);
+}
+
+/* With `base`, the counter behind it, which has the same title. */
+static inline bool answer_counter(const opl_object_view *object, unsigned index, bool base,
+                                  opl_counter_view *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    while (opl_object_next_counter(&answer_block, object, ret))
+        if (ret->definition.CounterNameTitleIndex == index)
+            return !base || (opl_object_next_counter(&answer_block, object, ret) &&
+                             ret->definition.CounterNameTitleIndex == index);
+    return false;
+}
+
+/* `name` NULL: the single object. */
+static inline bool answer_instance(const opl_object_view *object, const char *name,
+                                   opl_instance_view *ret)
+{
+    char found[2048];
+    memset(ret, 0, sizeof *ret);
+    while (opl_object_next_instance(&answer_block, object, ret)) {
+        opl_instance_name(&answer_block, object, ret, found, sizeof found);
+        if (!name || strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static inline uint64_t answer_number(unsigned object_index, const char *name, unsigned index,
+                                     bool base)
+{
+    opl_object_view object;
+    opl_counter_view counter;
+    opl_instance_view instance;
+    ULONGLONG value = 0;
+    if (!answer_object(object_index, &object) || !answer_counter(&object, index, base, &counter) ||
+        !answer_instance(&object, name, &instance) ||
+        !opl_counter_number(&answer_block, &instance, &counter, &value))
+        fail_msg("no value %u(%s)/%u", object_index, name ? name : "", index);
+    return value;
+}
+
+static inline bool answer_has(unsigned object_index, unsigned index)
+{
+    opl_object_view object;
+    opl_counter_view counter;
+    return answer_object(object_index, &object) && answer_counter(&object, index, false, &counter);
+}
+
+/* The instances' names, each with a comma behind it. */
+static inline const char *answer_names(unsigned object_index)
+{
+    static char names[8192];
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    size_t used = 0;
+    if (!answer_object(object_index, &object))
+        return "no object";
+    while (opl_object_next_instance(&answer_block, &object, &instance) &&
+           used < sizeof names - 2) {
+        used += opl_instance_name(&answer_block, &object, &instance, names + used,
+                                  sizeof names - used - 2) -
+                1;
+        names[used++] = ',';
+    }
+    names[used] = 0;
+    return names;
+}
+
+#define VALUE(object, name, index, expected)                                                       \
+    assert_int_equal(answer_number(object, name, index, false), (uint64_t)(expected))
+#define BASE(object, name, index, expected)                                                        \
+    assert_int_equal(answer_number(object, name, index, true), (uint64_t)(expected))
+
+#endif

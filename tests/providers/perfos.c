@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfos.so on the frozen machines: every number. The generated ones follow the rules that stand in
+ * tests/roots/generate: number k of processor c in proc/stat is 1000 * k + c, and so on.
+ */
+#include "answer.h"
+
+enum { SYSTEM = 2, MEMORY = 4, CACHE = 86, PROCESSOR = 238, OBJECTS = 260, PAGING_FILE = 700 };
+
+static const uint64_t KIB = 1024, MILLION = 1000000;
+static const uint64_t BOOT = (1600000000ULL + 11644473600ULL) * 10000000; /* btime as FILETIME */
+
+static uint64_t page_kib(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE) / KIB;
+}
+
+static uint64_t tick(void)
+{
+    return 10000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* Opens, asks and closes in a child, which sends the answer through a pipe. */
+static void ask_child(const char *root, const char *query, int out)
+{
+    struct library perfos;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/roots/%s", getenv("SOURCE_ROOT"), root);
+    setenv("OPENPERFLIB_SYSROOT", path, 1);
+    library_load(&perfos, "perfos", "OpenOSObject", "CollectOSObjectData", "CloseOSObject");
+    DWORD status = perfos.open(NULL);
+    if (!status)
+        status = library_ask(&perfos, query);
+    perfos.close();
+    const unsigned char *at = answer.bytes, *end = at + answer.header.TotalByteLength;
+    while (at < end) {
+        ssize_t written = write(out, at, (size_t)(end - at));
+        if (written <= 0)
+            _exit(100);
+        at += written;
+    }
+    _exit(status ? 1 : 0);
+}
+
+static void ask(const char *root, const char *query)
+{
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0)
+        ask_child(root, query, ends[1]);
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], answer.bytes + used, sizeof answer - used)) > 0;)
+        used += (size_t)got;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(used, answer.header.TotalByteLength);
+    answer_begin();
+}
+
+/* ---- laptop4 ---- */
+
+static void laptop_system(void **state)
+{
+    ask("laptop4", "2");
+    VALUE(SYSTEM, NULL, 146, 5000000000 % (1ULL << 32));
+    VALUE(SYSTEM, NULL, 674, BOOT);
+    VALUE(SYSTEM, NULL, 44, 7 - 3); /* seven run or wait, three processors are on */
+    VALUE(SYSTEM, NULL, 248, 4);
+    VALUE(SYSTEM, NULL, 250, 987);
+    assert_false(answer_has(SYSTEM, 10));
+    assert_false(answer_has(MEMORY, 28));
+}
+
+static void laptop_memory(void **state)
+{
+    ask("laptop4", "4");
+    VALUE(MEMORY, NULL, 28, 77); /* 2^32 more: it wraps around */
+    VALUE(MEMORY, NULL, 24, 3000000 * KIB);
+    VALUE(MEMORY, NULL, 26, 9000000 * KIB);
+    VALUE(MEMORY, NULL, 30, 6000000 * KIB);
+    VALUE(MEMORY, NULL, 40, 4000 / page_kib() + 50);
+    VALUE(MEMORY, NULL, 822, 4000 / page_kib());
+    VALUE(MEMORY, NULL, 42, 12345);
+    VALUE(MEMORY, NULL, 48, 50);
+    VALUE(MEMORY, NULL, 56, 200000 * KIB);
+    VALUE(MEMORY, NULL, 58, 100000 * KIB);
+    VALUE(MEMORY, NULL, 818, 900000 * KIB);
+    VALUE(MEMORY, NULL, 66, 200000 * KIB);
+    VALUE(MEMORY, NULL, 76, 700000 * KIB);
+    VALUE(MEMORY, NULL, 1406, 9000000); /* 150 % of the limit is promised */
+    BASE(MEMORY, NULL, 1406, 6000000);
+    VALUE(MEMORY, NULL, 1380, 3000000);
+    VALUE(MEMORY, NULL, 1382, 2929);
+    VALUE(MEMORY, NULL, 824, 1234);
+    VALUE(MEMORY, NULL, 1676, 1000000 * KIB);
+    VALUE(MEMORY, NULL, 1678, 640 * KIB);
+    VALUE(MEMORY, NULL, 1682, 600000 * KIB);
+}
+
+static void laptop_cache(void **state)
+{
+    ask("laptop4", "86");
+    VALUE(CACHE, NULL, 140, 55555);
+    VALUE(CACHE, NULL, 1810, 160);
+    VALUE(CACHE, NULL, 1812, 98765);
+}
+
+static void processor_values(const char *name, uint64_t cpu)
+{
+    VALUE(PROCESSOR, name, 6, (9000 + 2 * cpu) * tick());
+    VALUE(PROCESSOR, name, 142, (3000 + 2 * cpu) * tick());
+    VALUE(PROCESSOR, name, 144, (16000 + 3 * cpu) * tick());
+    VALUE(PROCESSOR, name, 148, 280 + 8 * cpu);
+    VALUE(PROCESSOR, name, 696, (7000 + cpu) * tick());
+    VALUE(PROCESSOR, name, 698, (6000 + cpu) * tick());
+    VALUE(PROCESSOR, name, 1334, 4500 + 10 * cpu);
+    VALUE(PROCESSOR, name, 1746, (9000 + 2 * cpu) * tick());
+}
+
+static void processor_sleeps(const char *name, uint64_t cpu)
+{
+    VALUE(PROCESSOR, name, 1748, (1 * MILLION + cpu) * 10);
+    VALUE(PROCESSOR, name, 1750, (2 * MILLION + cpu) * 10);
+    VALUE(PROCESSOR, name, 1752, (7 * MILLION + 2 * cpu) * 10);
+    VALUE(PROCESSOR, name, 1754, 100 + cpu);
+    VALUE(PROCESSOR, name, 1756, 200 + cpu);
+    VALUE(PROCESSOR, name, 1758, 700 + 2 * cpu);
+}
+
+static void laptop_processor(void **state)
+{
+    ask("laptop4", "238");
+    assert_string_equal(answer_names(PROCESSOR), "0,1,3,_Total,"); /* number 2 is off */
+    processor_values("0", 0), processor_sleeps("0", 0);
+    processor_values("1", 1), processor_sleeps("1", 1);
+    processor_values("3", 3), processor_sleeps("3", 3);
+}
+
+static void laptop_processor_total(void **state)
+{
+    ask("laptop4", "238");
+    VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3); /* times: the mean */
+    VALUE(PROCESSOR, "_Total", 144, (48000 + 12) * tick() / 3);
+    VALUE(PROCESSOR, "_Total", 1752, (21 * MILLION + 8) * 10 / 3);
+    VALUE(PROCESSOR, "_Total", 148, 3 * 280 + 8 * 4); /* counts: the sum */
+    VALUE(PROCESSOR, "_Total", 1334, 3 * 4500 + 10 * 4);
+    VALUE(PROCESSOR, "_Total", 1754, 3 * 100 + 4);
+}
+
+static void laptop_objects_and_paging(void **state)
+{
+    ask("laptop4", "260 700");
+    VALUE(OBJECTS, NULL, 248, 4);
+    VALUE(OBJECTS, NULL, 250, 987);
+    VALUE(OBJECTS, NULL, 254, 3 + 4);
+    assert_string_equal(answer_names(PAGING_FILE), "_dev_nvme0n1p3,_swapfile,_Total,");
+    VALUE(PAGING_FILE, "_dev_nvme0n1p3", 702, 1000000);
+    BASE(PAGING_FILE, "_dev_nvme0n1p3", 702, 4000000);
+    VALUE(PAGING_FILE, "_swapfile", 702, 500000);
+    BASE(PAGING_FILE, "_swapfile", 702, 2000000);
+    VALUE(PAGING_FILE, "_Total", 702, 1500000);
+    BASE(PAGING_FILE, "_Total", 702, 6000000);
+}
+
+/* ---- the others ---- */
+
+static void cpu128_processors(void **state)
+{
+    ask("cpu128", "238");
+    opl_object_view object;
+    assert_true(answer_object(PROCESSOR, &object));
+    assert_int_equal(object.type.NumInstances, 129);
+    assert_int_equal(strncmp(answer_names(PROCESSOR), "0,1,2,3,4,5,6,7,8,9,10,11,", 26), 0);
+    processor_values("0", 0);
+    processor_values("64", 64);
+    processor_values("127", 127);
+    VALUE(PROCESSOR, "_Total", 6, (128 * 9000 + 127 * 128) * tick() / 128);
+    VALUE(PROCESSOR, "_Total", 148, 128 * 280 + 8 * 127 * 64);
+    for (unsigned index = 1748; index <= 1758; index += 2) /* it has no idle states */
+        assert_false(answer_has(PROCESSOR, index));
+}
+
+static void cpu128_others(void **state)
+{
+    ask("cpu128", "Global");
+    VALUE(SYSTEM, NULL, 44, 200 - 128);
+    VALUE(SYSTEM, NULL, 248, 2);
+    VALUE(SYSTEM, NULL, 250, 3000);
+    VALUE(MEMORY, NULL, 24, 18000000000 * KIB);
+    VALUE(MEMORY, NULL, 1406, 9000000000 >> 3); /* both parts until both fit */
+    BASE(MEMORY, NULL, 1406, 18000000000 >> 3);
+    assert_string_equal(answer_names(PAGING_FILE), "_Total,");
+}
+
+static void container_lacks_what_is_hidden(void **state)
+{
+    ask("container", "Global");
+    VALUE(SYSTEM, NULL, 146, 1000);
+    VALUE(SYSTEM, NULL, 248, 3);
+    VALUE(SYSTEM, NULL, 44, 0);
+    VALUE(MEMORY, NULL, 24, 1800000 * KIB);
+    static const unsigned absent[] = {28, 40, 822, 42, 48, 824, 26, 30, 1406, 56, 58, 818, 66};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (answer_has(MEMORY, absent[i]))
+            fail_msg("%u is there", absent[i]);
+    assert_string_equal(answer_names(CACHE), "no object");
+    assert_string_equal(answer_names(PAGING_FILE), "no object");
+    assert_false(answer_has(PROCESSOR, 148)); /* an empty file */
+    assert_false(answer_has(PROCESSOR, 1334));
+    assert_false(answer_has(OBJECTS, 254));
+    VALUE(PROCESSOR, "1", 6, 9002 * tick());
+}
+
+static void oddnames_swap_areas(void **state)
+{
+    ask("oddnames", "Global");
+    assert_string_equal(answer_names(PAGING_FILE),
+                        "_my swap [old]_2_.img,_a_b_c,_gone [deleted],_Total,");
+    VALUE(PAGING_FILE, "_my swap [old]_2_.img", 702, 100);
+    VALUE(PAGING_FILE, "_a_b_c", 702, 200);
+    VALUE(PAGING_FILE, "_gone [deleted]", 702, 300);
+    BASE(PAGING_FILE, "_Total", 702, 3000);
+    VALUE(SYSTEM, NULL, 248, 11);
+}
+
+static void old_kernel(void **state)
+{
+    ask("old419", "Global");
+    assert_string_equal(answer_names(PROCESSOR), "0,_Total,");
+    processor_values("0", 0);
+    VALUE(PROCESSOR, "_Total", 148, 280); /* ERR and MIS, alone in the first column, are not in it */
+    VALUE(MEMORY, NULL, 824, 1200);       /* without the two kinds that came later */
+    VALUE(SYSTEM, NULL, 44, 4 - 1);
+    assert_string_equal(answer_names(PAGING_FILE), "_Total,");
+    VALUE(PAGING_FILE, "_Total", 702, 0);
+    BASE(PAGING_FILE, "_Total", 702, 0);
+}
+
+/* ---- the shape of the answer ---- */
+
+static void shape(unsigned index, LONG default_counter, bool clock, LONG instances)
+{
+    opl_object_view object;
+    assert_true(answer_object(index, &object));
+    assert_int_equal(object.type.DefaultCounter, default_counter);
+    assert_int_equal(object.type.PerfFreq.QuadPart, clock ? 10000000 : 0);
+    assert_int_equal(object.type.PerfTime.QuadPart != 0, clock);
+    assert_int_equal(object.type.NumInstances, instances);
+    assert_int_equal(object.type.CodePage, 0);
+    assert_int_equal(object.type.ObjectHelpTitleIndex, index + 1);
+    assert_int_equal(object.type.TotalByteLength % 8, 0);
+}
+
+/* As the recorded blocks have it: only System counts in its own time. */
+static void objects_are_shaped_as_windows(void **state)
+{
+    ask("laptop4", "Global");
+    shape(SYSTEM, 0, true, PERF_NO_INSTANCES);
+    shape(MEMORY, 4, false, PERF_NO_INSTANCES); /* Pages/sec */
+    shape(CACHE, 0, false, PERF_NO_INSTANCES);
+    shape(PROCESSOR, 0, false, 4);
+    shape(OBJECTS, 0, false, PERF_NO_INSTANCES);
+    shape(PAGING_FILE, 0, false, 3);
+    assert_int_equal(answer.header.NumObjectTypes, 6);
+}
+
+static void c44_lists_bring_what_they_name(void **state)
+{
+    ask("laptop4", "22222 4");
+    assert_int_equal(answer.header.NumObjectTypes, 1);
+    assert_true(answer_has(MEMORY, 28));
+}
+
+static void c43_costly_and_foreign_bring_nothing(void **state)
+{
+    ask("laptop4", "Costly");
+    assert_int_equal(answer.header.NumObjectTypes, 0);
+    ask("laptop4", "Foreign elsewhere 2");
+    assert_int_equal(answer.header.NumObjectTypes, 0);
+    ask("laptop4", "nonsense");
+    assert_int_equal(answer.header.NumObjectTypes, 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(laptop_system),
+        cmocka_unit_test(laptop_memory),
+        cmocka_unit_test(laptop_cache),
+        cmocka_unit_test(laptop_processor),
+        cmocka_unit_test(laptop_processor_total),
+        cmocka_unit_test(laptop_objects_and_paging),
+        cmocka_unit_test(cpu128_processors),
+        cmocka_unit_test(cpu128_others),
+        cmocka_unit_test(container_lacks_what_is_hidden),
+        cmocka_unit_test(oddnames_swap_areas),
+        cmocka_unit_test(old_kernel),
+        cmocka_unit_test(objects_are_shaped_as_windows),
+        cmocka_unit_test(c44_lists_bring_what_they_name),
+        cmocka_unit_test(c43_costly_and_foreign_bring_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
