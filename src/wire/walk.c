@@ -155,8 +155,10 @@ const char *opl_block_fault_text(opl_block_fault fault)
 size_t opl_block_system_name(const opl_block *block, char *out, size_t room)
 {
     struct text_sink sink = {out, room, 0};
-    text_decode_utf16(block->data + block->header.SystemNameOffset, block->header.SystemNameLength,
-                      block->swapped, &sink);
+    size_t size = block->header.SystemNameLength;
+    if (size > 0) /* else its offset was not judged */
+        text_decode_utf16(block->data + block->header.SystemNameOffset, size, block->swapped,
+                          &sink);
     return sink_end_text(&sink);
 }
 
