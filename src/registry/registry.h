@@ -62,10 +62,10 @@ struct mount {
     const char *path; /* "HKEY_PERFORMANCE_DATA", or a key path; "*" as last part: any one subkey */
     HKEY predefined;  /* the handle value of a predefined key, or NULL */
     /* RegQueryValueEx: all size rules are the mount's. `wide`: the form of text in the answer. */
-    LSTATUS (*query)
+    LSTATUS(*query)
     (const char *path, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
     /* RegSetValueEx by a key opened with KEY_SET_VALUE; NULL: `set_status` */
-    LSTATUS (*set)
+    LSTATUS(*set)
     (const char *path, const char *name, uint32_t type, const void *data, size_t size);
     LSTATUS set_status;       /* RegSetValueEx refused with this when set is NULL */
     LSTATUS open_status;      /* RegOpenKeyEx below a predefined mount */

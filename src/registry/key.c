@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handles of keys. An open key is a path and rights, nothing of the tree: what it shows is always
+ * what the files say now. A key deleted by this process, or not found any more, stays deleted for its
+ * old handles.
+ */
+#include "registry/key.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_TABLE_TAG = 1 };
+static const REGSAM writing_rights = KEY_SET_VALUE | KEY_CREATE_SUB_KEY | KEY_CREATE_LINK | DELETE;
+
+struct open_key {
+    struct open_key *next, **link; /* all open ones, for those who delete */
+    unsigned holders;
+    bool deleted;
+    REGSAM access;
+    const struct mount *mount;
+    char path[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle_table handles = {.tag = KEY_TABLE_TAG};
+static struct open_key *open_keys;
+
+/* ---- handles ---- */
+
+static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
+{
+    struct open_key *key = calloc(1, sizeof *key + strlen(path) + 1);
+    uintptr_t handle = 0;
+    if (!key)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    strcpy(key->path, path);
+    key->holders = 1;
+    key->access = access;
+    key->mount = mount_of_path(path);
+    pthread_mutex_lock(&lock);
+    LSTATUS status = handle_new(&handles, key, &handle);
+    if (status) {
+        free(key);
+    } else {
+        key->next = open_keys;
+        key->link = &open_keys;
+        if (key->next)
+            key->next->link = &key->next;
+        open_keys = key;
+    }
+    pthread_mutex_unlock(&lock);
+    *ret = (HKEY)handle;
+    return status;
+}
+
+/* With the lock held. */
+static void drop(struct open_key *key)
+{
+    if (--key->holders)
+        return;
+    *key->link = key->next;
+    if (key->next)
+        key->next->link = key->link;
+    free(key);
+}
+
+static const char *root_path(HKEY key)
+{
+    static const char *const paths[] = {
+        "HKEY_LOCAL_MACHINE\\SOFTWARE\\Classes",
+        "HKEY_CURRENT_USER",
+        "HKEY_LOCAL_MACHINE",
+        "HKEY_USERS",
+        NULL,
+        "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Hardware Profiles\\Current"};
+    uintptr_t value = (uintptr_t)key, index = (uint32_t)value - UINT32_C(0x80000000);
+    bool extended = value == (uint32_t)value || value == (uintptr_t)(intptr_t)(int32_t)value;
+    return extended && index < COUNT(paths) ? paths[index] : NULL;
+}
+
+static LSTATUS hold_handle(HKEY key, struct held *ret)
+{
+    pthread_mutex_lock(&lock);
+    struct open_key *found = handle_get(&handles, (uintptr_t)key);
+    if (found) {
+        found->holders++;
+        *ret = (struct held){
+            .path = found->path, .access = found->access, .mount = found->mount, .key = found};
+    }
+    bool deleted = found && found->deleted;
+    pthread_mutex_unlock(&lock);
+    return !found ? ERROR_INVALID_HANDLE : deleted ? ERROR_KEY_DELETED : ERROR_SUCCESS;
+}
+
+LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret)
+{
+    *ret = (struct held){.access = KEY_ALL_ACCESS};
+    ret->mount = mount_of_handle(key);
+    ret->performance = ret->mount;
+    ret->path = ret->mount ? ret->mount->path : root_path(key);
+    LSTATUS status = ret->path ? ERROR_SUCCESS : hold_handle(key, ret);
+    return status ? status : needed & ~ret->access ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
+}
+
+void held_done(struct held *held)
+{
+    if (!held->key)
+        return;
+    pthread_mutex_lock(&lock);
+    drop(held->key);
+    pthread_mutex_unlock(&lock);
+    held->key = NULL;
+}
+
+static bool at_or_below(const char *path, const char *above)
+{
+    size_t count = strlen(above);
+    return strlen(path) >= count && !text_compare_fold_n(path, count, above, count) &&
+           (!path[count] || path[count] == '\\');
+}
+
+/* `below`: the key itself lives on. */
+static void mark_deleted(const char *path, bool below)
+{
+    pthread_mutex_lock(&lock);
+    for (struct open_key *key = open_keys; key; key = key->next)
+        if (at_or_below(key->path, path) && (!below || strlen(key->path) > strlen(path)))
+            key->deleted = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- opening ---- */
+
+bool path_exists(const struct snapshot *snapshot, const char *path)
+{
+    return tree_find(snapshot->root, path) || virtual_key(path);
+}
+
+/* Generic rights become those of keys. */
+static REGSAM plain_access(REGSAM access)
+{
+    static const struct {
+        REGSAM generic, rights;
+    } rows[] = {
+        {0x80000000, KEY_READ      },
+        {0x40000000, KEY_WRITE     },
+        {0x20000000, KEY_EXECUTE   },
+        {0x10000000, KEY_ALL_ACCESS}
+    };
+    REGSAM rights = access & 0x0fffffff;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (access & rows[i].generic)
+            rights |= rows[i].rights;
+    return rights;
+}
+
+/* The handle of a path that exists. */
+static LSTATUS open_path(const char *path, REGSAM access, HKEY *ret)
+{
+    const struct mount *mount = mount_of_path(path);
+    access = plain_access(access);
+    if (mount && mount->opens_as && !(access & KEY_SET_VALUE)) {
+        *ret = mount->opens_as;
+        return ERROR_SUCCESS;
+    }
+    bool asks_to_write = access & writing_rights;
+    bool most = access & MAXIMUM_ALLOWED;
+    bool writable = (asks_to_write || most) && layer_writable(layer_of_path(path));
+    if (asks_to_write && !writable)
+        return ERROR_ACCESS_DENIED;
+    if (most)
+        access |= writable ? KEY_ALL_ACCESS : KEY_READ;
+    return new_handle(path, access, ret);
+}
+
+/* *ret_path = the key's path\sub. `sub` NULL: the key's own. */
+static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
+{
+    HELD_AUTO held;
+    LSTATUS status = held_open(key, 0, &held);
+    if (!status && held.performance)
+        status = held.mount->open_status ? held.mount->open_status : ERROR_INVALID_HANDLE;
+    return status ? status : path_join(held.path, sub, ret_path);
+}
+
+LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret)
+{
+    BUFFER_AUTO path = {0};
+    SNAPSHOT_AUTO *snapshot = NULL;
+    *ret = NULL;
+    LSTATUS status = locate(key, sub, &path);
+    status = status ? status : store_hold(&snapshot);
+    if (!status && !path_exists(snapshot, path.data))
+        status = ERROR_FILE_NOT_FOUND;
+    return status ? status : open_path(path.data, access, ret);
+}
+
+LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed)
+{
+    BUFFER_AUTO path = {0};
+    SNAPSHOT_AUTO *snapshot = NULL;
+    *ret = NULL;
+    LSTATUS status = locate(key, sub, &path);
+    status = status ? status : store_hold(&snapshot);
+    if (status)
+        return status;
+    *ret_existed = path_exists(snapshot, path.data);
+    if (!*ret_existed) {
+        struct change change = {.kind = CHANGE_MAKE, .path = path.data};
+        status = store_write(layer_of_path(path.data), &change);
+        *ret_existed = change.existed;
+    }
+    return status ? status : open_path(path.data, access, ret);
+}
+
+LSTATUS key_close(HKEY key)
+{
+    const struct mount *mount = mount_of_handle(key);
+    if (mount)
+        return mount->close ? mount->close() : ERROR_SUCCESS;
+    if (root_path(key))
+        return ERROR_SUCCESS;
+    pthread_mutex_lock(&lock);
+    struct open_key *closed = handle_take(&handles, (uintptr_t)key);
+    if (closed)
+        drop(closed);
+    pthread_mutex_unlock(&lock);
+    return closed ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
+}
+
+LSTATUS key_flush(HKEY key)
+{
+    HELD_AUTO held;
+    return held_open(key, 0, &held);
+}
+
+/* ---- this machine's names ---- */
+
+static bool is_own_name(const char *name)
+{
+    char host[256] = "", label[16 * 4];
+    gethostname(host, sizeof host - 1);
+    machine_name(label);
+    size_t first = strcspn(host, ".");
+    return !*name || !strcmp(name, ".") || text_equal_fold(name, "localhost") ||
+           text_equal_fold(name, host) || text_equal_fold(name, label) ||
+           !text_compare_fold_n(name, strlen(name), host, first);
+}
+
+LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
+{
+    *ret = NULL;
+    const char *name = machine ? machine : "";
+    if (!strncmp(name, "\\\\", 2))
+        name += 2;
+    if (!is_own_name(name))
+        return ERROR_BAD_NETPATH;
+    const struct mount *mount = mount_of_handle(root);
+    if (mount && mount == mount_of_handle(HKEY_PERFORMANCE_DATA)) {
+        *ret = HKEY_PERFORMANCE_DATA;
+        return ERROR_SUCCESS;
+    }
+    const char *path = root_path(root);
+    if (!path || (path != root_path(HKEY_LOCAL_MACHINE) && path != root_path(HKEY_USERS)))
+        return ERROR_INVALID_HANDLE;
+    return open_path(path, MAXIMUM_ALLOWED, ret);
+}
+
+/* ---- deleting ---- */
+
+LSTATUS key_delete(HKEY key, const char *sub)
+{
+    BUFFER_AUTO path = {0};
+    if (!sub)
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = locate(key, sub, &path);
+    if (status)
+        return status;
+    if (path_fixed(path.data))
+        return ERROR_ACCESS_DENIED;
+    struct change change = {.kind = CHANGE_DELETE_KEY, .path = path.data, .without_keys = true};
+    status = store_write(layer_of_path(path.data), &change);
+    if (!status)
+        mark_deleted(path.data, false);
+    return status;
+}
+
+static LSTATUS empty_key(HKEY key)
+{
+    HELD_AUTO held;
+    LSTATUS status =
+        held_open(key, DELETE | KEY_ENUMERATE_SUB_KEYS | KEY_QUERY_VALUE | KEY_SET_VALUE, &held);
+    if (!status && held.performance)
+        status = held.mount->set_status;
+    if (status)
+        return status;
+    struct change change = {.kind = CHANGE_EMPTY, .path = held.path, .must_exist = true};
+    status = store_write(layer_of_path(held.path), &change);
+    if (!status)
+        mark_deleted(held.path, true);
+    return status;
+}
+
+LSTATUS key_delete_tree(HKEY key, const char *sub)
+{
+    BUFFER_AUTO path = {0};
+    if (!sub || !*sub)
+        return empty_key(key);
+    LSTATUS status = locate(key, sub, &path);
+    if (status)
+        return status;
+    if (path_fixed(path.data))
+        return ERROR_ACCESS_DENIED;
+    struct change change = {.kind = CHANGE_DELETE_KEY, .path = path.data};
+    status = store_write(layer_of_path(path.data), &change);
+    if (!status)
+        mark_deleted(path.data, false);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to registry: open keys, and a key as it is seen through a handle. */
+#ifndef OPL_REGISTRY_KEY_H
+#define OPL_REGISTRY_KEY_H
+
+#include "registry/store.h"
+
+/* ---- mount.c: who answers for a key, besides the files ---- */
+const struct mount *mount_of_handle(HKEY key); /* the performance keys; NULL: none of them */
+const struct mount *mount_of_path(const char *path);
+bool mount_has_value(const struct mount *mount, const char *name);
+const struct registry_computed *computed_value(const char *path, const char *name);
+const struct registry_virtual_keys *virtual_keys_of(const char *path);
+bool virtual_key(const char *path); /* is it one of the virtual subkeys of the key above it? */
+/* A key that remains whatever is deleted: a root, a mount, one with computed values. */
+bool path_fixed(const char *path);
+
+/* ---- key.c ---- */
+struct open_key;
+/* One use of a handle; release it with held_done. */
+struct held {
+    const char *path; /* canonical */
+    REGSAM access;
+    const struct mount *mount; /* of the predefined performance key or of the path */
+    bool performance;          /* one of the performance keys: only the mount answers */
+    struct open_key *key;      /* NULL: a predefined key */
+};
+/* ERROR_INVALID_HANDLE, ERROR_KEY_DELETED; ERROR_ACCESS_DENIED if it lacks a right of `needed`. */
+LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret);
+void held_done(struct held *held);
+#define HELD_AUTO __attribute__((cleanup(held_done))) struct held
+bool path_exists(const struct snapshot *snapshot, const char *path);
+
+/* ---- value.c: a value, whoever answers for it ---- */
+struct found {
+    const char *name;
+    const struct tree_value *stored;
+    const struct registry_computed *computed; /* wins over `stored` */
+    bool mounted;                             /* wins over both */
+};
+bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
+                   struct found *ret);
+LSTATUS found_give(const struct found *found, const struct held *held, bool wide, DWORD *type,
+                   void *data, DWORD *size);
+/* By RegQueryValueEx's rules; text types in the form asked for. */
+LSTATUS give_data(uint32_t given_type, const void *given, size_t given_size, bool wide, DWORD *type,
+                  void *data, DWORD *size);
+
+#endif

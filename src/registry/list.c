@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* What lies in a key: its subkeys and values one by one, and how many and how long they are. */
+#include "registry/key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a name, by the rules of the enumerations ---- */
+
+static size_t length_in_form(const char *name, bool wide)
+{
+    return wide ? utf8_to_16(name, strlen(name), NULL, 0) : strlen(name);
+}
+
+static LSTATUS give_name(const char *name, bool wide, void *out, DWORD *size)
+{
+    BUFFER_AUTO text = {0};
+    size_t length = length_in_form(name, wide);
+    if (*size <= length)
+        return ERROR_MORE_DATA; /* and *size stays */
+    if (wide) {
+        if (!utf8_add_as_16(&text, name, strlen(name) + 1))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        memcpy(out, text.data, text.len);
+    } else {
+        memcpy(out, name, length + 1);
+    }
+    *size = (DWORD)length;
+    return ERROR_SUCCESS;
+}
+
+static FILETIME filetime_of(int64_t time)
+{
+    return (FILETIME){(DWORD)time, (DWORD)((uint64_t)time >> 32)};
+}
+
+/* ---- subkeys: those of the files, and virtual ones among them ---- */
+
+struct subkeys {
+    const struct tree_key *key; /* NULL: a virtual key */
+    char **names;               /* only where virtual ones are among them */
+    size_t count, room;
+    bool failed;
+};
+
+static bool add_subkey(void *self, const char *name)
+{
+    struct subkeys *list = self;
+    if (list->count == list->room) {
+        size_t room = list->room ? list->room * 2 : 16;
+        char **names = reallocarray(list->names, room, sizeof *names);
+        list->failed |= !names;
+        if (!names)
+            return false;
+        list->names = names;
+        list->room = room;
+    }
+    list->names[list->count] = strdup(name);
+    if (!list->names[list->count]) {
+        list->failed = true;
+        return false;
+    }
+    list->count++;
+    return true;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return text_compare_fold(*(char *const *)left, *(char *const *)right);
+}
+
+static void subkeys_done(struct subkeys *list)
+{
+    for (size_t i = 0; list->names && i < list->count; i++)
+        free(list->names[i]);
+    free(list->names);
+}
+
+/* Two of the same name are next to each other. */
+static void drop_repeated(struct subkeys *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (kept && !compare_names(&list->names[kept - 1], &list->names[i]))
+            free(list->names[i]);
+        else
+            list->names[kept++] = list->names[i];
+    list->count = kept;
+}
+
+static LSTATUS subkeys_open(const struct tree_key *key, const char *path, struct subkeys *ret)
+{
+    const struct registry_virtual_keys *keys = virtual_keys_of(path);
+    *ret = (struct subkeys){.key = key, .count = key && !keys ? key->key_count : 0};
+    if (!keys)
+        return ERROR_SUCCESS;
+    for (size_t i = 0; key && i < key->key_count; i++)
+        add_subkey(ret, key->keys[i]->name);
+    keys->each(add_subkey, ret); /* a room that has no names now costs only these */
+    if (ret->failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (ret->count)
+        qsort(ret->names, ret->count, sizeof *ret->names, compare_names);
+    drop_repeated(ret);
+    return ERROR_SUCCESS;
+}
+#define SUBKEYS_AUTO __attribute__((cleanup(subkeys_done))) struct subkeys
+
+static const char *subkey_name(const struct subkeys *list, size_t index)
+{
+    return list->names ? list->names[index] : list->key->keys[index]->name;
+}
+
+/* ---- an ordinary key through its handle ---- */
+
+static LSTATUS look(const struct held *held, const struct snapshot **snapshot,
+                    const struct tree_key **ret)
+{
+    LSTATUS status = store_hold(snapshot);
+    if (status)
+        return status;
+    *ret = tree_find((*snapshot)->root, held->path);
+    return *ret || virtual_key(held->path) ? ERROR_SUCCESS : ERROR_KEY_DELETED;
+}
+
+LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
+                     FILETIME *ret_time)
+{
+    HELD_AUTO held;
+    SNAPSHOT_AUTO *snapshot = NULL;
+    SUBKEYS_AUTO list = {0};
+    const struct tree_key *found;
+    LSTATUS status = held_open(key, KEY_ENUMERATE_SUB_KEYS, &held);
+    if (status || held.performance)
+        return status ? status : held.mount->enum_key_status;
+    if (!name || !name_size)
+        return ERROR_INVALID_PARAMETER;
+    status = look(&held, &snapshot, &found);
+    status = status ? status : subkeys_open(found, held.path, &list);
+    if (status || index >= list.count)
+        return status ? status : ERROR_NO_MORE_ITEMS;
+    const char *sub = subkey_name(&list, index);
+    const struct tree_key *child = found ? tree_child(found, sub, strlen(sub)) : NULL;
+    if (ret_time)
+        *ret_time = filetime_of(child ? child->last_write : 0);
+    return give_name(sub, wide, name, name_size);
+}
+
+/* ---- values: of the files, then computed ones, then those of a mount ---- */
+
+static bool already_listed(const struct held *held, const struct tree_key *key, const char *name,
+                           bool by_mount)
+{
+    return (key && tree_value(key, name)) || (by_mount && computed_value(held->path, name));
+}
+
+static bool found_by_index(const struct held *held, const struct tree_key *key, size_t index,
+                           struct found *ret)
+{
+    size_t stored = key ? key->value_count : 0;
+    if (index < stored)
+        return found_by_name(held, key, key->values[index].name, ret);
+    index -= stored;
+    const struct registry_computed *computed = registry_tables.computed;
+    for (; computed && computed->path; computed++)
+        if (text_equal_fold(computed->path, held->path) &&
+            !already_listed(held, key, computed->name, false) && index-- == 0)
+            return found_by_name(held, key, computed->name, ret);
+    for (const char *const *at = held->mount ? held->mount->names : NULL; at && *at; at++)
+        if (!already_listed(held, key, *at, true) && index-- == 0)
+            return found_by_name(held, key, *at, ret);
+    return false;
+}
+
+/* The type alone must not make a query of the whole machine: data and size stay out of it. */
+static LSTATUS give_listed(const struct held *held, const struct found *found, bool wide,
+                           DWORD *type, void *data, DWORD *size)
+{
+    DWORD none = 0;
+    if (size || !found->mounted)
+        return found_give(found, held, wide, type, data, size);
+    if (type)
+        found_give(found, held, wide, type, NULL, &none);
+    return ERROR_SUCCESS;
+}
+
+LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,
+                       void *data, DWORD *size)
+{
+    HELD_AUTO held;
+    SNAPSHOT_AUTO *snapshot = NULL;
+    const struct tree_key *node = NULL;
+    struct found found;
+    LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
+    if (status)
+        return status;
+    if (!name || !name_size || (data && !size))
+        return ERROR_INVALID_PARAMETER;
+    status = held.performance ? ERROR_SUCCESS : look(&held, &snapshot, &node);
+    if (status)
+        return status;
+    if (!found_by_index(&held, node, index, &found))
+        return ERROR_NO_MORE_ITEMS;
+    DWORD name_room = *name_size;
+    status = give_name(found.name, wide, name, &name_room);
+    if (status)
+        return status;
+    status = give_listed(&held, &found, wide, type, data, size);
+    if (!status)
+        *name_size = name_room;
+    return status;
+}
+
+/* ---- all at once ---- */
+
+static void count_value(const struct held *held, const struct found *found, bool wide,
+                        struct key_info *info)
+{
+    DWORD length = (DWORD)length_in_form(found->name, wide), size = 0;
+    info->values++;
+    if (length > info->longest_name)
+        info->longest_name = length;
+    if (!held->performance && !found_give(found, held, wide, NULL, NULL, &size) &&
+        size > info->largest_data)
+        info->largest_data = size;
+}
+
+LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
+{
+    HELD_AUTO held;
+    SNAPSHOT_AUTO *snapshot = NULL;
+    SUBKEYS_AUTO list = {0};
+    const struct tree_key *node = NULL;
+    struct found found;
+    *ret = (struct key_info){0};
+    LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
+    if (!status && !held.performance)
+        status = look(&held, &snapshot, &node);
+    if (!status && !held.performance)
+        status = subkeys_open(node, held.path, &list);
+    if (status)
+        return status;
+    ret->keys = (DWORD)list.count;
+    ret->last_write = filetime_of(node ? node->last_write : 0);
+    for (size_t i = 0; i < list.count; i++) {
+        DWORD length = (DWORD)length_in_form(subkey_name(&list, i), wide);
+        ret->longest_key = length > ret->longest_key ? length : ret->longest_key;
+    }
+    for (size_t i = 0; found_by_index(&held, node, i, &found); i++)
+        count_value(&held, &found, wide, ret);
+    return ERROR_SUCCESS;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Values behind a handle: read, written, deleted, by the rules of the Reg functions. */
+#include "registry/key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_text(uint32_t type)
+{
+    return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
+}
+
+LSTATUS give_data(uint32_t given_type, const void *given, size_t given_size, bool wide, DWORD *type,
+                  void *data, DWORD *size)
+{
+    BUFFER_AUTO text = {0};
+    if (wide && is_text(given_type)) {
+        if (!utf8_add_as_16(&text, given, given_size))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        given = text.data;
+        given_size = text.len;
+    }
+    if (type)
+        *type = given_type;
+    if (!size)
+        return ERROR_SUCCESS;
+    DWORD room = *size;
+    *size = (DWORD)given_size;
+    if (!data)
+        return ERROR_SUCCESS;
+    if (room < given_size)
+        return ERROR_MORE_DATA;
+    if (given_size)
+        memcpy(data, given, given_size);
+    return ERROR_SUCCESS;
+}
+
+/* ---- finding ---- */
+
+bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
+                   struct found *ret)
+{
+    *ret = (struct found){.name = name, .mounted = mount_has_value(held->mount, name)};
+    ret->stored = key ? tree_value(key, name) : NULL;
+    ret->computed = computed_value(held->path, name);
+    if (ret->computed && ret->computed->under_files && ret->stored)
+        ret->computed = NULL;
+    if (ret->stored)
+        ret->name = ret->stored->name;
+    return ret->mounted || ret->computed || ret->stored;
+}
+
+static LSTATUS compute(const struct registry_computed *computed, struct buffer *ret)
+{
+    uint32_t number = 0;
+    LSTATUS status = computed->get(&number, ret);
+    if (status)
+        return status;
+    if (computed->type == REG_DWORD) {
+        buffer_clear(ret);
+        buffer_add(ret, &number, sizeof number);
+    } else {
+        buffer_add_byte(ret, 0);
+    }
+    return buffer_status(ret);
+}
+
+LSTATUS found_give(const struct found *found, const struct held *held, bool wide, DWORD *type,
+                   void *data, DWORD *size)
+{
+    BUFFER_AUTO computed = {0};
+    if (found->mounted)
+        return held->mount->query(held->path, found->name, wide, type, data, size);
+    if (!found->computed)
+        return give_data(found->stored->type, found->stored->data, found->stored->size, wide, type,
+                         data, size);
+    LSTATUS status = compute(found->computed, &computed);
+    if (status)
+        return status;
+    return give_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
+}
+
+/* The value of an ordinary key; the snapshot keeps what *ret points to. */
+static LSTATUS find(const struct held *held, const char *name, const struct snapshot **snapshot,
+                    struct found *ret)
+{
+    LSTATUS status = store_hold(snapshot);
+    if (status)
+        return status;
+    const struct tree_key *key = tree_find((*snapshot)->root, held->path);
+    if (!key && !virtual_key(held->path))
+        return ERROR_KEY_DELETED;
+    return found_by_name(held, key, name, ret) ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+}
+
+/* ---- reading ---- */
+
+LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size)
+{
+    HELD_AUTO held;
+    SNAPSHOT_AUTO *snapshot = NULL;
+    struct found found;
+    LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
+    if (status)
+        return status;
+    if (data && !size)
+        return ERROR_INVALID_PARAMETER;
+    if (held.performance)
+        return held.mount->query(held.path, name, wide, type, data, size);
+    status = find(&held, name ? name : "", &snapshot, &found);
+    return status ? status : found_give(&found, &held, wide, type, data, size);
+}
+
+/* The value as it is kept, in UTF-8. */
+static LSTATUS fetch(HKEY key, const char *name, DWORD *ret_type, struct buffer *ret)
+{
+    DWORD size = 0;
+    LSTATUS status = key_query(key, name, false, ret_type, NULL, &size);
+    while (!status) {
+        buffer_clear(ret);
+        if (!buffer_reserve(ret, size))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        status = key_query(key, name, false, ret_type, ret->data, &size);
+        if (!status)
+            ret->len = size;
+        if (status != ERROR_MORE_DATA)
+            break;
+        status = ERROR_SUCCESS; /* somebody wrote a longer one between the calls */
+    }
+    return status;
+}
+
+static bool type_allowed(DWORD type, DWORD flags)
+{
+    static const struct {
+        DWORD type, flag;
+    } rows[] = {
+        {REG_NONE,      RRF_RT_REG_NONE     },
+        {REG_SZ,        RRF_RT_REG_SZ       },
+        {REG_EXPAND_SZ, RRF_RT_REG_EXPAND_SZ},
+        {REG_BINARY,    RRF_RT_REG_BINARY   },
+        {REG_DWORD,     RRF_RT_REG_DWORD    },
+        {REG_MULTI_SZ,  RRF_RT_REG_MULTI_SZ },
+        {REG_QWORD,     RRF_RT_REG_QWORD    }
+    };
+    if ((flags & RRF_RT_ANY) == RRF_RT_ANY)
+        return true;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].type == type)
+            return flags & rows[i].flag;
+    return false;
+}
+
+/* Expands, filters, and sees to the terminators. */
+static LSTATUS refine(DWORD flags, DWORD *type, struct buffer *data)
+{
+    if (*type == REG_EXPAND_SZ && !(flags & RRF_NOEXPAND)) {
+        BUFFER_AUTO plain = *data;
+        *data = (struct buffer){0};
+        *type = REG_SZ;
+        registry_expand(plain.data ? plain.data : "", data);
+    }
+    if (!type_allowed(*type, flags))
+        return ERROR_UNSUPPORTED_TYPE;
+    DWORD types = flags & RRF_RT_ANY;
+    if (*type == REG_BINARY &&
+        ((types == RRF_RT_DWORD && data->len != 4) || (types == RRF_RT_QWORD && data->len != 8)))
+        return ERROR_INVALID_DATA;
+    size_t wanted = *type == REG_MULTI_SZ ? 2 : is_text(*type);
+    size_t zeros = 0;
+    while (zeros < wanted && zeros < data->len && !data->data[data->len - 1 - zeros])
+        zeros++;
+    for (; zeros < wanted; zeros++)
+        buffer_add_byte(data, 0);
+    return buffer_status(data);
+}
+
+static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWORD *type,
+                         void *data, DWORD *size)
+{
+    BUFFER_AUTO value = {0};
+    DWORD kind = REG_NONE;
+    LSTATUS status = ERROR_SUCCESS;
+    if (mount_of_handle(
+            key)) { /* a query may not be repeated: it has the caller's buffer at once */
+        status = key_query(key, name, wide, &kind, data, size);
+        if (type)
+            *type = kind;
+        return status ? status : type_allowed(kind, flags) ? ERROR_SUCCESS : ERROR_UNSUPPORTED_TYPE;
+    }
+    status = fetch(key, name, &kind, &value);
+    status = status ? status : refine(flags, &kind, &value);
+    if (status)
+        return status;
+    return give_data(kind, value.data, value.len, wide, type, data, size);
+}
+
+LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
+                      DWORD *type, void *data, DWORD *size)
+{
+    DWORD room = size ? *size : 0;
+    HKEY opened = NULL;
+    bool expands = (flags & RRF_RT_REG_EXPAND_SZ) && !(flags & RRF_NOEXPAND);
+    if ((data && !size) || (expands && (flags & RRF_RT_ANY) != RRF_RT_ANY))
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = ERROR_SUCCESS;
+    if (sub && *sub)
+        status = key_open(key, sub, KEY_QUERY_VALUE, &opened);
+    if (!status)
+        status = get_value(opened ? opened : key, name, wide, flags, type, data, size);
+    if (opened && !mount_of_handle(opened))
+        key_close(opened);
+    if (status && data && (flags & RRF_ZEROONFAILURE))
+        memset(data, 0, room);
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* Texts become UTF-8; bytes that are none become U+FFFD, as they would in a file that is read back. */
+static bool narrow_data(DWORD type, bool wide, const void *data, size_t size, struct buffer *ret)
+{
+    if (!is_text(type) || (!wide && utf8_valid(data, size)))
+        return buffer_add(ret, data, size);
+    BUFFER_AUTO units = {0};
+    if (!wide && !utf8_add_as_16(&units, data, size))
+        return false;
+    const void *from = wide ? data : units.data;
+    size_t count = (wide ? size : units.len) / 2;
+    size_t need = utf16_to_8_bytes(from, count, NULL, 0);
+    if (!buffer_reserve(ret, need))
+        return false;
+    ret->len = utf16_to_8_bytes(from, count, ret->data, need);
+    ret->data[ret->len] = 0;
+    return true;
+}
+
+static LSTATUS set_held(const struct held *held, const char *name, DWORD type,
+                        const struct buffer *data)
+{
+    const struct mount *mount = held->mount;
+    if (held->performance || mount_has_value(mount, name))
+        return mount->set ? mount->set(held->path, name, type, data->data, data->len)
+                          : mount->set_status;
+    struct change change = {.kind = CHANGE_SET,
+                            .path = held->path,
+                            .value = name,
+                            .type = type,
+                            .data = data->data,
+                            .size = data->len,
+                            .must_exist = !virtual_key(held->path)};
+    return store_write(layer_of_path(held->path), &change);
+}
+
+LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *data, DWORD size)
+{
+    HELD_AUTO held;
+    BUFFER_AUTO bytes = {0};
+    name = name ? name : "";
+    LSTATUS status = held_open(key, KEY_SET_VALUE, &held);
+    if (!status && held.performance && !held.mount->set)
+        status = held.mount->set_status;
+    if (status)
+        return status;
+    if ((!data && size) || !path_name_valid(name, LIMIT_VALUE_NAME))
+        return ERROR_INVALID_PARAMETER;
+    if (size > LIMIT_VALUE_BYTES)
+        return ERROR_NO_SYSTEM_RESOURCES;
+    if (size && !narrow_data(type, wide, data, size, &bytes))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return set_held(&held, name, type, &bytes);
+}
+
+LSTATUS key_delete_value(HKEY key, const char *name)
+{
+    HELD_AUTO held;
+    name = name ? name : "";
+    LSTATUS status = held_open(key, KEY_SET_VALUE, &held);
+    if (!status && held.performance)
+        status = held.mount->set_status;
+    if (!status && mount_has_value(held.mount, name))
+        status = ERROR_ACCESS_DENIED;
+    if (status)
+        return status;
+    struct change change = {.kind = CHANGE_DELETE_VALUE,
+                            .path = held.path,
+                            .value = name,
+                            .must_exist = !virtual_key(held.path)};
+    return store_write(layer_of_path(held.path), &change);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The doors of the registry. A takes UTF-8 as it is, W makes UTF-8 of its names; behind both is the
+ * same operation of registry/registry.h.
+ */
+#include "registry/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A name in UTF-8; usual ones need no allocation, so that a steady query makes none. */
+struct name {
+    const char *text; /* NULL for NULL */
+    char *large;
+    char small[600];
+};
+
+static void name_done(struct name *name)
+{
+    free(name->large);
+}
+#define NAME_AUTO __attribute__((cleanup(name_done))) struct name
+
+static LSTATUS narrow(LPCWSTR wide, struct name *ret)
+{
+    ret->text = NULL;
+    ret->large = NULL;
+    if (!wide)
+        return ERROR_SUCCESS;
+    size_t count = utf16_length(wide);
+    char *room = ret->small;
+    size_t need = utf16_to_8(wide, count, room, sizeof ret->small - 1);
+    if (need >= sizeof ret->small) {
+        room = ret->large = malloc(need + 1);
+        if (!room)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        utf16_to_8(wide, count, room, need);
+    }
+    room[need] = 0;
+    ret->text = room;
+    return ERROR_SUCCESS;
+}
+
+/* ---- opening and making ---- */
+
+static LSTATUS open_key(HKEY key, const char *sub, REGSAM access, PHKEY result)
+{
+    return result ? key_open(key, sub, access, result) : ERROR_INVALID_PARAMETER;
+}
+
+LSTATUS RegOpenKeyExA(HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY result)
+{
+    return open_key(key, sub, access, result);
+}
+
+LSTATUS RegOpenKeyExW(HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status : open_key(key, name.text, access, result);
+}
+
+/* Without a subkey it answers the key that it was given, as on Windows. */
+static LSTATUS open_old(HKEY key, const char *sub, PHKEY result)
+{
+    LSTATUS status = open_key(key, sub, MAXIMUM_ALLOWED, result);
+    if (status || (sub && *sub))
+        return status;
+    key_close(*result);
+    *result = key;
+    return ERROR_SUCCESS;
+}
+
+LSTATUS RegOpenKeyA(HKEY key, LPCSTR sub, PHKEY result)
+{
+    return open_old(key, sub, result);
+}
+
+LSTATUS RegOpenKeyW(HKEY key, LPCWSTR sub, PHKEY result)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status : open_old(key, name.text, result);
+}
+
+static LSTATUS create_key(HKEY key, const char *sub, DWORD reserved, DWORD options, REGSAM access,
+                          PHKEY result, LPDWORD disposition)
+{
+    bool existed = false;
+    if (!result || !sub || reserved)
+        return ERROR_INVALID_PARAMETER;
+    if (options & (REG_OPTION_VOLATILE | REG_OPTION_CREATE_LINK))
+        return ERROR_NOT_SUPPORTED; /* docs/registry.md says why */
+    LSTATUS status = key_create(key, sub, access, result, &existed);
+    if (!status && disposition)
+        *disposition = existed ? REG_OPENED_EXISTING_KEY : REG_CREATED_NEW_KEY;
+    return status;
+}
+
+LSTATUS RegCreateKeyExA(HKEY key, LPCSTR sub, DWORD reserved, LPSTR class_name, DWORD options,
+                        REGSAM access, LPSECURITY_ATTRIBUTES security, PHKEY result,
+                        LPDWORD disposition)
+{
+    return create_key(key, sub, reserved, options, access, result, disposition);
+}
+
+LSTATUS RegCreateKeyExW(HKEY key, LPCWSTR sub, DWORD reserved, LPWSTR class_name, DWORD options,
+                        REGSAM access, LPSECURITY_ATTRIBUTES security, PHKEY result,
+                        LPDWORD disposition)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status
+                  : create_key(key, name.text, reserved, options, access, result, disposition);
+}
+
+static LSTATUS create_old(HKEY key, const char *sub, PHKEY result)
+{
+    if (!sub || !*sub)
+        return open_old(key, sub, result);
+    return create_key(key, sub, 0, 0, MAXIMUM_ALLOWED, result, NULL);
+}
+
+LSTATUS RegCreateKeyA(HKEY key, LPCSTR sub, PHKEY result)
+{
+    return create_old(key, sub, result);
+}
+
+LSTATUS RegCreateKeyW(HKEY key, LPCWSTR sub, PHKEY result)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status : create_old(key, name.text, result);
+}
+
+LSTATUS RegConnectRegistryA(LPCSTR machine, HKEY key, PHKEY result)
+{
+    return result ? key_connect(machine, key, result) : ERROR_INVALID_PARAMETER;
+}
+
+LSTATUS RegConnectRegistryW(LPCWSTR machine, HKEY key, PHKEY result)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(machine, &name);
+    return status ? status : RegConnectRegistryA(name.text, key, result);
+}
+
+LSTATUS RegCloseKey(HKEY key)
+{
+    return key_close(key);
+}
+
+LSTATUS RegFlushKey(HKEY key)
+{
+    return key_flush(key);
+}
+
+/* ---- values ---- */
+
+LSTATUS RegQueryValueExA(HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data,
+                         LPDWORD size)
+{
+    return reserved ? ERROR_INVALID_PARAMETER : key_query(key, name, false, type, data, size);
+}
+
+LSTATUS RegQueryValueExW(HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data,
+                         LPDWORD size)
+{
+    NAME_AUTO text;
+    LSTATUS status = narrow(name, &text);
+    if (!status && reserved)
+        status = ERROR_INVALID_PARAMETER;
+    return status ? status : key_query(key, text.text, true, type, data, size);
+}
+
+LSTATUS RegSetValueExA(HKEY key, LPCSTR name, DWORD reserved, DWORD type, const BYTE *data,
+                       DWORD size)
+{
+    return reserved ? ERROR_INVALID_PARAMETER : key_set(key, name, false, type, data, size);
+}
+
+LSTATUS RegSetValueExW(HKEY key, LPCWSTR name, DWORD reserved, DWORD type, const BYTE *data,
+                       DWORD size)
+{
+    NAME_AUTO text;
+    LSTATUS status = narrow(name, &text);
+    if (!status && reserved)
+        status = ERROR_INVALID_PARAMETER;
+    return status ? status : key_set(key, text.text, true, type, data, size);
+}
+
+LSTATUS RegDeleteValueA(HKEY key, LPCSTR name)
+{
+    return key_delete_value(key, name);
+}
+
+LSTATUS RegDeleteValueW(HKEY key, LPCWSTR name)
+{
+    NAME_AUTO text;
+    LSTATUS status = narrow(name, &text);
+    return status ? status : key_delete_value(key, text.text);
+}
+
+LSTATUS RegGetValueA(HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data,
+                     LPDWORD size)
+{
+    return key_get_value(key, sub, name, false, flags, type, data, size);
+}
+
+LSTATUS RegGetValueW(HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data,
+                     LPDWORD size)
+{
+    NAME_AUTO path = {0};
+    NAME_AUTO text = {0};
+    LSTATUS status = narrow(sub, &path);
+    status = status ? status : narrow(name, &text);
+    return status ? status
+                  : key_get_value(key, path.text, text.text, true, flags, type, data, size);
+}
+
+/* ---- deleting keys ---- */
+
+LSTATUS RegDeleteKeyA(HKEY key, LPCSTR sub)
+{
+    return key_delete(key, sub);
+}
+
+LSTATUS RegDeleteKeyW(HKEY key, LPCWSTR sub)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status : key_delete(key, name.text);
+}
+
+LSTATUS RegDeleteKeyExA(HKEY key, LPCSTR sub, REGSAM access, DWORD reserved)
+{
+    return reserved ? ERROR_INVALID_PARAMETER : key_delete(key, sub);
+}
+
+LSTATUS RegDeleteKeyExW(HKEY key, LPCWSTR sub, REGSAM access, DWORD reserved)
+{
+    return reserved ? ERROR_INVALID_PARAMETER : RegDeleteKeyW(key, sub);
+}
+
+LSTATUS RegDeleteTreeA(HKEY key, LPCSTR sub)
+{
+    return key_delete_tree(key, sub);
+}
+
+LSTATUS RegDeleteTreeW(HKEY key, LPCWSTR sub)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status : key_delete_tree(key, name.text);
+}
+
+/* ---- enumerations ---- */
+
+/* Our keys have no class: it is the empty text. */
+static LSTATUS give_class(void *class_name, LPDWORD class_size, bool wide)
+{
+    if (class_name && *class_size)
+        memset(class_name, 0, wide ? sizeof(WCHAR) : 1);
+    if (class_size)
+        *class_size = 0;
+    return ERROR_SUCCESS;
+}
+
+LSTATUS RegEnumKeyExA(HKEY key, DWORD index, LPSTR name, LPDWORD name_size, LPDWORD reserved,
+                      LPSTR class_name, LPDWORD class_size, PFILETIME last_write)
+{
+    if (reserved || (class_name && !class_size))
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = key_enum_key(key, index, false, name, name_size, last_write);
+    return status ? status : give_class(class_name, class_size, false);
+}
+
+LSTATUS RegEnumKeyExW(HKEY key, DWORD index, LPWSTR name, LPDWORD name_size, LPDWORD reserved,
+                      LPWSTR class_name, LPDWORD class_size, PFILETIME last_write)
+{
+    if (reserved || (class_name && !class_size))
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = key_enum_key(key, index, true, name, name_size, last_write);
+    return status ? status : give_class(class_name, class_size, true);
+}
+
+LSTATUS RegEnumKeyA(HKEY key, DWORD index, LPSTR name, DWORD name_size)
+{
+    return key_enum_key(key, index, false, name, &name_size, NULL);
+}
+
+LSTATUS RegEnumKeyW(HKEY key, DWORD index, LPWSTR name, DWORD name_size)
+{
+    return key_enum_key(key, index, true, name, &name_size, NULL);
+}
+
+LSTATUS RegEnumValueA(HKEY key, DWORD index, LPSTR name, LPDWORD name_size, LPDWORD reserved,
+                      LPDWORD type, LPBYTE data, LPDWORD size)
+{
+    if (reserved)
+        return ERROR_INVALID_PARAMETER;
+    return key_enum_value(key, index, false, name, name_size, type, data, size);
+}
+
+LSTATUS RegEnumValueW(HKEY key, DWORD index, LPWSTR name, LPDWORD name_size, LPDWORD reserved,
+                      LPDWORD type, LPBYTE data, LPDWORD size)
+{
+    if (reserved)
+        return ERROR_INVALID_PARAMETER;
+    return key_enum_value(key, index, true, name, name_size, type, data, size);
+}
+
+struct info_wanted {
+    LPDWORD subkeys, max_subkey, max_class, values, max_name, max_data, security;
+    PFILETIME last_write;
+};
+
+static void give_number(LPDWORD out, DWORD number)
+{
+    if (out)
+        *out = number;
+}
+
+static LSTATUS give_info(HKEY key, bool wide, LPDWORD reserved, const struct info_wanted *wanted)
+{
+    struct key_info info;
+    LSTATUS status = reserved ? ERROR_INVALID_PARAMETER : key_info(key, wide, &info);
+    if (status)
+        return status;
+    give_number(wanted->subkeys, info.keys);
+    give_number(wanted->max_subkey, info.longest_key);
+    give_number(wanted->max_class, 0);
+    give_number(wanted->values, info.values);
+    give_number(wanted->max_name, info.longest_name);
+    give_number(wanted->max_data, info.largest_data);
+    give_number(wanted->security, 0);
+    if (wanted->last_write)
+        *wanted->last_write = info.last_write;
+    return ERROR_SUCCESS;
+}
+
+LSTATUS RegQueryInfoKeyA(HKEY key, LPSTR class_name, LPDWORD class_size, LPDWORD reserved,
+                         LPDWORD subkeys, LPDWORD max_subkey, LPDWORD max_class, LPDWORD values,
+                         LPDWORD max_name, LPDWORD max_data, LPDWORD security, PFILETIME last_write)
+{
+    const struct info_wanted wanted = {subkeys,  max_subkey, max_class, values,
+                                       max_name, max_data,   security,  last_write};
+    if (class_name && !class_size)
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = give_info(key, false, reserved, &wanted);
+    return status ? status : give_class(class_name, class_size, false);
+}
+
+LSTATUS RegQueryInfoKeyW(HKEY key, LPWSTR class_name, LPDWORD class_size, LPDWORD reserved,
+                         LPDWORD subkeys, LPDWORD max_subkey, LPDWORD max_class, LPDWORD values,
+                         LPDWORD max_name, LPDWORD max_data, LPDWORD security, PFILETIME last_write)
+{
+    const struct info_wanted wanted = {subkeys,  max_subkey, max_class, values,
+                                       max_name, max_data,   security,  last_write};
+    if (class_name && !class_size)
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = give_info(key, true, reserved, &wanted);
+    return status ? status : give_class(class_name, class_size, true);
+}
