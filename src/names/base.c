@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The merged base of every language, kept per process and built anew when the registry changed.
+ *
+ * Three sources: what was written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and
+ * the texts of every registered service (Services\X\Performance\Names\LLL). Of several texts for one
+ * index the first source wins, of services the first in registry order.
+ */
+#include "names/table.h"
+#include "registry/registry.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The vendor's texts, read once per process. */
+static struct vendor_base {
+    uint32_t id;
+    struct name_table table;
+} vendor[MOST_LANGUAGES];
+static size_t vendor_count;
+static bool vendor_read;
+
+struct name_language *names_languages[MOST_LANGUAGES];
+size_t names_language_count;
+static uint64_t built_from; /* the registry's generation */
+static bool built;
+
+/* "009", "0416": what a file or a key of a language is called */
+static bool language_of(const char *name, size_t count, uint32_t *ret)
+{
+    return (count == 3 || count == 4) && text_hex(name, count, ret);
+}
+
+/* ---- the vendor's files ---- */
+
+static bool add_vendor_line(struct name_table *table, const char *line, size_t count)
+{
+    const char *tab = memchr(line, '\t', count);
+    uint32_t index;
+    if (!tab || !text_decimal(line, (size_t)(tab - line), &index))
+        return false;
+    const char *text = name_intern(tab + 1, count - (size_t)(tab + 1 - line));
+    return text && name_table_add(table, index, text);
+}
+
+static void add_vendor_text(struct name_table *table, const struct buffer *content,
+                            const char *file)
+{
+    const char *line = content->data;
+    for (unsigned number = 1; line && *line; number++) {
+        size_t count = strcspn(line, "\n");
+        if (!add_vendor_line(table, line, count))
+            trace("names", "%s:%u is not \"index<TAB>text\"", file, number);
+        line += count + (line[count] == '\n');
+    }
+}
+
+static void read_vendor_file(int folder, const char *file)
+{
+    static const char ending[] = ".names";
+    const char *dot = strrchr(file, '.');
+    uint32_t id;
+    BUFFER_AUTO content = {0};
+    if (!dot || strcmp(dot, ending) != 0 || !language_of(file, (size_t)(dot - file), &id))
+        return;
+    LSTATUS status =
+        vendor_count < MOST_LANGUAGES ? file_read(folder, file, &content) : ERROR_NOT_ENOUGH_MEMORY;
+    if (status != ERROR_SUCCESS) {
+        trace("names", "cannot read %s: %s", file, status_text(status));
+        return;
+    }
+    struct vendor_base *base = &vendor[vendor_count++];
+    base->id = id;
+    add_vendor_text(&base->table, &content, file);
+}
+
+static void read_vendor(void)
+{
+    FREE_AUTO char *path = text_format("%s/data/names", place_vendor());
+    DIR *folder = path ? opendir(path) : NULL;
+    if (!folder)
+        trace("names", "no name bases in %s", path ? path : "the vendor's folder");
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        read_vendor_file(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
+    vendor_read = true;
+}
+
+/* ---- building ---- */
+
+struct name_language *names_base_exactly(uint32_t language)
+{
+    for (size_t i = 0; i < names_language_count; i++)
+        if (names_languages[i]->id == language)
+            return names_languages[i];
+    return NULL;
+}
+
+struct name_language *names_base(uint32_t language)
+{
+    struct name_language *base = names_base_exactly(names_language(language));
+    return base && base->installed ? base : names_base_exactly(LANGUAGE_ENGLISH);
+}
+
+static struct name_language *make_language(uint32_t id)
+{
+    struct name_language *base = names_base_exactly(id);
+    if (base || names_language_count == MOST_LANGUAGES || !(base = calloc(1, sizeof *base)))
+        return base;
+    base->id = id;
+    size_t at = names_language_count++;
+    for (; at > 0 && names_languages[at - 1]->id > id; at--)
+        names_languages[at] = names_languages[at - 1];
+    names_languages[at] = base;
+    return base;
+}
+
+static void free_language(struct name_language *base)
+{
+    for (int part = 0; part < NAMES_PARTS; part++) {
+        name_table_done(&base->hand[part]);
+        name_table_done(&base->given[part]);
+        name_table_done(&base->merged[part]);
+        buffer_done(&base->text[part][false]);
+        buffer_done(&base->text[part][true]);
+    }
+    free(base->by_name);
+    free(base);
+}
+
+static void drop_languages(void)
+{
+    while (names_language_count)
+        free_language(names_languages[--names_language_count]);
+    built = false;
+}
+
+static bool add_hand_pair(void *self, uint32_t index, const char *text)
+{
+    const char *kept = name_intern(text, strlen(text));
+    return kept && name_table_add(self, index, kept);
+}
+
+static bool add_hand_part(struct name_language *base, enum names_part part, const char *key)
+{
+    uint32_t type = 0;
+    BUFFER_AUTO multi = {0};
+    const char *value = part == NAMES_COUNTER ? "Counter" : "Help";
+    LSTATUS status = registry_get(key, value, &type, &multi);
+    if (status != ERROR_SUCCESS || type != REG_MULTI_SZ || !multi.len)
+        return true;
+    return name_pairs_each(multi.data, multi.len + 1, add_hand_pair, &base->hand[part]);
+}
+
+/* Each key Perflib\LLL is an installed language, with or without a vendor's file. */
+static bool add_perflib_key(void *self, const char *name)
+{
+    bool *complete = self;
+    uint32_t id;
+    if (!language_of(name, strlen(name), &id))
+        return true; /* _V2Providers and the like */
+    struct name_language *base = make_language(id);
+    FREE_AUTO char *key = text_format("%s\\%s\\Manual", REGISTRY_PERFLIB, name);
+    *complete = base && key && add_hand_part(base, NAMES_COUNTER, key) &&
+                add_hand_part(base, NAMES_HELP, key);
+    if (base)
+        base->installed = true;
+    return *complete;
+}
+
+static bool add_vendor(void)
+{
+    for (size_t i = 0; i < vendor_count; i++) {
+        const struct name_table *table = &vendor[i].table;
+        struct name_language *base = make_language(vendor[i].id);
+        bool added = base != NULL;
+        for (size_t k = 0; added && k < table->count; k++) {
+            const struct name_entry *entry = &table->entries[k];
+            struct name_table *part = &base->given[names_part_of(entry->index)];
+            added = name_table_add(part, entry->index, entry->text);
+        }
+        if (!added)
+            return false;
+        base->installed = true;
+    }
+    return true;
+}
+
+/* One walk through the services. */
+struct service_walk {
+    const char *names_key; /* Services\X\Performance\Names */
+    struct name_language *base;
+    bool complete;
+};
+
+static bool add_service_text(void *self, const struct registry_value *value)
+{
+    struct service_walk *walk = self;
+    uint32_t index;
+    size_t size = value->type == REG_SZ ? strnlen(value->data, value->size) : 0;
+    if (!size || !text_decimal(value->name, strlen(value->name), &index))
+        return true;
+    const char *text = name_intern(value->data, size);
+    walk->complete = text && name_table_add(&walk->base->given[names_part_of(index)], index, text);
+    return walk->complete;
+}
+
+static bool add_service_language(void *self, const char *name)
+{
+    struct service_walk *walk = self;
+    uint32_t id;
+    if (!language_of(name, strlen(name), &id))
+        return true;
+    FREE_AUTO char *key = text_format("%s\\%s", walk->names_key, name);
+    walk->base = make_language(id);
+    walk->complete = key && walk->base;
+    if (walk->complete)
+        registry_each_value(key, add_service_text, walk);
+    return walk->complete;
+}
+
+static bool add_service(void *self, const char *name)
+{
+    bool *complete = self;
+    FREE_AUTO char *key = text_format("%s\\%s\\Performance\\Names", REGISTRY_SERVICES, name);
+    struct service_walk walk = {.names_key = key, .complete = key != NULL};
+    if (key)
+        registry_each_key(key, add_service_language, &walk);
+    *complete = walk.complete;
+    return *complete;
+}
+
+static bool merge(struct name_language *base, const struct name_language *english)
+{
+    bool merged = true;
+    for (int part = 0; part < NAMES_PARTS; part++) {
+        struct name_table *table = &base->merged[part];
+        merged = merged && name_table_add_all(table, &base->hand[part]) &&
+                 name_table_add_all(table, &base->given[part]) &&
+                 name_table_add_all(table, &english->hand[part]) &&
+                 name_table_add_all(table, &english->given[part]);
+        name_table_sort(&base->hand[part]);
+        name_table_sort(&base->given[part]);
+        name_table_sort(table);
+    }
+    return merged;
+}
+
+static bool build(void)
+{
+    bool complete = true;
+    struct name_language *english = make_language(LANGUAGE_ENGLISH);
+    if (english)
+        english->installed = true; /* always, were it with no text at all */
+    complete = english && add_vendor();
+    if (complete)
+        registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);
+    if (complete)
+        registry_each_key(REGISTRY_SERVICES, add_service, &complete);
+    for (size_t i = 0; complete && i < names_language_count; i++)
+        complete = names_languages[i] == english || merge(names_languages[i], english);
+    return complete && merge(english, english);
+}
+
+LSTATUS names_refresh(void)
+{
+    uint64_t generation = registry_generation();
+    if (built && generation == built_from)
+        return ERROR_SUCCESS;
+    if (!vendor_read)
+        read_vendor();
+    drop_languages();
+    if (!build()) {
+        drop_languages();
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    built_from = generation;
+    built = true;
+    trace("names", "%zu languages; English has %zu names, %zu explanations", names_language_count,
+          names_base(LANGUAGE_ENGLISH)->merged[NAMES_COUNTER].count,
+          names_base(LANGUAGE_ENGLISH)->merged[NAMES_HELP].count);
+    return ERROR_SUCCESS;
+}
+
+void names_forget(void)
+{
+    pthread_mutex_lock(&names_lock);
+    drop_languages();
+    while (vendor_count)
+        name_table_done(&vendor[--vendor_count].table);
+    vendor_read = false;
+    name_intern_forget();
+    pthread_mutex_unlock(&names_lock);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions to the merged bases: which languages, an index's text, a name's index, the maxima. */
+#include "names/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANGUAGE_ID_ROOM = 8 };
+
+bool names_language_installed(uint32_t language)
+{
+    pthread_mutex_lock(&names_lock);
+    const struct name_language *base =
+        names_refresh() == ERROR_SUCCESS ? names_base_exactly(names_language(language)) : NULL;
+    bool installed = base && base->installed;
+    pthread_mutex_unlock(&names_lock);
+    return installed;
+}
+
+LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self)
+{
+    uint32_t ids[MOST_LANGUAGES];
+    size_t count = 0;
+    pthread_mutex_lock(&names_lock);
+    LSTATUS status = names_refresh();
+    for (size_t i = 0; i < names_language_count; i++)
+        if (names_languages[i]->installed)
+            ids[count++] = names_languages[i]->id;
+    pthread_mutex_unlock(&names_lock);
+    for (size_t i = 0; i < count; i++) {
+        char id[LANGUAGE_ID_ROOM];
+        snprintf(id, sizeof id, "%03X", (unsigned)(ids[i] & 0xffff));
+        if (!each(self, id))
+            break;
+    }
+    return status;
+}
+
+const char *names_lookup(uint32_t index, uint32_t language)
+{
+    const char *text = NULL;
+    pthread_mutex_lock(&names_lock);
+    if (names_refresh() == ERROR_SUCCESS) {
+        const struct name_language *base = names_base(language);
+        enum names_part part = names_part_of(index);
+        text = name_table_find(&base->merged[part], index);
+        if (!text) /* a program may have written it into the other table */
+            text = name_table_find(&base->merged[NAMES_PARTS - 1 - part], index);
+    }
+    pthread_mutex_unlock(&names_lock);
+    return text;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct name_entry *l = left, *r = right;
+    int order = text_compare_fold(l->text, r->text);
+    return order ? order : l->index < r->index ? -1 : l->index > r->index;
+}
+
+static bool order_names(struct name_language *base)
+{
+    const struct name_table *table = &base->merged[NAMES_COUNTER];
+    if (base->by_name || !table->count)
+        return base->by_name != NULL;
+    base->by_name = malloc(table->count * sizeof *base->by_name);
+    if (!base->by_name)
+        return false;
+    memcpy(base->by_name, table->entries, table->count * sizeof *base->by_name);
+    qsort(base->by_name, table->count, sizeof *base->by_name, compare_names);
+    return true;
+}
+
+static uint32_t find_name(struct name_language *base, const char *name)
+{
+    size_t count = base->merged[NAMES_COUNTER].count, low = 0, high = count;
+    if (!order_names(base))
+        return 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (text_compare_fold(base->by_name[middle].text, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* the first pair is a number, not a name */
+    if (low < count && base->by_name[low].index == NAMES_FIRST_PAIR)
+        low++;
+    bool found = low < count && text_compare_fold(base->by_name[low].text, name) == 0;
+    return found ? base->by_name[low].index : 0;
+}
+
+uint32_t names_find(const char *name, uint32_t language)
+{
+    pthread_mutex_lock(&names_lock);
+    uint32_t index = names_refresh() == ERROR_SUCCESS ? find_name(names_base(language), name) : 0;
+    pthread_mutex_unlock(&names_lock);
+    return index;
+}
+
+static uint32_t highest(const struct name_table *table, uint32_t parity, uint32_t at_least)
+{
+    for (size_t i = table->count; i-- > 0;)
+        if (table->entries[i].index % 2 == parity)
+            return table->entries[i].index > at_least ? table->entries[i].index : at_least;
+    return at_least;
+}
+
+LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
+{
+    pthread_mutex_lock(&names_lock);
+    LSTATUS status = names_refresh();
+    uint32_t counter = NAMES_BASE_INDEX - 1, help = NAMES_BASE_INDEX;
+    for (size_t i = 0; i < names_language_count; i++) {
+        counter = highest(&names_languages[i]->merged[NAMES_COUNTER], 0, counter);
+        help = highest(&names_languages[i]->merged[NAMES_HELP], 1, help);
+    }
+    pthread_mutex_unlock(&names_lock);
+    if (status == ERROR_SUCCESS) {
+        *ret_counter = counter;
+        *ret_help = help;
+    }
+    return status;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program read a whole base, added its names and wrote all of it back (C80): only what others did
+ * not say is kept, as Perflib\LLL\Manual. What it left out of its own earlier texts is gone; texts
+ * of the vendor and of services stay, they belong to whoever registered them.
+ */
+#include "names/table.h"
+#include "registry/registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct difference {
+    enum names_part part;
+    const struct name_language *base, *english; /* base may be NULL: a new language */
+    struct name_table table;                    /* texts point into what was written */
+};
+
+/* What this index is called without anything written by hand in this language. */
+static const char *known(const struct difference *difference, uint32_t index)
+{
+    enum names_part part = difference->part;
+    const struct name_language *english = difference->english;
+    const char *text = NULL;
+    if (difference->base)
+        text = name_table_find(&difference->base->given[part], index);
+    if (!text && difference->base != english)
+        text = name_table_find(&english->merged[part], index);
+    return text;
+}
+
+static bool add_if_new(void *self, uint32_t index, const char *text)
+{
+    struct difference *difference = self;
+    const char *said = known(difference, index);
+    if (index == NAMES_FIRST_PAIR || (said && strcmp(said, text) == 0))
+        return true;
+    return name_table_add(&difference->table, index, text);
+}
+
+static LSTATUS find_difference(uint32_t language, const char *multi, size_t size,
+                               struct difference *difference)
+{
+    LSTATUS status = names_refresh();
+    if (status != ERROR_SUCCESS)
+        return status;
+    difference->base = names_base_exactly(language);
+    difference->english = names_base_exactly(LANGUAGE_ENGLISH);
+    if (!name_pairs_each(multi, size, add_if_new, difference))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    name_table_sort(&difference->table);
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS print(const struct name_table *table, struct buffer *ret)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const char *text = table->entries[i].text;
+        buffer_printf(ret, "%u", (unsigned)table->entries[i].index);
+        buffer_add_byte(ret, '\0');
+        buffer_add(ret, text, strlen(text) + 1);
+    }
+    buffer_add_byte(ret, '\0');
+    return buffer_status(ret);
+}
+
+/* An unchanged value is not written: whoever may only read can still "write" what is there. */
+static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted)
+{
+    uint32_t type = 0;
+    BUFFER_AUTO there = {0};
+    LSTATUS status = registry_get(key, value, &type, &there);
+    bool is_empty = wanted->len == 1;
+    if (status == ERROR_FILE_NOT_FOUND && is_empty)
+        return ERROR_SUCCESS;
+    if (status == ERROR_SUCCESS && type == REG_MULTI_SZ && there.len == wanted->len &&
+        memcmp(there.data, wanted->data, there.len) == 0)
+        return ERROR_SUCCESS;
+    if (is_empty)
+        return registry_delete_value(LAYER_MACHINE, key, value);
+    return registry_set(LAYER_MACHINE, key, value, REG_MULTI_SZ, wanted->data, wanted->len);
+}
+
+LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size)
+{
+    BUFFER_AUTO wanted = {0};
+    language = names_language(language);
+    struct difference difference = {.part = part};
+    pthread_mutex_lock(&names_lock);
+    LSTATUS status = find_difference(language, multi, size, &difference);
+    if (status == ERROR_SUCCESS)
+        status = print(&difference.table, &wanted);
+    pthread_mutex_unlock(&names_lock);
+    trace("names", "%zu texts of language %03X differ", difference.table.count, (unsigned)language);
+    name_table_done(&difference.table);
+    if (status != ERROR_SUCCESS)
+        return status;
+    FREE_AUTO char *key = text_format("%s\\%03X\\Manual", REGISTRY_PERFLIB, (unsigned)language);
+    if (!key)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return write_manual(key, part == NAMES_COUNTER ? "Counter" : "Help", &wanted);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside names: tables of (index, text), and the multi-string form of a whole base. */
+#ifndef OPL_NAMES_TABLE_H
+#define OPL_NAMES_TABLE_H
+
+#include "names/names.h"
+
+#include <pthread.h>
+
+struct name_entry {
+    uint32_t index;
+    uint32_t order; /* of adding: of equal indices the first one added stays */
+    const char *text;
+};
+
+struct name_table {
+    struct name_entry *entries;
+    size_t count, room;
+};
+
+enum { NAMES_PARTS = NAMES_HELP + 1, NAMES_FIRST_PAIR = 1 };
+
+/* The part in which an index belongs: names are even (and the first pair), helps odd. (C24, C97) */
+enum names_part names_part_of(uint32_t index);
+
+/* ---- table.c ---- */
+void name_table_done(struct name_table *table);
+bool name_table_add(struct name_table *table, uint32_t index, const char *text);
+bool name_table_add_all(struct name_table *table, const struct name_table *more);
+/* By index, one entry each; must be called before the next one. */
+void name_table_sort(struct name_table *table);
+const char *name_table_find(const struct name_table *table, uint32_t index);
+/* The same text for the life of the process: what names_lookup returned stays valid. */
+const char *name_intern(const char *text, size_t count);
+void name_intern_forget(void);
+/* Calls back for every pair of a multi-string in any order, with holes, duplicates and damage. */
+bool name_pairs_each(const char *multi, size_t size,
+                     bool (*each)(void *self, uint32_t index, const char *text), void *self);
+
+/* ---- base.c: the merged view; callers hold names_lock ---- */
+struct name_language {
+    uint32_t id;
+    bool installed;
+    /* what was written by hand; what vendor and services say; both, and English where they lack */
+    struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
+    struct name_entry *by_name;         /* merged names ordered by fold; made when first needed */
+    struct buffer text[NAMES_PARTS][2]; /* narrow, wide; made when first needed */
+};
+enum { MOST_LANGUAGES = 64 };
+extern pthread_mutex_t names_lock;
+extern struct name_language *names_languages[MOST_LANGUAGES]; /* ordered by id */
+extern size_t names_language_count;
+LSTATUS names_refresh(void);
+/* That language, or English if it is not installed; NULL only before a successful refresh. */
+struct name_language *names_base(uint32_t language);
+/* That language even if it is not installed, or NULL. */
+struct name_language *names_base_exactly(uint32_t language);
+/* tests only: as if the process had just begun; all texts become invalid */
+void names_forget(void);
+
+#endif
