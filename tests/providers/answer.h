@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
+#include <openperflib/winerror.h>
 #include <openperflib/winperf.h>
 
 enum { ANSWER_ROOM = 1 << 20 };
@@ -71,8 +72,7 @@ static inline DWORD library_ask(const struct library *library, const char *query
 
 static inline void answer_begin(void)
 {
-    assert_int_equal(opl_block_init(&answer_block, answer.bytes, sizeof answer),
-                     OPL_BLOCK_GOOD);
+    assert_int_equal(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
 }
 
 /* ---- questions ---- */
@@ -138,8 +138,7 @@ static inline const char *answer_names(unsigned object_index)
     size_t used = 0;
     if (!answer_object(object_index, &object))
         return "no object";
-    while (opl_object_next_instance(&answer_block, &object, &instance) &&
-           used < sizeof names - 2) {
+    while (opl_object_next_instance(&answer_block, &object, &instance) && used < sizeof names - 2) {
         used += opl_instance_name(&answer_block, &object, &instance, names + used,
                                   sizeof names - used - 2) -
                 1;

@@ -231,8 +231,9 @@ static void old_kernel(void **state)
     ask("old419", "Global");
     assert_string_equal(answer_names(PROCESSOR), "0,_Total,");
     processor_values("0", 0);
-    VALUE(PROCESSOR, "_Total", 148, 280); /* ERR and MIS, alone in the first column, are not in it */
-    VALUE(MEMORY, NULL, 824, 1200);       /* without the two kinds that came later */
+    VALUE(PROCESSOR, "_Total", 148,
+          280);                     /* ERR and MIS, alone in the first column, are not in it */
+    VALUE(MEMORY, NULL, 824, 1200); /* without the two kinds that came later */
     VALUE(SYSTEM, NULL, 44, 4 - 1);
     assert_string_equal(answer_names(PAGING_FILE), "_Total,");
     VALUE(PAGING_FILE, "_Total", 702, 0);
@@ -267,14 +268,14 @@ static void objects_are_shaped_as_windows(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 6);
 }
 
-static void c44_lists_bring_what_they_name(void **state)
+static void lists_bring_what_they_name(void **state)
 {
     ask("laptop4", "22222 4");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     assert_true(answer_has(MEMORY, 28));
 }
 
-static void c43_costly_and_foreign_bring_nothing(void **state)
+static void c116_unknown_and_foreign_bring_nothing(void **state)
 {
     ask("laptop4", "Costly");
     assert_int_equal(answer.header.NumObjectTypes, 0);
@@ -299,8 +300,8 @@ int main(void)
         cmocka_unit_test(oddnames_swap_areas),
         cmocka_unit_test(old_kernel),
         cmocka_unit_test(objects_are_shaped_as_windows),
-        cmocka_unit_test(c44_lists_bring_what_they_name),
-        cmocka_unit_test(c43_costly_and_foreign_bring_nothing),
+        cmocka_unit_test(lists_bring_what_they_name),
+        cmocka_unit_test(c116_unknown_and_foreign_bring_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * After its first answer perfos.so neither allocates nor opens anything, survives a program that
+ * closes all descriptors, and never writes where it has no room. Linked statically, with malloc and
+ * its like and openat wrapped (the engine opens by openat only).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <openperflib/winerror.h>
+#include <openperflib/winperf.h>
+
+DWORD APIENTRY OpenOSObject(LPWSTR devices);
+DWORD APIENTRY CollectOSObjectData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD APIENTRY CloseOSObject(void);
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+int __real_openat(int folder, const char *path, int flags, mode_t mode);
+int __wrap_openat(int folder, const char *path, int flags, mode_t mode);
+
+static unsigned allocations, opens;
+
+int __wrap_openat(int folder, const char *path, int flags, mode_t mode)
+{
+    opens++;
+    return __real_openat(folder, path, flags, mode);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    allocations++;
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    allocations++;
+    return __real_realloc(old, size);
+}
+
+static unsigned char room[1 << 20];
+static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
+
+static DWORD collect(DWORD size, DWORD *ret_bytes, DWORD *ret_types)
+{
+    LPVOID data = room;
+    *ret_bytes = size;
+    *ret_types = 77;
+    DWORD status = CollectOSObjectData(global, &data, ret_bytes, ret_types);
+    assert_ptr_equal(data, room + *ret_bytes);
+    return status;
+}
+
+static void no_allocation_in_a_steady_query(void **state)
+{
+    DWORD bytes, types;
+    assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+    allocations = 0;
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(allocations, 0);
+}
+
+static void no_open_in_a_steady_query(void **state)
+{
+    DWORD bytes, types;
+    if (sysconf(_SC_NPROCESSORS_ONLN) > 8)
+        skip(); /* idle states of the ninth processor are opened each time */
+    collect(sizeof room, &bytes, &types);
+    opens = 0;
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(opens, 0);
+}
+
+static void a_program_may_close_what_is_not_its_own(void **state)
+{
+    DWORD bytes, types, again;
+    collect(sizeof room, &bytes, &types);
+    for (int fd = 3; fd < 256; fd++)
+        close(fd);
+    assert_int_equal(collect(sizeof room, &again, &types), ERROR_SUCCESS);
+    assert_int_equal(again, bytes);
+}
+
+static void c71_too_little_room_leaves_everything(void **state)
+{
+    DWORD bytes, types, size;
+    collect(sizeof room, &size, &types);
+    for (DWORD less = 0; less < size; less += 97) {
+        memset(room, 0x5a, size + 8);
+        assert_int_equal(collect(less, &bytes, &types), ERROR_MORE_DATA);
+        assert_int_equal(bytes, 0);
+        assert_int_equal(types, 0);
+        for (DWORD i = 0; i < size; i++)
+            assert_int_equal(room[i], 0x5a);
+    }
+    assert_int_equal(collect(size, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(bytes, size);
+}
+
+static void opens_are_counted(void **state)
+{
+    DWORD bytes, types;
+    assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
+    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
+    assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+    assert_true(types > 0);
+}
+
+static void closing_once_too_often_is_harmless(void **state)
+{
+    DWORD bytes = sizeof room, types = 1;
+    LPVOID data = room;
+    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
+    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
+    assert_int_not_equal(CollectOSObjectData(global, &data, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(types, 0);
+    assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
+}
+
+static int open_objects(void **state)
+{
+    return (int)OpenOSObject(NULL);
+}
+
+static int close_objects(void **state)
+{
+    return (int)CloseOSObject();
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_allocation_in_a_steady_query),
+        cmocka_unit_test(no_open_in_a_steady_query),
+        cmocka_unit_test(a_program_may_close_what_is_not_its_own),
+        cmocka_unit_test(c71_too_little_room_leaves_everything),
+        cmocka_unit_test(opens_are_counted),
+        cmocka_unit_test(closing_once_too_often_is_harmless),
+    };
+    return cmocka_run_group_tests(tests, open_objects, close_objects);
+}
