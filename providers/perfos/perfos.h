@@ -22,7 +22,8 @@ bool perfos_processes(opl_reading *reading, uint64_t *ret);
 #define PROCESSES_HELP                                                                             \
     "Processes that exist now on the whole machine: running, waiting, and ended ones that nobody " \
     "has asked about yet. Kernel threads count, each as a process of its own."
-#define PROCESSES_WHERE "links of the folder proc, less its folders that are no processes"
+#define PROCESSES_WHERE                                                                            \
+    "links of the folder proc, less its folders that are no processes (counted once a minute)"
 #define THREADS_NAME "Threads"
 #define THREADS_HELP                                                                               \
     "Threads that exist now on the whole machine. A process has at least one. The idle threads "   \

@@ -174,6 +174,19 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
     }
 }
 
+/* A driver that is loaded may add a folder; seldom enough to look once a minute. */
+static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
+{
+    LONGLONG age = provider->time - provider->other_folders_time;
+    if (age < 0 || age > 60LL * CLOCK_TICKS_PER_SECOND || !provider->other_folders) {
+        if (count_other_folders(provider, fd, &provider->other_folders))
+            return false;
+        provider->other_folders_time = provider->time;
+    }
+    *ret = provider->other_folders;
+    return *ret > 0; /* a proc that hides things has none */
+}
+
 /* The links of proc are "." and "..", its folders and the kernel's count of processes. */
 static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
 {
@@ -181,10 +194,10 @@ static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
     struct statfs system;
     uint64_t others;
     if (fstatfs(fd, &system) != 0 || system.f_type != PROC_SUPER_MAGIC || fstat(fd, &proc) != 0 ||
-        count_other_folders(provider, fd, &others))
+        !other_folders(provider, fd, &others))
         return false;
     *ret = proc.st_nlink - 2 - others;
-    return others > 0 && proc.st_nlink > 2 + others; /* a proc that hides things has no others */
+    return proc.st_nlink > 2 + others;
 }
 
 static bool count_by_names(opl_provider *provider, uint64_t *ret)

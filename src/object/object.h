@@ -187,7 +187,8 @@ struct opl_provider {
     bool failed;         /* no memory in this collection */
     uint64_t collection; /* serial; never 0 after Open */
     uint64_t serial;     /* the last one given out */
-    LONGLONG time, boot;
+    LONGLONG time, boot, other_folders_time;
+    uint64_t other_folders; /* of proc, that are no processes */
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     char entries[32768]; /* folder entries as the kernel writes them */
