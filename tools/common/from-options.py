@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes completions and manual pages from what a tool prints with --print-options.
+
+    from-options.py bash|zsh|fish TOOL-PROGRAM OUTPUT
+    from-options.py man TOOL-PROGRAM PAGE.scd SCDOC OUTPUT
+
+A page has a line @SYNOPSIS@ and a line @OPTIONS@.
+"""
+import re
+import subprocess
+import sys
+
+
+class Tool:
+    def __init__(self, name, words, summary):
+        self.name, self.words, self.summary = name, words, summary
+        self.usage, self.options = [], []
+
+
+class Option:
+    def __init__(self, letter, name, argument, complete, help_text):
+        self.letter, self.name, self.argument = letter, name, argument
+        self.complete, self.help = complete, help_text
+        self.optional = argument.startswith("[")
+
+    def spellings(self):
+        return ([f"-{self.letter}"] if self.letter else []) + ([f"--{self.name}"] if self.name else [])
+
+
+def read(program):
+    """The tool and a list of its commands."""
+    tool, commands, target = None, [], {}
+    out = subprocess.run([program, "--print-options"], check=True, capture_output=True, text=True)
+    for line in out.stdout.splitlines():
+        kind, *rest = line.split("\t")
+        if kind == "tool":
+            tool = target[""] = Tool(*rest)
+        elif kind == "command":
+            commands.append(Tool(*rest))
+            target[rest[0]] = commands[-1]
+        elif kind == "usage":
+            target[rest[0]].usage.append(rest[1])
+        elif kind == "option":
+            target[rest[0]].options.append(Option(*rest[1:]))
+    return tool, commands
+
+
+# ---- manual pages ----
+
+def scd(text):
+    return re.sub(r"([_*\\#~])", r"\\\1", text)
+
+
+def man_usage(text):
+    """Option words bold, the rest as it is."""
+    return " ".join(f"*{scd(word)}*" if re.fullmatch(r"--?[a-z]+|/[a-z]+", word) else scd(word)
+                    for word in text.split())
+
+
+def man_option(option):
+    parts = [f"*{scd(text)}*" for text in option.spellings()]
+    value = option.argument.strip("[]")
+    if option.optional:
+        parts[-1] += f"[=_{scd(value)}_]"
+    elif value:
+        parts[-1] += (f"=_{scd(value)}_" if option.name else f" _{scd(value)}_")
+    return f"{', '.join(parts)}\n\t{scd(option.help)}\n"
+
+
+def man_synopsis(tool, commands):
+    lines = []
+    for part in [tool] if not commands else commands:
+        name = tool.name if part is tool else f"{tool.name} {part.name}"
+        lines += [f"*{scd(name)}* {man_usage(usage)}".rstrip() for usage in part.usage]
+    return "++\n".join(lines)
+
+
+def man_options(tool, commands):
+    blocks = []
+    for command in commands:
+        blocks.append(f"## {tool.name} {command.name}\n\n{scd(command.summary)}\n")
+        blocks += [man_option(option) for option in command.options]
+    if commands:
+        blocks.append("## All commands\n")
+    blocks += [man_option(option) for option in tool.options]
+    return "\n".join(blocks)
+
+
+def man(program, page, scdoc, output):
+    tool, commands = read(program)
+    text = open(page, encoding="utf-8").read()
+    text = text.replace("@SYNOPSIS@\n", man_synopsis(tool, commands) + "\n")
+    text = text.replace("@OPTIONS@\n", man_options(tool, commands))
+    with open(output, "w", encoding="utf-8") as out:
+        subprocess.run([scdoc], input=text.encode(), stdout=out, check=True)
+
+
+# ---- completions ----
+
+def quoted(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def bash_list(words):
+    return f'mapfile -t COMPREPLY < <(compgen -W {quoted(words)} -- "$cur")'
+
+
+def bash_complete(what):
+    return "compopt -o default; COMPREPLY=()" if what == "@files" else bash_list(what)
+
+
+# names with blanks and percent signs: matched without their quoting, given back with it
+BASH_OBJECTS = r"""    local word typed=${cur//\\/}
+    typed=${typed#[\"\']}
+    while IFS= read -r word; do
+        [[ ${word,,} == "${typed,,}"* ]] || continue
+        [[ $cur == [\"\']* ]] || printf -v word %q "$word"
+        COMPREPLY+=("$word")
+    done < <(TOOL --names 2>/dev/null)"""
+
+
+def bash(tool, commands):
+    def spellings(parts):
+        return " ".join(text for part in parts for o in part.options for text in o.spellings())
+
+    cases = []
+    for part in [tool, *commands]:
+        for option in part.options:
+            if option.argument and not option.optional and option.complete:
+                cases.append(f"    {' | '.join(option.spellings())})\n"
+                             f"        {bash_complete(option.complete)}\n        return ;;")
+    lines = [f"# bash completion for {tool.name}; made from its option table", f"_{tool.name}() {{",
+             '    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
+             '    [[ $cur == "=" ]] && cur=',
+             '    [[ $prev == "=" ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}',
+             '    case $prev in', *dict.fromkeys(cases), '    esac']
+    if commands:
+        lines += ['    if [ "$COMP_CWORD" -eq 1 ] && [[ $cur != -* ]]; then',
+                  f'        {bash_list(" ".join(c.name for c in commands))}', '        return',
+                  '    fi', '    if [[ $cur == -* ]]; then', '        case ${COMP_WORDS[1]} in']
+        lines += [f'        {c.name}) {bash_list(spellings([c, tool]))} ;;' for c in commands]
+        lines += [f'        *) {bash_list(spellings([tool]))} ;;', '        esac', '        return',
+                  '    fi']
+    else:
+        lines += ['    if [[ $cur == -* ]]; then', f'        {bash_list(spellings([tool]))}',
+                  '        return', '    fi']
+    if tool.words == "@objects":
+        lines.append(BASH_OBJECTS.replace("TOOL", tool.name))
+    elif tool.words:
+        lines.append('    ' + bash_complete(tool.words))
+    return "\n".join([*lines, "}", f"complete -F _{tool.name} {tool.name}", ""])
+
+
+def zsh_argument(option):
+    if not option.argument:
+        return ""
+    if option.complete == "@files":
+        action = "_files"
+    else:
+        action = f"({option.complete})" if option.complete else ""
+    colon = "::" if option.optional else ":"
+    return f"{colon}{option.argument.strip('[]').lower()}:{action}"
+
+
+def zsh_option(option):
+    text = re.sub(r"([][:\\])", r"\\\1", option.help.split(". ")[0].rstrip("."))
+    specs = []
+    for spelling in option.spellings():
+        equals = "" if not option.argument else \
+            ("=-" if option.optional else "=") if spelling.startswith("--") else \
+            ("-" if option.optional else "+")
+        specs.append(quoted(f"{spelling}{equals}[{text}]{zsh_argument(option)}"))
+    return specs
+
+
+def zsh(tool, commands):
+    specs = [s for o in tool.options for s in zsh_option(o)]
+    if tool.words == "@objects":
+        specs.append(f"'*:object:_{tool.name}_objects'")
+    elif tool.words == "@files":
+        specs.append("'*:file:_files'")
+    lines = [f"#compdef {tool.name}", f"# made from the option table of {tool.name}"]
+    if tool.words == "@objects":
+        lines += [f"_{tool.name}_objects() {{", "    local -a objects",
+                  f"    objects=(${{(f)\"$({tool.name} --names 2>/dev/null)\"}})",
+                  "    compadd -a objects", "}"]
+    if commands:
+        pairs = " ".join(quoted(f"{c.name}:{c.summary}") for c in commands)
+        lines += ["if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then",
+                  f"    local -a commands=({pairs})", "    _describe command commands", "    return",
+                  "fi", "case $words[2] in"]
+        lines += [f"{c.name}) _arguments " +
+                  " ".join(s for o in [*c.options, *tool.options] for s in zsh_option(o)) + " ;;"
+                  for c in commands]
+        lines += [f"*) _arguments {' '.join(specs)} ;;", "esac"]
+    else:
+        lines += ["_arguments \\", *[f"    {s} \\" for s in specs[:-1]], f"    {specs[-1]}"]
+    return "\n".join([*lines, ""])
+
+
+def fish_option(tool, option, condition):
+    words = ["complete", "-c", tool.name]
+    if condition:
+        words += ["-n", quoted(f"__fish_seen_subcommand_from {condition}")]
+    if option.letter:
+        words += ["-s", option.letter]
+    if option.name:
+        words += ["-l", option.name]
+    if option.argument and not option.optional:
+        words += ["-r"] if option.complete == "@files" else ["-x"]
+    if option.complete and option.complete != "@files":
+        words += ["-a", quoted(option.complete)]
+    return " ".join([*words, "-d", quoted(option.help.split(". ")[0].rstrip("."))])
+
+
+def fish(tool, commands):
+    lines = [f"# fish completion for {tool.name}; made from its option table"]
+    if tool.words == "@objects":
+        lines.append(f"complete -c {tool.name} -f -a '({tool.name} --names 2>/dev/null)'")
+    elif tool.words != "@files":
+        lines.append(f"complete -c {tool.name} -f")
+    lines += [fish_option(tool, o, "") for o in tool.options]
+    for command in commands:
+        lines.append(f"complete -c {tool.name} -n __fish_use_subcommand -a {command.name} "
+                     f"-d {quoted(command.summary)}")
+        lines += [fish_option(tool, o, command.name) for o in command.options]
+    return "\n".join([*lines, ""])
+
+
+def main():
+    kind, program, *rest = sys.argv[1:]
+    if kind == "man":
+        man(program, *rest)
+        return
+    text = {"bash": bash, "zsh": zsh, "fish": fish}[kind](*read(program))
+    with open(rest[0], "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+main()

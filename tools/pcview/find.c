@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* From the words of the command line to objects of a block, and back to a helpful message. */
+#include "pcview.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIMILAR = 4, TOO_UNLIKE = 4 };
+
+static bool is_index(const char *text)
+{
+    return *text && strlen(text) <= 10 && strspn(text, "0123456789") == strlen(text);
+}
+
+static void look_up(const struct names *names, struct wanted *wanted)
+{
+    if (is_index(wanted->title)) {
+        wanted->indices[0] = (uint32_t)strtoul(wanted->title, NULL, 10);
+        wanted->index_count = 1;
+    } else {
+        wanted->index_count = names_find(names, wanted->title, wanted->indices, WANTED_INDICES);
+    }
+}
+
+/* "Object(pattern)" only when no object is called so as a whole. */
+void find_indices(const struct names *names, struct wanted *wanted)
+{
+    snprintf(wanted->title, sizeof wanted->title, "%s", wanted->text);
+    look_up(names, wanted);
+    char *open = strchr(wanted->title, '(');
+    size_t size = strlen(wanted->title);
+    if (wanted->index_count || !open || open == wanted->title || wanted->title[size - 1] != ')')
+        return;
+    wanted->title[size - 1] = 0;
+    *open = 0;
+    wanted->instances = open + 1;
+    look_up(names, wanted);
+}
+
+char *find_query(const struct pcview *view)
+{
+    char *query = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&query, &size);
+    if (!text)
+        return NULL;
+    for (size_t w = 0; w < view->wanted_count; w++)
+        for (size_t i = 0; i < view->wanted[w].index_count; i++)
+            fprintf(text, "%s%u", ftell(text) ? " " : "", view->wanted[w].indices[i]);
+    if (view->wanted_count == 0)
+        fputs("Global", text);
+    fclose(text);
+    if (query && *query)
+        return query;
+    free(query);
+    return NULL;
+}
+
+static bool wishes(const struct wanted *wanted, uint32_t index)
+{
+    for (size_t i = 0; i < wanted->index_count; i++)
+        if (wanted->indices[i] == index)
+            return true;
+    return false;
+}
+
+bool find_mark(struct pcview *view)
+{
+    opl_object_view object = {0};
+    bool all = true;
+    while (picture_next_object(&view->now, &object))
+        for (size_t w = 0; w < view->wanted_count; w++)
+            if (wishes(&view->wanted[w], object.type.ObjectNameTitleIndex))
+                view->wanted[w].found = true;
+    for (size_t w = 0; w < view->wanted_count; w++)
+        all &= view->wanted[w].found;
+    return all;
+}
+
+const struct wanted *find_wish(const struct pcview *view, const opl_object_view *object,
+                               bool *ret_all)
+{
+    *ret_all = view->wanted_count == 0;
+    for (size_t w = 0; w < view->wanted_count; w++)
+        if (wishes(&view->wanted[w], object->type.ObjectNameTitleIndex))
+            return &view->wanted[w];
+    return NULL;
+}
+
+bool find_instance(const struct wanted *wish, const struct view_object *object,
+                   const struct view_instance *instance)
+{
+    char label[2048];
+    if (!wish || !wish->instances)
+        return true;
+    view_instance_label(object, instance, label, sizeof label);
+    const char *name = view_text(object, instance->name);
+    return fnmatch(wish->instances, label, FNM_CASEFOLD) == 0 ||
+           fnmatch(wish->instances, name, FNM_CASEFOLD) == 0;
+}
+
+struct candidate {
+    uint32_t index;
+    unsigned distance;
+};
+
+static unsigned distance_to(const struct names *names, const char *word, uint32_t index)
+{
+    const char *title = names_title(names, index), *english = names_english(names, index);
+    unsigned one = title ? names_distance(title, word) : TOO_UNLIKE;
+    unsigned two = english ? names_distance(english, word) : TOO_UNLIKE;
+    return one < two ? one : two;
+}
+
+static void keep_best(struct candidate best[SIMILAR], struct candidate fresh)
+{
+    for (size_t i = 0; i < SIMILAR; i++)
+        if (fresh.distance < best[i].distance) {
+            struct candidate worse = best[i];
+            best[i] = fresh;
+            fresh = worse;
+        }
+}
+
+static void report_one(struct pcview *view, const struct wanted *wanted)
+{
+    struct candidate best[SIMILAR];
+    opl_object_view object = {0};
+    char title[256];
+    for (size_t i = 0; i < SIMILAR; i++)
+        best[i] = (struct candidate){0, TOO_UNLIKE};
+    while (opl_block_next_object(&view->now.block, &object)) {
+        uint32_t index = object.type.ObjectNameTitleIndex;
+        keep_best(best, (struct candidate){index, distance_to(&view->names, wanted->title, index)});
+    }
+    text_clean(wanted->text, title, sizeof title);
+    fprintf(stderr, "pcview: there is no object '%s'.", title);
+    for (size_t i = 0; i < SIMILAR && best[i].distance < TOO_UNLIKE; i++) {
+        const char *name = names_title(&view->names, best[i].index);
+        text_clean(name ? name : "", title, sizeof title);
+        fprintf(stderr, "%s %s (%u)", i ? "," : " Similar:", title, best[i].index);
+    }
+    fprintf(stderr, "%s\n", best[0].distance < TOO_UNLIKE ? "" : " 'pcview' lists all objects.");
+}
+
+void find_report(struct pcview *view)
+{
+    if (view->block_count == 0) {
+        if (picture_query(&view->now, "Global") || !picture_begin(&view->now))
+            view->now.size = 0;
+    }
+    for (size_t w = 0; w < view->wanted_count; w++)
+        if (!view->wanted[w].found)
+            report_one(view, &view->wanted[w]);
+}

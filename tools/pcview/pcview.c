@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pcview: looks into performance blocks, live or saved. Lists objects, shows one with its counters,
+ * types, instances and values, dumps the bytes, writes JSON, or watches. Knows no object by heart.
+ */
+#include "pcview.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <openperflib/winerror.h>
+
+enum { COUNTERS = 1, VALUES, EXPLAIN, HEX, JSON, NAMES, LANGUAGE, BLOCK, SAVE, WATCH };
+enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60 };
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'c', "counters", NULL, COUNTERS,
+     "Show the counters: indices, size, offset, scale, level, and the type taken apart.", NULL, 0},
+    {'v', "values", NULL, VALUES, "Show the instances and their current values.", NULL, 0},
+    {'e', "explain", NULL, EXPLAIN, "Show what each counter means.", NULL, 0},
+    {'l', "language", "ID", LANGUAGE,
+     "Titles and explanations in this language: 009 English (the default), 007 German, 00A "
+     "Spanish, 00C French, 019 Russian.", "007 009 00A 00C 019", 0},
+    {'x', "hex", NULL, HEX, "Show the bytes beside the fields that they are.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print one JSON document with everything.", NULL, 0},
+    {'b', "block", "FILE", BLOCK,
+     "Read a saved block instead of asking this system; - is standard input. Given twice, the "
+     "first is the older sample.", "@files", 0},
+    {'s', "save", "FILE", SAVE, "Write the block to FILE as it came; - is standard output.",
+     "@files", 0},
+    {'w', "watch", "[SECONDS]", WATCH,
+     "Full-screen live view, of the OBJECT or of processor, memory and the busiest processes. "
+     "Without a terminal: one snapshot.", NULL, 0},
+    {0, "names", NULL, NAMES, "Print the objects' names only, for completions.", NULL, true},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "OBJECT is a name in English or in the chosen language, or an index; Process(b*) shows only\n"
+    "the instances that match. Without OBJECT, all objects are listed.\n"
+    "\n"
+    "Examples:\n"
+    "  pcview                          list all objects\n"
+    "  pcview Processor                everything about the processors\n"
+    "  pcview -v 'Process(bash)'       the values of one process\n"
+    "  pcview --save now.perf 2 4      keep the bytes of System and Memory\n"
+    "  pcview --block now.perf --hex   look at them later\n"
+    "  pcview --watch                  what this machine is doing\n"
+    "\n"
+    "Exit codes: 0 good, 1 failure or damaged block, 2 usage, 3 an object is missing.\n";
+
+static const struct tool tool = {
+    .name = "pcview",
+    .summary = "Show performance objects: counters, types, instances, values.",
+    .usage = "[OPTION]... [OBJECT]...\n--watch[=SECONDS] [OBJECT]",
+    .rows = rows,
+    .more = more,
+    .complete_words = "@objects",
+};
+
+static bool take_language(struct pcview *view, const char *text)
+{
+    static char language[8];
+    size_t size = strlen(text);
+    if (size == 0 || size > 4 || strspn(text, "0123456789abcdefABCDEF") != size)
+        return false;
+    snprintf(language, sizeof language, "%03lX", strtoul(text, NULL, 16));
+    view->language = language;
+    return true;
+}
+
+static bool take_seconds(struct pcview *view, const char *text)
+{
+    char *end = NULL;
+    view->watch = true;
+    view->seconds = text ? strtod(text, &end) : 1.0;
+    return !text || (end != text && !*end && view->seconds >= 0.1 && view->seconds <= 3600);
+}
+
+static bool take_word(struct pcview *view, const char *text)
+{
+    if (view->wanted_count == MAX_WANTED)
+        return false;
+    view->wanted[view->wanted_count++].text = text;
+    return true;
+}
+
+static int take_option(struct pcview *view, const struct options *options, int id)
+{
+    bool *flags[] = {
+        [COUNTERS] = &view->counters, [VALUES] = &view->values, [EXPLAIN] = &view->explain,
+        [HEX] = &view->hex,           [JSON] = &view->json,     [NAMES] = &view->names_only};
+    if (id <= NAMES)
+        *flags[id] = true;
+    else if (id == SAVE)
+        view->save = options->value;
+    else if (id == OPTION_WORD && !take_word(view, options->value))
+        return options_complain(options, "more than %d objects", MAX_WANTED);
+    else if (id == LANGUAGE && !take_language(view, options->value))
+        return options_complain(options, "no language id like 009 or 019: %s", options->value);
+    else if (id == WATCH && !take_seconds(view, options->value))
+        return options_complain(options, "no number of seconds from 0.1 to 3600: %s",
+                                options->value);
+    else if (id == BLOCK && view->block_count == 2)
+        return options_complain(options, "more than two blocks");
+    else if (id == BLOCK)
+        view->blocks[view->block_count++] = options->value;
+    return EXIT_GOOD;
+}
+
+static int check_options(const struct pcview *view, const struct options *options)
+{
+    int forms = view->hex + view->json + view->watch + (view->save != NULL);
+    if (forms > 1)
+        return options_complain(options, "--hex, --json, --save and --watch exclude each other");
+    if (view->watch && view->block_count)
+        return options_complain(options, "a saved block cannot be watched");
+    if (view->watch && view->wanted_count > 1)
+        return options_complain(options, "--watch shows one object");
+    return EXIT_GOOD;
+}
+
+/* Fills the view from the command line; -1: go on, else the exit code. */
+static int read_options(struct pcview *view, int argc, char **argv)
+{
+    struct options options;
+    int id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(&options)) > 0) {
+        int code = take_option(view, &options, id);
+        if (code)
+            return code;
+    }
+    if (id < 0)
+        return options_status(id);
+    int code = check_options(view, &options);
+    return code ? code : -1;
+}
+
+static void look_at_output(struct pcview *view)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS"), *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    view->utf8 = text_begin();
+    view->terminal = isatty(STDOUT_FILENO) && (!term || strcmp(term, "dumb") != 0);
+    view->colours = view->terminal && !(no && *no);
+    view->style = style_make(view->colours);
+    view->width = columns && atoi(columns) > 0 ? atoi(columns) : PLAIN_WIDTH;
+    if (view->terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        view->width = size.ws_col;
+    view->width = view->width < LEAST_WIDTH ? LEAST_WIDTH : view->width;
+}
+
+/* Prints a text without the blanks before its line ends, which only a terminal's colours need. */
+static void print_trimmed(const char *text, FILE *out)
+{
+    while (*text) {
+        size_t count = strcspn(text, "\n"), shown = count;
+        while (shown && text[shown - 1] == ' ')
+            shown--;
+        fwrite(text, 1, shown, out);
+        if (text[count])
+            fputc('\n', out);
+        text += count + (text[count] != 0);
+    }
+}
+
+/* Without a terminal the text is collected, to be trimmed at the end. */
+static char *collected;
+static size_t collected_size;
+
+static void output_begin(struct pcview *view)
+{
+    view->out = NULL;
+    if (!view->terminal && !view->json)
+        view->out = open_memstream(&collected, &collected_size);
+    if (!view->out)
+        view->out = stdout;
+}
+
+/* False: it could not be written, and that was said. */
+static bool output_end(struct pcview *view)
+{
+    if (view->out != stdout && fclose(view->out) == 0) {
+        print_trimmed(collected, stdout);
+        free(collected);
+    }
+    view->out = stdout;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "pcview: cannot write: %s\n", strerror(errno));
+    return false;
+}
+
+static void load_names(struct pcview *view)
+{
+    view->names_status = names_load(&view->names, view->language);
+    if (view->names_status)
+        fprintf(stderr,
+                "pcview: the names cannot be read (error %d); numbers stand for them.\n"
+                "OPENPERFLIB_TRACE=1 shows where the query ends.\n",
+                (int)view->names_status);
+    else if (names_fell_back(&view->names))
+        fprintf(stderr, "pcview: there are no names in language %s; they are in English.\n",
+                view->language);
+    for (size_t i = 0; i < view->wanted_count; i++)
+        find_indices(&view->names, &view->wanted[i]);
+}
+
+/* `usable`: some of it could be read and is shown. */
+static void report_damage(const struct pcview *view, bool usable)
+{
+    const char *what = view->block_count ? view->blocks[view->block_count - 1] : "the answer";
+    if (!usable)
+        fprintf(stderr, "pcview: %s cannot be read as a performance block: %s\n", what,
+                opl_block_fault_text(view->now.fault));
+    else if (view->now.fault == OPL_BLOCK_SHORT)
+        fprintf(stderr, "pcview: %s is cut off at offset 0x%zx; %u bytes were announced\n", what,
+                view->now.size, view->now.block.header.TotalByteLength);
+    else
+        fprintf(stderr, "pcview: %s is damaged at offset 0x%zx: %s\n", what, view->now.fault_offset,
+                opl_block_fault_text(view->now.fault));
+}
+
+static int read_blocks(struct pcview *view)
+{
+    struct picture *pictures[] = {view->block_count == 2 ? &view->before : &view->now, &view->now};
+    for (int i = 0; i < view->block_count; i++) {
+        int error = picture_read(pictures[i], view->blocks[i]);
+        if (error) {
+            fprintf(stderr, "pcview: %s: %s\n", view->blocks[i], strerror(error));
+            return EXIT_FAILED;
+        }
+    }
+    view->has_before = view->block_count == 2 && picture_begin(&view->before);
+    if (picture_begin(&view->now))
+        return EXIT_GOOD;
+    report_damage(view, false);
+    return EXIT_FAILED;
+}
+
+static bool needs_two_samples(struct pcview *view)
+{
+    opl_object_view object = {0};
+    while (opl_block_next_object(&view->now.block, &object)) {
+        bool all;
+        opl_counter_view counter = {0};
+        if (!find_wish(view, &object, &all) && !all)
+            continue;
+        while (picture_next_counter(&view->now, &object, &counter)) {
+            opl_type_info type;
+            opl_type_describe(counter.definition.CounterType, &type);
+            if (type.needs_two_samples)
+                return true;
+        }
+    }
+    return false;
+}
+
+static int ask(struct pcview *view, const char *query)
+{
+    LSTATUS status = picture_query(&view->now, query);
+    if (status) {
+        fprintf(stderr,
+                "pcview: the query '%s' failed with error %d.\n"
+                "OPENPERFLIB_TRACE=1 shows where it ends.\n",
+                query, (int)status);
+        return EXIT_FAILED;
+    }
+    if (picture_begin(&view->now))
+        return EXIT_GOOD;
+    report_damage(view, false);
+    return EXIT_FAILED;
+}
+
+/* One sample, and a second one when something shown needs it. */
+static int ask_system(struct pcview *view)
+{
+    static const struct timespec pause = {0, SAMPLE_MILLISECONDS * 1000000L};
+    bool list = view->wanted_count == 0 && !view->json && !view->hex && !view->counters &&
+                !view->values && !view->explain;
+    bool only_words = (view->counters || view->explain) && !view->values && !view->json;
+    char *query = find_query(view);
+    int code = ask(view, query ? query : "none");
+    if (!code && !list && !only_words && !view->save && needs_two_samples(view)) {
+        struct picture older = view->now;
+        view->now = view->before;
+        view->before = older;
+        nanosleep(&pause, NULL);
+        code = ask(view, query);
+        view->has_before = code == EXIT_GOOD;
+    }
+    free(query);
+    return code;
+}
+
+static bool print_picture(struct pcview *view)
+{
+    bool sections = view->counters || view->values || view->explain;
+    if (view->json)
+        return json_objects(view);
+    if (view->hex)
+        hex_objects(view);
+    else if (view->names_only)
+        list_names(view);
+    else if (view->wanted_count == 0 && !sections)
+        list_objects(view);
+    else
+        return show_objects(view);
+    return true;
+}
+
+static int save_picture(struct pcview *view)
+{
+    int error = picture_save(&view->now, view->save);
+    if (error)
+        fprintf(stderr, "pcview: %s: %s\n", view->save, strerror(error));
+    else if (isatty(STDERR_FILENO))
+        fprintf(stderr, "%zu bytes saved to %s\n", view->now.size, view->save);
+    return error ? EXIT_FAILED : EXIT_GOOD;
+}
+
+/* Prints what was asked for; the worst thing that happened is the exit code. */
+static int show_picture(struct pcview *view)
+{
+    bool all = find_mark(view);
+    bool some = view->wanted_count == 0;
+    int code = EXIT_GOOD;
+    for (size_t i = 0; i < view->wanted_count; i++)
+        some |= view->wanted[i].found;
+    if (view->save)
+        code = some ? save_picture(view) : EXIT_GOOD;
+    else if ((some || view->json) && !print_picture(view)) {
+        fprintf(stderr, "pcview: there is not enough memory\n");
+        code = EXIT_FAILED;
+    }
+    if (!output_end(view))
+        code = EXIT_FAILED;
+    if (view->now.fault != OPL_BLOCK_GOOD) {
+        report_damage(view, true);
+        code = EXIT_FAILED;
+    }
+    if (!all)
+        find_report(view);
+    return code ? code : all ? EXIT_GOOD : EXIT_MISSING;
+}
+
+static void done(struct pcview *view)
+{
+    names_done(&view->names);
+    picture_done(&view->now);
+    picture_done(&view->before);
+}
+
+int main(int argc, char **argv)
+{
+    static struct pcview view;
+    view.language = "009";
+    look_at_output(&view);
+    int code = read_options(&view, argc, argv);
+    if (code >= 0)
+        return code;
+    load_names(&view);
+    output_begin(&view);
+    if (view.watch)
+        code = watch_run(&view);
+    else
+        code = view.block_count ? read_blocks(&view) : ask_system(&view);
+    if (!code && !view.watch)
+        code = show_picture(&view);
+    if (!output_end(&view))
+        code = EXIT_FAILED;
+    if (!view.block_count)
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+    done(&view);
+    return code;
+}

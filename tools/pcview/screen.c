@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Draws the watch view. What stands on the home screen is data: a few panels, each with an object's
+ * title index, a form and the counters to show. Nothing here knows what an object means.
+ */
+#include "screen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum panel_form { PANEL_BARS, PANEL_LIST, PANEL_TABLE };
+enum { BAR_LABEL = 8, BAR_VALUE = 7, CELL_COLUMNS = 38, COLUMN_LEAST = 7, LABEL_LEAST = 16 };
+enum { LABEL_MOST = 40, EXPLAIN_LINES = 5, MARK = 2, WRAP_AT = 11 };
+
+struct panel {
+    uint32_t object;
+    enum panel_form form;
+    uint32_t counters[12]; /* ended by 0 */
+    uint32_t sort;
+    uint32_t leave_out_zero;
+};
+
+static const struct panel home_panels[] = {
+    {238, PANEL_BARS,  {6},                                     0, 0  },
+    {4,   PANEL_LIST,  {24, 26, 818, 30, 28, 40},               0, 0  },
+    {230, PANEL_TABLE, {784, 6, 180, 680, 28, 1420, 1422, 684}, 6, 784},
+};
+
+/* Lines on their way out: the last one of a screen has no end. */
+struct canvas {
+    FILE *out;
+    const struct style *style;
+    int rows, columns, used;
+    bool utf8;
+    bool plain;  /* for a pipe */
+    size_t most; /* rows of a table then */
+};
+
+static bool canvas_full(const struct canvas *canvas)
+{
+    return canvas->used >= canvas->rows;
+}
+
+static void canvas_end_line(struct canvas *canvas)
+{
+    canvas->used++;
+    if (canvas->plain)
+        fputs("\n", canvas->out);
+    else
+        fprintf(canvas->out, "\033[0m%s", canvas_full(canvas) ? "" : "\r\n\033[K");
+}
+
+static bool load_object(struct watch *watch, uint32_t index, struct view_object *ret)
+{
+    opl_object_view where = {0};
+    struct pcview *view = watch->view;
+    while (picture_next_object(&view->now, &where))
+        if (where.type.ObjectNameTitleIndex == index)
+            return view_object_load(ret, &view->now, &where,
+                                    view->has_before ? &view->before : NULL, &view->names);
+    return false;
+}
+
+static void draw_head(struct canvas *canvas, const char *title, const char *detail)
+{
+    char text[256];
+    text_clean(title, text, sizeof text);
+    fprintf(canvas->out, "%s%s%s  %s", canvas->style->title, text, canvas->style->off,
+            canvas->style->weak);
+    text_cell(canvas->out, detail, canvas->columns - text_width(text) - 2);
+    fprintf(canvas->out, "%s", canvas->style->off);
+    canvas_end_line(canvas);
+}
+
+/* ---- bars: one counter of every instance ---- */
+
+static const char *bar_colour(const struct style *style, double percent)
+{
+    return percent < 50 ? style->good : percent < 80 ? style->warn : style->bad;
+}
+
+static int longest_label(const struct table *table, int most)
+{
+    int width = 1;
+    for (size_t r = 0; r < table->row_count; r++) {
+        int columns = text_width(table->rows[r].label);
+        width = columns > width ? columns : width;
+    }
+    return width < most ? width : most;
+}
+
+static void draw_bar(struct canvas *canvas, const struct table_row *row, int columns, int label)
+{
+    static const char *const parts[] = {" ",      "\u258f", "\u258e", "\u258d",
+                                        "\u258c", "\u258b", "\u258a", "\u2589"};
+    const struct table_cell *cell = &row->cells[0];
+    double percent = isnan(cell->number) ? 0 : fmin(fmax(cell->number, 0), 100);
+    int width = columns - label - BAR_VALUE - 8;
+    int eighths = (int)lround(percent / 100 * width * 8), full = eighths / 8;
+    fputs("  ", canvas->out);
+    text_cell(canvas->out, row->label, -label);
+    fprintf(canvas->out, " %s[%s", canvas->style->weak, canvas->style->off);
+    fputs(bar_colour(canvas->style, percent), canvas->out);
+    for (int i = 0; i < width; i++) {
+        if (i < full)
+            fputs(canvas->utf8 ? "\u2588" : "|", canvas->out);
+        else
+            fputs(i == full && canvas->utf8 ? parts[eighths % 8] : " ", canvas->out);
+    }
+    fprintf(canvas->out, "%s%s]%s ", canvas->style->off, canvas->style->weak, canvas->style->off);
+    text_cell(canvas->out, cell->text, -BAR_VALUE);
+    fputs("  ", canvas->out);
+}
+
+static void draw_number(struct canvas *canvas, const struct table_row *row, int columns, int label)
+{
+    fputs("  ", canvas->out);
+    text_cell(canvas->out, row->label, label);
+    fputs(bar_colour(canvas->style, row->cells[0].number), canvas->out);
+    text_cell(canvas->out, row->cells[0].text, -(columns - label - 2));
+    fputs(canvas->style->off, canvas->out);
+}
+
+/* How many cells stand side by side, so that all stay within `most` lines if they can. */
+static size_t bars_across(const struct canvas *canvas, const struct table *table, size_t most,
+                          int label)
+{
+    size_t columns = (size_t)canvas->columns, across = columns / CELL_COLUMNS;
+    across = across < 1 ? 1 : across < table->row_count ? across : table->row_count;
+    while (across && (table->row_count + across - 1) / across > most &&
+           columns / (across + 1) >= (size_t)label + BAR_VALUE + 3)
+        across++;
+    return across;
+}
+
+/* The sum of all, by Perflib's convention, comes first. */
+static void total_first(struct table *table)
+{
+    for (size_t i = 0; i < table->row_count; i++)
+        if (strcmp(table->rows[i].label, "_Total") == 0) {
+            struct table_row total = table->rows[i];
+            memmove(&table->rows[1], table->rows, i * sizeof total);
+            table->rows[0] = total;
+        }
+}
+
+/* Cells run down the columns; what does not fit is counted. */
+static void draw_bars(struct canvas *canvas, struct table *table)
+{
+    int label = longest_label(table, BAR_LABEL);
+    size_t most = (size_t)(canvas->plain ? 1000 : canvas->rows * 2 / 5);
+    size_t across = bars_across(canvas, table, most, label);
+    size_t lines = across ? (table->row_count + across - 1) / across : 0;
+    int columns = across ? canvas->columns / (int)across : 0;
+    lines = lines < most ? lines : most;
+    total_first(table);
+    for (size_t line = 0; line < lines && !canvas_full(canvas); line++) {
+        for (size_t i = line, cell = 0; i < table->row_count && cell < across; i += lines, cell++)
+            if (columns >= 30)
+                draw_bar(canvas, &table->rows[i], columns, label);
+            else
+                draw_number(canvas, &table->rows[i], columns, label);
+        canvas_end_line(canvas);
+    }
+    if (lines * across < table->row_count && !canvas_full(canvas)) {
+        fprintf(canvas->out, "  %s+ %zu more%s", canvas->style->weak,
+                table->row_count - lines * across, canvas->style->off);
+        canvas_end_line(canvas);
+    }
+}
+
+/* ---- list: some counters of a single object, side by side ---- */
+
+static void draw_list(struct canvas *canvas, const struct table *table)
+{
+    int across = canvas->columns / CELL_COLUMNS;
+    across = across < 1 ? 1 : across > 3 ? 3 : across;
+    int columns = canvas->columns / across, value = 12;
+    int lines = ((int)table->row_count + across - 1) / across;
+    for (int line = 0; line < lines && !canvas_full(canvas); line++) {
+        for (int i = line; i < (int)table->row_count; i += lines) {
+            fputs("  ", canvas->out);
+            text_cell(canvas->out, table->rows[i].label, columns - value - 4);
+            fputs(canvas->style->strong, canvas->out);
+            text_cell(canvas->out, table->rows[i].cells[0].text, -value);
+            fprintf(canvas->out, "%s  ", canvas->style->off);
+        }
+        canvas_end_line(canvas);
+    }
+}
+
+/* ---- table: instances by counters ---- */
+
+struct span {
+    size_t from, to; /* columns that are shown */
+    int label;       /* columns of the terminal for the label */
+};
+
+static int column_columns(const struct table_column *column)
+{
+    char lines[TITLE_LINES][TITLE_ROOM];
+    int width = column->width < COLUMN_LEAST ? COLUMN_LEAST : column->width;
+    size_t count = title_lines(column->title, WRAP_AT, lines);
+    for (size_t i = 0; i < count; i++)
+        if (text_width(lines[i]) > width)
+            width = text_width(lines[i]);
+    return width < TABLE_CELL - 1 ? width : TABLE_CELL - 1;
+}
+
+static int label_columns(const struct table *table, int most)
+{
+    int width = LABEL_LEAST;
+    for (size_t r = 0; r < table->row_count; r++) {
+        int columns = text_width(table->rows[r].label);
+        width = columns > width ? columns : width;
+    }
+    return width < most ? width : most;
+}
+
+/* Which columns fit, the sorted one always among them. */
+static struct span fit_columns(const struct watch *watch, const struct table *table, int columns)
+{
+    int most = view_object_single(table->object) ? columns - 40 : columns / 3;
+    most = most > LABEL_MOST && !view_object_single(table->object) ? LABEL_MOST : most;
+    struct span span = {0, 0, label_columns(table, most)};
+    do {
+        int used = MARK + span.label;
+        span.to = span.from;
+        while (span.to < table->column_count &&
+               used + 2 + column_columns(&table->columns[span.to]) <= columns)
+            used += 2 + column_columns(&table->columns[span.to++]);
+    } while (watch->sort >= (int)span.to && span.to < table->column_count && ++span.from);
+    return span;
+}
+
+static void draw_titles(struct canvas *canvas, const struct watch *watch, const struct table *table,
+                        const struct span *span)
+{
+    char lines[TITLE_LINES][TITLE_ROOM];
+    size_t most = 1;
+    for (size_t c = span->from; c < span->to; c++) {
+        int width = column_columns(&table->columns[c]);
+        size_t count = title_lines(table->columns[c].title, width, lines);
+        most = count > most ? count : most;
+    }
+    for (size_t line = 0; line < most && !canvas_full(canvas); line++) {
+        fprintf(canvas->out, "%s%*s", canvas->style->weak, MARK, "");
+        text_cell(canvas->out, line + 1 == most ? table->row_count ? "NAME" : "(none)" : "",
+                  span->label);
+        for (size_t c = span->from; c < span->to; c++) {
+            int width = column_columns(&table->columns[c]);
+            size_t count = title_lines(table->columns[c].title, width, lines);
+            const char *text = line + count >= most ? lines[line + count - most] : "";
+            bool sorted = (int)c == watch->sort;
+            fprintf(canvas->out, "  %s", sorted ? canvas->style->title : "");
+            text_cell(canvas->out, text, -width);
+            fprintf(canvas->out, "%s%s", canvas->style->off, canvas->style->weak);
+        }
+        canvas_end_line(canvas);
+    }
+}
+
+static void draw_row(struct canvas *canvas, const struct table *table, const struct span *span,
+                     const struct table_row *row, bool selected)
+{
+    fputs(selected ? canvas->style->reverse : "", canvas->out);
+    fputs(selected ? "> " : "  ", canvas->out);
+    text_cell(canvas->out, row->label, span->label);
+    for (size_t c = span->from; c < span->to; c++) {
+        fputs("  ", canvas->out);
+        text_cell(canvas->out, row->cells[c].text, -column_columns(&table->columns[c]));
+    }
+    canvas_end_line(canvas);
+}
+
+/* Keeps the selected row on the screen. */
+static void scroll(struct watch *watch, size_t rows)
+{
+    watch->page = rows ? rows : 1;
+    if (watch->selected >= watch->row_count)
+        watch->selected = watch->row_count ? watch->row_count - 1 : 0;
+    if (watch->first > watch->selected)
+        watch->first = watch->selected;
+    if (watch->selected >= watch->first + watch->page)
+        watch->first = watch->selected - watch->page + 1;
+    if (watch->first + watch->page > watch->row_count)
+        watch->first = watch->row_count > watch->page ? watch->row_count - watch->page : 0;
+}
+
+static void draw_table(struct canvas *canvas, struct watch *watch, const struct table *table,
+                       int last)
+{
+    struct span span = fit_columns(watch, table, canvas->columns);
+    draw_titles(canvas, watch, table, &span);
+    size_t rows = last > canvas->used ? (size_t)(last - canvas->used) : 0;
+    if (canvas->plain && rows > canvas->most)
+        rows = canvas->most;
+    scroll(watch, rows);
+    for (size_t i = 0; i < rows && watch->first + i < table->row_count; i++)
+        draw_row(canvas, table, &span, &table->rows[watch->first + i],
+                 !canvas->plain && watch->first + i == watch->selected);
+}
+
+/* ---- what a counter means, at the bottom ---- */
+
+static const struct view_counter *counter_in_focus(const struct watch *watch,
+                                                   const struct table *table)
+{
+    if (watch->selected < table->row_count && table->rows[watch->selected].counter)
+        return table->rows[watch->selected].counter;
+    size_t column = watch->sort >= 0 ? (size_t)watch->sort : 0;
+    return column < table->column_count ? table->columns[column].counter : NULL;
+}
+
+/* Prints at most `most` lines of a text, indented by two. */
+static void draw_lines(struct canvas *canvas, const char *text, int most)
+{
+    for (int line = 0; line < most && *text; line++) {
+        int count = (int)strcspn(text, "\n");
+        fprintf(canvas->out, "%.*s", count, text);
+        canvas_end_line(canvas);
+        text += count + (text[count] == '\n');
+    }
+}
+
+static void draw_explanation(struct canvas *canvas, struct watch *watch,
+                             const struct view_counter *counter)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *lines = open_memstream(&text, &size);
+    if (!lines)
+        return;
+    const PERF_COUNTER_DEFINITION *definition = &counter->now.definition;
+    const char *help = names_help(&watch->view->names, definition->CounterHelpTitleIndex);
+    text_wrap(lines, help ? help : "(no explanation)", 2, canvas->columns - 2);
+    fclose(lines);
+    char detail[128];
+    snprintf(detail, sizeof detail, "%u  %s", definition->CounterNameTitleIndex,
+             type_word(counter));
+    draw_head(canvas, counter->title, detail);
+    draw_lines(canvas, text, EXPLAIN_LINES - 1);
+    free(text);
+}
+
+/* ---- panels ---- */
+
+static void sort_panel(struct watch *watch, struct table *table, uint32_t by)
+{
+    if (!watch->sort_chosen)
+        watch->sort = by ? table_column_of(table, by) : TABLE_UNSORTED;
+    table_sort(table, watch->sort, watch->ascending);
+    watch->row_count = table->row_count;
+    watch->column_count = table->column_count;
+}
+
+static void draw_panel(struct canvas *canvas, struct watch *watch, const struct panel *panel,
+                       const struct view_object *object, int last)
+{
+    struct table table;
+    char detail[256] = "";
+    struct table_choice choice = {.counters = panel->counters[0] ? panel->counters : NULL,
+                                  .leave_out_zero = panel->leave_out_zero,
+                                  .filter = panel->form == PANEL_TABLE ? watch->filter : ""};
+    choice.wish = watch->home ? NULL : &watch->view->wanted[0];
+    bool good = table_make(&table, object, &choice);
+    if (good && panel->form == PANEL_TABLE)
+        sort_panel(watch, &table, panel->sort);
+    if (good && panel->form == PANEL_BARS && table.column_count)
+        text_clean(table.columns[0].title, detail, sizeof detail);
+    else if (good && panel->form == PANEL_TABLE)
+        snprintf(detail, sizeof detail, "%zu %s%s%s", table.row_count,
+                 view_object_single(object) ? "counters" : "instances",
+                 *watch->filter ? " with " : "", watch->filter);
+    draw_head(canvas, object->title, detail);
+    const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
+    bool explain = watch->explain && focus && panel->form == PANEL_TABLE;
+    if (good && panel->form == PANEL_BARS && table.column_count)
+        draw_bars(canvas, &table);
+    else if (good && panel->form == PANEL_LIST)
+        draw_list(canvas, &table);
+    else if (good && panel->form == PANEL_TABLE)
+        draw_table(canvas, watch, &table, last - (explain ? EXPLAIN_LINES : 0));
+    while (explain && canvas->used < last - EXPLAIN_LINES)
+        canvas_end_line(canvas);
+    if (explain)
+        draw_explanation(canvas, watch, focus);
+    table_done(&table);
+}
+
+static void draw_panels(struct canvas *canvas, struct watch *watch, int last)
+{
+    struct panel asked = {watch->objects[0], PANEL_TABLE, {0}, 0, 0};
+    const struct panel *panels = watch->home ? home_panels : &asked;
+    size_t count = watch->home ? sizeof home_panels / sizeof *home_panels : 1;
+    bool drawn = false;
+    for (size_t i = 0; i < count; i++) {
+        struct view_object object = {0};
+        if (canvas->used < last && load_object(watch, panels[i].object, &object)) {
+            if (drawn && (canvas->plain || canvas->rows >= 30))
+                canvas_end_line(canvas);
+            draw_panel(canvas, watch, &panels[i], &object, last);
+            drawn = true;
+        }
+        view_object_done(&object);
+    }
+}
+
+/* ---- the screen ---- */
+
+static void draw_top(struct canvas *canvas, const struct watch *watch)
+{
+    char time[32], system[64], left[192];
+    const opl_block *block = &watch->view->now.block;
+    block_time(block, time, sizeof time);
+    block_system(block, system, sizeof system);
+    snprintf(left, sizeof left, " %s   %s UTC   every %g s%s", system, time, watch->seconds,
+             watch->paused ? "   PAUSED" : "");
+    if (canvas->plain)
+        snprintf(left, sizeof left, "%s  %s UTC", system, time);
+    fputs(canvas->style->reverse, canvas->out);
+    if (canvas->plain)
+        fputs(left, canvas->out);
+    else
+        text_cell(canvas->out, left, canvas->columns);
+    canvas_end_line(canvas);
+}
+
+static void draw_bottom(struct canvas *canvas, const struct watch *watch)
+{
+    char text[160];
+    if (watch->status)
+        snprintf(text, sizeof text, " the query fails with error %d; trying again",
+                 (int)watch->status);
+    else if (watch->searching)
+        snprintf(text, sizeof text, " show only: %s_   (Enter keeps, Escape drops)", watch->filter);
+    else
+        snprintf(text, sizeof text,
+                 " q quit  ? help  / search  \xe2\x86\x90 \xe2\x86\x92 sort by  e explain  "
+                 "space pause");
+    if (!watch->view->utf8 && !watch->searching && !watch->status)
+        snprintf(text, sizeof text,
+                 " q quit  ? help  / search  < > sort by  e explain  "
+                 "space pause");
+    fputs(watch->status ? canvas->style->bad : canvas->style->weak, canvas->out);
+    text_cell(canvas->out, text, canvas->columns);
+    canvas_end_line(canvas);
+}
+
+static void draw_help(struct canvas *canvas)
+{
+    static const char *const lines[] = {
+        "",
+        "  q, Ctrl-C            quit",
+        "  up, down, k, j       move by one; PgUp, PgDn, Home, End move further",
+        "  left, right, < >     sort by another column, the one in colour",
+        "  r                    reverse the order",
+        "  /                    show only names that contain a text; Escape shows all",
+        "  e                    explain the counter: of the sorted column, or of the line",
+        "  space                pause and go on",
+        "  +, -                 wait longer or shorter between two samples",
+        "  ?                    this help; any key leaves it",
+        "",
+        "  A \"-\" is a value that needs a second sample of the same instance.",
+    };
+    draw_head(canvas, "Keys", "");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && canvas->used < canvas->rows - 1; i++) {
+        text_cell(canvas->out, lines[i], canvas->columns);
+        canvas_end_line(canvas);
+    }
+}
+
+void screen_draw(struct watch *watch, FILE *out, int rows, int columns)
+{
+    struct canvas canvas = {.out = out,
+                            .style = &watch->view->style,
+                            .rows = rows,
+                            .columns = columns,
+                            .utf8 = watch->view->utf8};
+    draw_top(&canvas, watch);
+    if (watch->help)
+        draw_help(&canvas);
+    else
+        draw_panels(&canvas, watch, rows - 1);
+    while (canvas.used < rows - 1)
+        canvas_end_line(&canvas);
+    if (!canvas_full(&canvas))
+        draw_bottom(&canvas, watch);
+}
+
+void screen_snapshot(struct watch *watch, FILE *out, int columns, size_t most)
+{
+    struct canvas canvas = {.out = out,
+                            .style = &watch->view->style,
+                            .rows = INT32_MAX,
+                            .columns = columns,
+                            .utf8 = watch->view->utf8,
+                            .plain = true,
+                            .most = most};
+    draw_top(&canvas, watch);
+    fputs("\n", out);
+    draw_panels(&canvas, watch, INT32_MAX);
+}

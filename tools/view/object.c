@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One object of a picture: counters, instances, and for each instance the same one in an older
+ * picture. The same is: equal name, parent and UniqueID, and equal values of the counters that tell
+ * twins apart (a process's number and start, a thread's number); among equals, order decides.
+ */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Title indices of values that belong to an instance's identity, wherever they occur. */
+static const uint32_t identity_counters[] = {
+    784, /* ID Process */
+    804, /* ID Thread */
+    684, /* Elapsed Time: raw, it is the start */
+};
+enum { IDENTITIES = sizeof identity_counters / sizeof *identity_counters, NAME_ROOM = 2048 };
+
+const char *view_text(const struct view_object *object, size_t offset)
+{
+    return object->texts ? object->texts + offset : "";
+}
+
+static size_t keep_text(struct view_object *object, const char *text)
+{
+    size_t size = strlen(text) + 1, at = object->texts_used;
+    if (at + size > object->texts_room) {
+        size_t room = (at + size) * 2 + 1024;
+        char *texts = realloc(object->texts, room);
+        if (!texts)
+            return 0;
+        object->texts = texts;
+        object->texts_room = room;
+    }
+    memcpy(object->texts + at, text, size);
+    object->texts_used += size;
+    return at;
+}
+
+/* An array that grows by doubling: room for one more, or NULL. */
+static void *grow(void *array, size_t count, size_t size)
+{
+    if (count & (count - 1) || (count && count < 8))
+        return array;
+    return realloc(array, (count < 8 ? 8 : count * 2) * size);
+}
+
+/* Titles of NT that count bytes and do not say so. */
+static const uint32_t byte_titles[] = {
+    30,   /* Commit Limit */
+    178,  /* Working Set Peak */
+    180,  /* Working Set */
+    1478, /* Working Set - Private */
+};
+
+static enum view_unit unit_of(uint32_t title_index, const char *english)
+{
+    for (size_t i = 0; i < sizeof byte_titles / sizeof *byte_titles; i++)
+        if (byte_titles[i] == title_index)
+            return UNIT_BYTES;
+    if (!english)
+        return UNIT_PLAIN;
+    if (strstr(english, "KBytes"))
+        return UNIT_KBYTES;
+    if (strstr(english, "MBytes") || strstr(english, "Megabytes"))
+        return UNIT_MBYTES;
+    return strstr(english, "Bytes") ? UNIT_BYTES : UNIT_PLAIN;
+}
+
+static const char *title_or_number(const struct names *names, uint32_t index, char number[16])
+{
+    const char *title = names_title(names, index);
+    snprintf(number, 16, "#%u", index);
+    return title ? title : number;
+}
+
+static bool load_counters(struct view_object *object, const struct names *names)
+{
+    opl_counter_view at = {0};
+    while (picture_next_counter(object->now_picture, &object->now, &at)) {
+        void *grown = grow(object->counters, object->counter_count, sizeof *object->counters);
+        if (!grown)
+            return false;
+        object->counters = grown;
+        struct view_counter *counter = &object->counters[object->counter_count++];
+        *counter = (struct view_counter){.now = at};
+        opl_type_describe(at.definition.CounterType, &counter->type);
+        counter->hidden = counter->type.is_base || at.definition.CounterType == PERF_COUNTER_NODATA;
+        counter->unit = unit_of(at.definition.CounterNameTitleIndex,
+                                names_english(names, at.definition.CounterNameTitleIndex));
+    }
+    for (size_t i = 0; i < object->counter_count; i++) { /* they stay where they are from here on */
+        struct view_counter *counter = &object->counters[i];
+        counter->title =
+            title_or_number(names, counter->now.definition.CounterNameTitleIndex, counter->number);
+    }
+    return true;
+}
+
+static void pair_counters(struct view_object *object)
+{
+    opl_counter_view at = {0};
+    while (picture_next_counter(object->before_picture, &object->before, &at)) {
+        if (at.position >= object->counter_count)
+            return;
+        struct view_counter *counter = &object->counters[at.position];
+        counter->before = at;
+        counter->has_before =
+            at.definition.CounterType == counter->now.definition.CounterType &&
+            at.definition.CounterNameTitleIndex == counter->now.definition.CounterNameTitleIndex;
+    }
+}
+
+static void load_parent(struct view_object *object, struct view_instance *instance)
+{
+    char name[NAME_ROOM];
+    opl_object_view parent_object;
+    opl_instance_view parent;
+    opl_block *block = &object->now_picture->block;
+    instance->parent_object = instance->now.definition.ParentObjectTitleIndex;
+    instance->has_parent = opl_instance_parent(block, &instance->now, &parent_object, &parent);
+    if (!instance->has_parent)
+        return;
+    opl_instance_name(block, &parent_object, &parent, name, sizeof name);
+    instance->parent_name = keep_text(object, name);
+}
+
+/* What tells this instance from all others, as text. */
+static void identity(struct picture *picture, const opl_object_view *where,
+                     const opl_instance_view *instance, const opl_counter_view *tellers, char *out,
+                     size_t room)
+{
+    char name[NAME_ROOM], parent_name[NAME_ROOM] = "";
+    opl_object_view parent_object;
+    opl_instance_view parent;
+    opl_instance_name(&picture->block, where, instance, name, sizeof name);
+    if (opl_instance_parent(&picture->block, instance, &parent_object, &parent))
+        opl_instance_name(&picture->block, &parent_object, &parent, parent_name,
+                          sizeof parent_name);
+    int used =
+        snprintf(out, room, "%s\x1f%s\x1f%d", parent_name, name, instance->definition.UniqueID);
+    for (size_t i = 0; i < IDENTITIES; i++) {
+        ULONGLONG value = 0;
+        if (tellers[i].offset)
+            opl_counter_number(&picture->block, instance, &tellers[i], &value);
+        if (used > 0 && (size_t)used < room)
+            used +=
+                snprintf(out + used, room - (size_t)used, "\x1f%llx", (unsigned long long)value);
+    }
+}
+
+static void find_tellers(struct picture *picture, const opl_object_view *where,
+                         opl_counter_view tellers[IDENTITIES])
+{
+    opl_counter_view at = {0};
+    memset(tellers, 0, sizeof *tellers * IDENTITIES);
+    while (picture_next_counter(picture, where, &at))
+        for (size_t i = 0; i < IDENTITIES; i++)
+            if (at.definition.CounterNameTitleIndex == identity_counters[i] && !tellers[i].offset)
+                tellers[i] = at;
+}
+
+static bool load_instances(struct view_object *object)
+{
+    char text[NAME_ROOM * 2 + 128];
+    opl_instance_view at = {0};
+    opl_counter_view tellers[IDENTITIES];
+    opl_block *block = &object->now_picture->block;
+    find_tellers(object->now_picture, &object->now, tellers);
+    keep_text(object, "");
+    while (picture_next_instance(object->now_picture, &object->now, &at)) {
+        void *grown = grow(object->instances, object->instance_count, sizeof *object->instances);
+        if (!grown)
+            return false;
+        object->instances = grown;
+        struct view_instance *instance = &object->instances[object->instance_count++];
+        *instance = (struct view_instance){.now = at};
+        opl_instance_name(block, &object->now, &at, text, NAME_ROOM);
+        instance->name = keep_text(object, text);
+        load_parent(object, instance);
+        identity(object->now_picture, &object->now, &at, tellers, text, sizeof text);
+        instance->key = keep_text(object, text);
+    }
+    return true;
+}
+
+/* A key and whose it is; sorted, so that equal keys keep their order. */
+struct keyed {
+    const char *key;
+    size_t text; /* offset of the key, until the texts stand still */
+    size_t position;
+    opl_instance_view view;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+    int order = strcmp(a->key, b->key);
+    return order ? order : a->position < b->position ? -1 : a->position > b->position;
+}
+
+static struct keyed *old_keys(struct view_object *object, size_t *ret_count)
+{
+    char text[NAME_ROOM * 2 + 128];
+    struct keyed *keys = NULL;
+    size_t count = 0;
+    opl_instance_view at = {0};
+    opl_counter_view tellers[IDENTITIES];
+    find_tellers(object->before_picture, &object->before, tellers);
+    while (picture_next_instance(object->before_picture, &object->before, &at)) {
+        struct keyed *grown = grow(keys, count, sizeof *keys);
+        if (!grown)
+            break;
+        keys = grown;
+        identity(object->before_picture, &object->before, &at, tellers, text, sizeof text);
+        keys[count] = (struct keyed){NULL, keep_text(object, text), count, at};
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        keys[i].key = view_text(object, keys[i].text);
+    if (count)
+        qsort(keys, count, sizeof *keys, by_key);
+    *ret_count = count;
+    return keys;
+}
+
+static struct keyed *new_keys(const struct view_object *object)
+{
+    struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);
+    for (size_t i = 0; keys && i < object->instance_count; i++)
+        keys[i] = (struct keyed){.key = view_text(object, object->instances[i].key), .position = i};
+    if (keys)
+        qsort(keys, object->instance_count, sizeof *keys, by_key);
+    return keys;
+}
+
+static void pair_instances(struct view_object *object)
+{
+    size_t old_count, o = 0, n = 0;
+    struct keyed *old = old_keys(object, &old_count), *fresh = new_keys(object);
+    while (fresh && o < old_count && n < object->instance_count) {
+        int order = strcmp(old[o].key, fresh[n].key);
+        if (order == 0) {
+            struct view_instance *instance = &object->instances[fresh[n].position];
+            instance->before = old[o].view;
+            instance->has_before = true;
+        }
+        o += order <= 0;
+        n += order >= 0;
+    }
+    free(old);
+    free(fresh);
+}
+
+/* Numbers equal names below one parent in order: name, name#1, name#2 (display only). */
+static bool number_copies(struct view_object *object)
+{
+    struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);
+    if (!keys)
+        return false;
+    for (size_t i = 0; i < object->instance_count; i++)
+        keys[i] =
+            (struct keyed){.key = view_text(object, object->instances[i].name), .position = i};
+    qsort(keys, object->instance_count, sizeof *keys, by_key);
+    for (size_t i = 1; i < object->instance_count; i++) {
+        struct view_instance *one = &object->instances[keys[i - 1].position];
+        struct view_instance *two = &object->instances[keys[i].position];
+        bool same_parent =
+            one->now.definition.ParentObjectInstance == two->now.definition.ParentObjectInstance;
+        if (same_parent && strcmp(keys[i - 1].key, keys[i].key) == 0 && *keys[i].key)
+            two->copy = one->copy + 1;
+    }
+    free(keys);
+    return true;
+}
+
+bool view_object_load(struct view_object *object, struct picture *now, const opl_object_view *where,
+                      struct picture *before, const struct names *names)
+{
+    *object = (struct view_object){.now_picture = now, .now = *where, .before_picture = before};
+    object->title = title_or_number(names, where->type.ObjectNameTitleIndex, object->number);
+    object->has_before =
+        before &&
+        opl_block_find_object(&before->block, where->type.ObjectNameTitleIndex, &object->before);
+    if (!load_counters(object, names) || !load_instances(object) || !number_copies(object))
+        return false;
+    if (object->has_before) {
+        pair_counters(object);
+        pair_instances(object);
+    }
+    return true;
+}
+
+void view_object_done(struct view_object *object)
+{
+    free(object->counters);
+    free(object->instances);
+    free(object->texts);
+    *object = (struct view_object){0};
+}
+
+void view_instance_label(const struct view_object *object, const struct view_instance *instance,
+                         char *out, size_t room)
+{
+    char name[NAME_ROOM], parent[NAME_ROOM], copy[16] = "";
+    text_clean(view_text(object, instance->name), name, sizeof name);
+    text_clean(view_text(object, instance->parent_name), parent, sizeof parent);
+    if (instance->copy)
+        snprintf(copy, sizeof copy, "#%u", instance->copy);
+    if (instance->has_parent)
+        snprintf(out, room, "%s/%s%s", parent, name, copy);
+    else
+        snprintf(out, room, "%s%s", *name ? name : "(no name)", copy);
+}
+
+bool view_object_single(const struct view_object *object)
+{
+    return object->now.type.NumInstances == PERF_NO_INSTANCES;
+}
+
+size_t view_counter_find(const struct view_object *object, uint32_t title_index)
+{
+    for (size_t i = 0; i < object->counter_count; i++)
+        if (object->counters[i].now.definition.CounterNameTitleIndex == title_index &&
+            !object->counters[i].hidden)
+            return i;
+    return (size_t)-1;
+}

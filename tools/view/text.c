@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8 on a terminal: how wide, how cut, and nothing that could steer the terminal. */
+#include "view.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <wctype.h>
+
+static bool ellipsis_is_utf8;
+
+bool text_begin(void)
+{
+    setlocale(LC_ALL, "");
+    ellipsis_is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    if (!ellipsis_is_utf8)
+        setlocale(LC_CTYPE, "C.UTF-8");
+    setlocale(LC_NUMERIC, "C");
+    return ellipsis_is_utf8;
+}
+
+/* One character: its bytes (at least 1) and its code; a wrong byte is U+FFFD. */
+static size_t character(const char *text, wchar_t *ret)
+{
+    mbstate_t state = {0};
+    size_t count = mbrtowc(ret, text, strlen(text), &state);
+    if (count != 0 && count != (size_t)-1 && count != (size_t)-2)
+        return count;
+    *ret = 0xfffd;
+    return 1;
+}
+
+static int character_width(wchar_t code)
+{
+    int width = wcwidth(code);
+    return width < 0 ? 1 : width;
+}
+
+int text_width(const char *text)
+{
+    int width = 0;
+    while (*text) {
+        wchar_t code;
+        text += character(text, &code);
+        width += character_width(code);
+    }
+    return width;
+}
+
+/* C0, DEL, C1 and bidirectional controls: what changes more than its own cell. */
+static bool steers(wchar_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
+}
+
+static size_t escape(wchar_t code, char out[12])
+{
+    static const char plain[] = "\nn\tt\rr\033e\aa\bb";
+    for (const char *at = plain; *at; at += 2)
+        if (code == (wchar_t)*at)
+            return (size_t)snprintf(out, 12, "\\%c", at[1]);
+    return (size_t)snprintf(out, 12, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+}
+
+void text_clean(const char *text, char *out, size_t room)
+{
+    size_t used = 0;
+    while (*text) {
+        wchar_t code;
+        char seen[12];
+        const char *from = text;
+        size_t count = character(text, &code);
+        text += count;
+        if (code == 0xfffd) {
+            from = "\xef\xbf\xbd";
+            count = 3;
+        } else if (steers(code)) {
+            count = escape(code, seen);
+            from = seen;
+        }
+        if (used + count >= room)
+            break;
+        memcpy(out + used, from, count);
+        used += count;
+    }
+    if (room)
+        out[used] = 0;
+}
+
+/* Bytes of `text` that fit into `width` columns. */
+static size_t fitting(const char *text, int width)
+{
+    const char *at = text;
+    while (*at) {
+        wchar_t code;
+        size_t count = character(at, &code);
+        width -= character_width(code);
+        if (width < 0)
+            break;
+        at += count;
+    }
+    return (size_t)(at - text);
+}
+
+void text_cell(FILE *out, const char *text, int width)
+{
+    int room = abs(width), used = text_width(text);
+    if (room == 0)
+        return;
+    if (used > room) {
+        size_t count = fitting(text, room - 1);
+        char *part = strndup(text, count);
+        int left = part ? room - 1 - text_width(part) : 0;
+        fprintf(out, "%s%s%*s", part ? part : "", ellipsis_is_utf8 ? "\xe2\x80\xa6" : "~", left,
+                "");
+        free(part);
+    } else if (width < 0) {
+        fprintf(out, "%*s%s", room - used, "", text);
+    } else {
+        fprintf(out, "%s%*s", text, room - used, "");
+    }
+}
+
+void text_wrap(FILE *out, const char *text, int indent, int width)
+{
+    int at = 0;
+    text += strspn(text, " \n\t\r");
+    while (*text) {
+        char word[512];
+        size_t bytes = strcspn(text, " \n\t\r");
+        char *raw = strndup(text, bytes);
+        text_clean(raw ? raw : "", word, sizeof word);
+        free(raw);
+        int columns = text_width(word);
+        if (at && indent + at + 1 + columns > width) {
+            fputc('\n', out);
+            at = 0;
+        }
+        at += fprintf(out, "%*s%s", at ? 1 : indent, "", word) >= 0 ? columns + (at ? 1 : 0) : 0;
+        text += bytes;
+        text += strspn(text, " \n\t\r");
+    }
+    fputc('\n', out);
+}
+
+static wchar_t folded(const char **text)
+{
+    wchar_t code;
+    *text += character(*text, &code);
+    return (wchar_t)towupper((wint_t)code);
+}
+
+/* The end of `part` in `text` if text begins with it, else NULL. */
+static const char *begins(const char *text, const char *part)
+{
+    while (*part) {
+        if (!*text || folded(&text) != folded(&part))
+            return NULL;
+    }
+    return text;
+}
+
+bool text_equal(const char *left, const char *right)
+{
+    const char *end = begins(left, right);
+    return end && !*end;
+}
+
+bool text_contains(const char *text, const char *part)
+{
+    do {
+        if (begins(text, part))
+            return true;
+    } while (*text && *++text);
+    return false;
+}

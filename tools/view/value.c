@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* One value: raw as the block has it, cooked by PdhFormatFromRawValue, printed with the unit
+ * that its type (and the word Bytes in its title) allows. */
+#include "view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_text(const struct view_counter *counter)
+{
+    return (counter->now.definition.CounterType & 0x00000c00) == PERF_TYPE_TEXT;
+}
+
+static PDH_RAW_COUNTER raw_counter(const opl_sample *sample)
+{
+    return (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_VALID_DATA,
+                             .FirstValue = sample->first,
+                             .SecondValue = sample->second,
+                             .MultiCount = sample->multi_count};
+}
+
+static void cook(const struct view_counter *counter, const opl_sample *now,
+                 const opl_sample *before, struct view_value *ret)
+{
+    PDH_RAW_COUNTER newer = raw_counter(now), older;
+    PDH_FMT_COUNTERVALUE value = {0};
+    LONGLONG time_base = now->time_base;
+    if (before)
+        older = raw_counter(before);
+    ret->status = (DWORD)PdhFormatFromRawValue(counter->now.definition.CounterType,
+                                               PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
+                                               &time_base, &newer, before ? &older : NULL, &value);
+    if (ret->status == 0)
+        ret->status = value.CStatus > PDH_CSTATUS_NEW_DATA ? value.CStatus : 0;
+    ret->state = ret->status ? VIEW_INVALID : VIEW_NUMBER;
+    ret->number = value.doubleValue;
+}
+
+/* A count that stands for itself: shown from its integer, exact to the last digit. */
+static bool stands_for_itself(const struct view_counter *counter)
+{
+    DWORD type = counter->now.definition.CounterType;
+    return (type & 0x00000c00) == PERF_TYPE_NUMBER && (type & 0x000f0000) != PERF_NUMBER_DEC_1000 &&
+           counter->type.name;
+}
+
+void view_value_get(const struct view_object *object, const struct view_instance *instance,
+                    const struct view_counter *counter, struct view_value *ret)
+{
+    opl_sample before;
+    bool has_before = false;
+    *ret = (struct view_value){.state = VIEW_NOTHING};
+    if (counter->now.definition.CounterType == PERF_COUNTER_NODATA)
+        return;
+    if (is_text(counter)) {
+        bool there = opl_counter_text(&object->now_picture->block, &object->now, &instance->now,
+                                      &counter->now, NULL, 0) != 0;
+        ret->state = there ? VIEW_STRING : VIEW_DAMAGED;
+        return;
+    }
+    ret->has_raw = opl_counter_sample(&object->now_picture->block, &object->now, &instance->now,
+                                      &counter->now, &ret->raw);
+    if (!ret->has_raw) {
+        ret->state = VIEW_DAMAGED;
+        return;
+    }
+    if (counter->type.is_base)
+        return;
+    ret->whole = stands_for_itself(counter);
+    if (object->has_before && instance->has_before && counter->has_before)
+        has_before = opl_counter_sample(&object->before_picture->block, &object->before,
+                                        &instance->before, &counter->before, &before);
+    if (!counter->type.name)
+        ret->state = VIEW_UNKNOWN;
+    else if (counter->type.needs_two_samples && !has_before)
+        ret->state = VIEW_WAITING;
+    else
+        cook(counter, &ret->raw, has_before ? &before : NULL, ret);
+}
+
+void view_value_string(const struct view_object *object, const struct view_instance *instance,
+                       const struct view_counter *counter, char *out, size_t room)
+{
+    char text[1024] = "";
+    opl_counter_text(&object->now_picture->block, &object->now, &instance->now, &counter->now, text,
+                     sizeof text);
+    text_clean(text, out, room);
+}
+
+struct scale {
+    double from;
+    double divide;
+    const char *unit;
+};
+
+/* Prints with three significant digits and more for whole parts: 1.23, 12.3, 123, 1234. */
+static void print_scaled(char *out, size_t room, double number, const char *unit)
+{
+    double size = fabs(number);
+    int digits = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : 2;
+    snprintf(out, room, "%.*f%s%s", digits, number, *unit ? " " : "", unit);
+}
+
+static const struct scale *scale_for(const struct scale *scales, double number)
+{
+    while (scales[1].unit && fabs(number) >= scales[1].from)
+        scales++;
+    return scales;
+}
+
+static void print_bytes(char *out, size_t room, double bytes, const char *suffix)
+{
+    static const struct scale scales[] = {
+        {0,                   1,               "B"  },
+        {1000,                1024.0,          "KiB"},
+        {1000 * 1024.0,       1048576.0,       "MiB"},
+        {1000 * 1048576.0,    1073741824.0,    "GiB"},
+        {1000 * 1073741824.0, 1099511627776.0, "TiB"},
+        {0,                   0,               NULL },
+    };
+    const struct scale *scale = scale_for(scales, bytes);
+    char unit[16];
+    snprintf(unit, sizeof unit, "%s%s", scale->unit, suffix);
+    print_scaled(out, room, bytes / scale->divide, unit);
+}
+
+static void print_seconds(char *out, size_t room, double seconds)
+{
+    static const struct scale scales[] = {
+        {0,    1e-6, "us"},
+        {1e-3, 1e-3, "ms"},
+        {1,    1,    "s" },
+        {0,    0,    NULL}
+    };
+    if (seconds < 100) {
+        const struct scale *scale = seconds == 0 ? &scales[2] : scale_for(scales, seconds);
+        print_scaled(out, room, seconds / scale->divide, scale->unit);
+        return;
+    }
+    long long whole = (long long)seconds, days = whole / 86400;
+    int hours = (int)(whole / 3600 % 24), minutes = (int)(whole / 60 % 60),
+        rest = (int)(whole % 60);
+    if (days)
+        snprintf(out, room, "%lld d %02d:%02d:%02d", days, hours, minutes, rest);
+    else
+        snprintf(out, room, "%d:%02d:%02d", hours, minutes, rest);
+}
+
+static void print_rate(char *out, size_t room, double rate, const char *suffix)
+{
+    static const struct scale scales[] = {
+        {0,   1,   ""  },
+        {1e5, 1e3, "k" },
+        {1e6, 1e6, "M" },
+        {1e9, 1e9, "G" },
+        {0,   0,   NULL}
+    };
+    const struct scale *scale = scale_for(scales, rate);
+    char unit[16];
+    snprintf(unit, sizeof unit, "%s%s", scale->unit, suffix);
+    print_scaled(out, room, rate / scale->divide, unit);
+}
+
+static void print_whole(const struct view_counter *counter, const opl_sample *raw, char *out,
+                        size_t room)
+{
+    static const double factors[] = {1, 1, 1024.0, 1048576.0};
+    DWORD type = counter->now.definition.CounterType;
+    if ((type & 0x000f0000) == PERF_NUMBER_HEX)
+        snprintf(out, room, "0x%" PRIX64, (uint64_t)raw->first);
+    else if (counter->unit != UNIT_PLAIN)
+        print_bytes(out, room, (double)raw->first * factors[counter->unit], "");
+    else
+        snprintf(out, room, "%" PRId64, (int64_t)raw->first);
+}
+
+static void print_number(const struct view_counter *counter, const struct view_value *value,
+                         char *out, size_t room)
+{
+    const char *suffix = counter->type.suffix ? counter->type.suffix : "";
+    bool rate = strcmp(suffix, "/sec") == 0;
+    if (value->whole)
+        print_whole(counter, &value->raw, out, room);
+    else if (strcmp(suffix, "%") == 0)
+        snprintf(out, room, "%.1f %%", value->number);
+    else if (strcmp(suffix, "secs") == 0)
+        print_seconds(out, room, value->number);
+    else if (counter->unit == UNIT_BYTES)
+        print_bytes(out, room, value->number, rate ? "/s" : "");
+    else
+        print_rate(out, room, value->number, rate ? "/s" : "");
+}
+
+void view_value_text(const struct view_object *object, const struct view_instance *instance,
+                     const struct view_counter *counter, char *out, size_t room)
+{
+    struct view_value value;
+    view_value_get(object, instance, counter, &value);
+    if (value.state == VIEW_STRING)
+        view_value_string(object, instance, counter, out, room);
+    else if (value.state == VIEW_NUMBER)
+        print_number(counter, &value, out, room);
+    else
+        snprintf(out, room, "-");
+}
+
+const char *view_value_why(const struct view_value *value)
+{
+    static const char *const reasons[] = {
+        [VIEW_NUMBER] = "",
+        [VIEW_STRING] = "",
+        [VIEW_NOTHING] = "",
+        [VIEW_WAITING] = "needs two samples",
+        [VIEW_UNKNOWN] = "unknown counter type",
+        [VIEW_DAMAGED] = "damaged: leaves its counter block",
+    };
+    if (value->state != VIEW_INVALID)
+        return reasons[value->state];
+    if (value->status == PDH_CALC_NEGATIVE_VALUE)
+        return "went down between the samples";
+    if (value->status == PDH_CALC_NEGATIVE_DENOMINATOR)
+        return "its base went down between the samples";
+    if (value->status == PDH_CALC_NEGATIVE_TIMEBASE)
+        return "no time base";
+    return "invalid data";
+}

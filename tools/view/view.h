@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view model: performance blocks, names, and values as a person wants them. Knows no object by
+ * heart: the block describes itself. Used by every tool that shows counters.
+ *
+ *   names    index -> title and explanation, title -> indices
+ *   picture  one block with the bytes that it came in
+ *   object   one object of a picture, its instances paired with those of an older picture
+ *   value    one raw value, cooked where it can be
+ */
+#ifndef OPL_TOOLS_VIEW_H
+#define OPL_TOOLS_VIEW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <openperflib/block.h>
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
+#include <openperflib/winreg.h>
+
+/* ---- names.c ---- */
+struct name_row {
+    uint32_t index;
+    const char *text;
+};
+struct name_table {
+    char *data;
+    struct name_row *rows; /* ascending by index, the first of equal indices only */
+    size_t count;
+};
+struct names {
+    char language[8];
+    struct name_table english, chosen, helps; /* chosen is empty when it is English */
+    bool helps_loaded;
+};
+/* Reads "Counter 009" and "Counter LANGUAGE". Nothing is lost on failure: titles are numbers
+ * then. */
+LSTATUS names_load(struct names *names, const char *language);
+void names_done(struct names *names);
+/* The title in the chosen language, else in English; NULL: it has none. */
+const char *names_title(const struct names *names, uint32_t index);
+const char *names_english(const struct names *names, uint32_t index);
+/* The explanation; the table is read when first asked for. NULL: there is none. */
+const char *names_help(struct names *names, uint32_t index);
+/* The chosen language's table is the English one: it is not installed. */
+bool names_fell_back(const struct names *names);
+/* The indices with this title in either language, without regard to case. */
+size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t room);
+/* How unlike two texts are, without regard to case; 0: equal; small when one contains the other. */
+unsigned names_distance(const char *left, const char *right);
+
+/* ---- picture.c ---- */
+struct picture {
+    unsigned char *data;
+    size_t size, room;
+    opl_block block;
+    opl_block_fault fault; /* the first damage met so far */
+    size_t fault_offset;
+};
+/* Asks HKEY_PERFORMANCE_DATA; reuses the picture's memory. */
+LSTATUS picture_query(struct picture *picture, const char *query);
+/* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
+int picture_read(struct picture *picture, const char *path);
+int picture_save(const struct picture *picture, const char *path);
+/* Sets the block up; false: nothing in it can be read. A block that was cut off is read to its
+ * end. */
+bool picture_begin(struct picture *picture);
+/* Step like the functions of block.h, keep the first fault, and end where the bytes end. */
+bool picture_next_object(struct picture *picture, opl_object_view *object);
+bool picture_next_counter(struct picture *picture, const opl_object_view *object,
+                          opl_counter_view *counter);
+bool picture_next_instance(struct picture *picture, const opl_object_view *object,
+                           opl_instance_view *instance);
+void picture_done(struct picture *picture);
+
+/* ---- object.c ---- */
+enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
+struct view_counter {
+    opl_counter_view now, before;
+    bool has_before;
+    bool hidden; /* a base, or a type without data */
+    enum view_unit unit;
+    opl_type_info type;
+    const char *title; /* never NULL */
+    char number[16];   /* "#12345": the title of what has none */
+};
+struct view_instance {
+    opl_instance_view now, before;
+    bool has_before;
+    size_t name, key; /* offsets in texts */
+    uint32_t copy;    /* n-th of this name and parent: shown as name#n when above 0 */
+    bool has_parent;
+    uint32_t parent_object;
+    size_t parent_name;
+};
+struct view_object {
+    struct picture *now_picture, *before_picture;
+    opl_object_view now, before;
+    bool has_before;
+    const char *title; /* never NULL */
+    char number[16];
+    struct view_counter *counters;
+    size_t counter_count;
+    struct view_instance *instances;
+    size_t instance_count;
+    char *texts;
+    size_t texts_used, texts_room;
+};
+/* Loads what the block says about one object. `before` may be NULL. Damage ends its lists early
+ * and is kept in the picture. False: no memory. */
+bool view_object_load(struct view_object *object, struct picture *now, const opl_object_view *where,
+                      struct picture *before, const struct names *names);
+void view_object_done(struct view_object *object);
+const char *view_text(const struct view_object *object, size_t offset);
+/* "parent/name#2", cleaned for a terminal. */
+void view_instance_label(const struct view_object *object, const struct view_instance *instance,
+                         char *out, size_t room);
+bool view_object_single(const struct view_object *object);
+/* The position of the counter with this title index; (size_t)-1: none. */
+size_t view_counter_find(const struct view_object *object, uint32_t title_index);
+
+/* ---- value.c ---- */
+enum view_state {
+    VIEW_NUMBER,  /* `number`, and `whole` if it is a plain count */
+    VIEW_STRING,  /* a text counter */
+    VIEW_NOTHING, /* a heading or a base */
+    VIEW_WAITING, /* needs two samples */
+    VIEW_UNKNOWN, /* a type that nobody defined */
+    VIEW_DAMAGED, /* leaves its counter block */
+    VIEW_INVALID  /* cooking failed: `status` */
+};
+struct view_value {
+    enum view_state state;
+    bool has_raw;
+    opl_sample raw;
+    bool whole;
+    double number;
+    DWORD status; /* of PDH */
+};
+void view_value_get(const struct view_object *object, const struct view_instance *instance,
+                    const struct view_counter *counter, struct view_value *ret);
+/* A text counter's text, cleaned. */
+void view_value_string(const struct view_object *object, const struct view_instance *instance,
+                       const struct view_counter *counter, char *out, size_t room);
+/* As a person reads it: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" where there is none. */
+void view_value_text(const struct view_object *object, const struct view_instance *instance,
+                     const struct view_counter *counter, char *out, size_t room);
+/* Why there is no number, "" if there is one. */
+const char *view_value_why(const struct view_value *value);
+
+/* ---- text.c ---- */
+/* Call first: names are UTF-8 whatever the locale says. Tells whether the terminal is UTF-8 too. */
+bool text_begin(void);
+/* Columns on a terminal. */
+int text_width(const char *text);
+/* Copies with control characters made visible (\n, \e, \x7f): names are a stranger's words. */
+void text_clean(const char *text, char *out, size_t room);
+/* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
+void text_cell(FILE *out, const char *text, int width);
+/* Prints in lines of at most `width` columns, each behind `indent` blanks. */
+void text_wrap(FILE *out, const char *text, int indent, int width);
+bool text_equal(const char *left, const char *right); /* without regard to case */
+bool text_contains(const char *text, const char *part);
+
+#endif
