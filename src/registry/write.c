@@ -6,6 +6,7 @@
 #include "registry/hive.h"
 #include "registry/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define LOCK_FILE ".lock"
+static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 /* one writer of this process at a time; taken before the file lock */
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
@@ -66,6 +68,37 @@ static LSTATUS open_folder(enum registry_layer layer, int *ret_fd)
     if (*ret_fd < 0 || fstat(*ret_fd, &st) != 0)
         return status_from_errno(errno);
     return layer_trusts(layer, &st) ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
+}
+
+static bool is_temporary_name(const char *name)
+{
+    return name[0] == '.' && strlen(name) == 21 && strspn(name + 1, "0123456789abcdef") == 16 &&
+           !strcmp(name + 17, ".tmp");
+}
+
+/* What writers left that were killed in the middle; young ones may belong to somebody. */
+static void sweep(int folder)
+{
+    struct stat st;
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = again >= 0 ? fdopendir(again) : NULL;
+    if (!listing && again >= 0)
+        close(again);
+    for (struct dirent *entry; listing && (entry = readdir(listing));)
+        if (is_temporary_name(entry->d_name) && !fstatat(folder, entry->d_name, &st, 0) &&
+            clock_filetime() - clock_filetime_of(&st.st_mtim) > old_temporary_100ns)
+            unlinkat(folder, entry->d_name, 0);
+    if (listing)
+        closedir(listing);
+}
+
+/* Once in a process is enough. */
+static void sweep_once(enum registry_layer layer, int folder)
+{
+    static bool swept[STORE_LAYERS];
+    if (!swept[layer])
+        sweep(folder);
+    swept[layer] = true;
 }
 
 static LSTATUS load_manual(struct writing *writing)
@@ -166,6 +199,7 @@ static LSTATUS apply(struct writing *writing, struct change *change)
                                                               [CHANGE_DELETE_VALUE] = delete_value,
                                                               [CHANGE_DELETE_KEY] = delete_key,
                                                               [CHANGE_EMPTY] = empty_key};
+    sweep_once(writing->layer, writing->folder);
     LSTATUS status = check_change(writing->layer, change);
     status = status ? status : load_manual(writing);
     status = status ? status : kinds[change->kind](writing, change);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test program of this folder includes: its own root, and files of the layers. */
+/* What every test program of this folder includes: its own test_root, and files of the layers. */
 #ifndef OPL_REGISTRY_TEST_H
 #define OPL_REGISTRY_TEST_H
 
@@ -24,14 +24,14 @@
 #define KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\Test"
 #define USER_KEY "HKEY_CURRENT_USER\\Test"
 
-static char root[64];
+static char test_root[64];
 
 static inline int set_up(void **state)
 {
     char vendor[96];
-    temp_make(root);
-    snprintf(vendor, sizeof vendor, "%s/vendor", root);
-    setenv("OPENPERFLIB_ROOT", root, 1);
+    temp_make(test_root);
+    snprintf(vendor, sizeof vendor, "%s/vendor", test_root);
+    setenv("OPENPERFLIB_ROOT", test_root, 1);
     setenv("OPENPERFLIB_VENDOR", vendor, 1);
     store_forget();
     place_forget();
@@ -42,14 +42,14 @@ static inline int tear_down(void **state)
 {
     store_forget();
     place_forget();
-    temp_remove(root);
+    temp_remove(test_root);
     return 0;
 }
 
 static inline const char *path_of(const char *name)
 {
     static char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
+    snprintf(path, sizeof path, "%s/%s", test_root, name);
     return path;
 }
 

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of reading and printing .reg text: every value form, encodings, damage. */
+#include "test.h"
+#include "registry/hive.h"
+
+const struct registry_tables registry_tables = {0};
+
+/* One line per entry, so that a test states the whole file at once. */
+static bool note_entry(void *self, const opl_reg_entry *entry)
+{
+    struct buffer *out = self;
+    static const char *const kinds[] = {"key", "-key", "value", "-value", "comment", "damaged"};
+    buffer_printf(out, "%u %s", entry->line, kinds[entry->kind]);
+    if (entry->kind <= OPL_REG_DELETE_KEY)
+        buffer_printf(out, " %s", entry->key);
+    else
+        buffer_printf(out, " %s", entry->name);
+    if (entry->kind == OPL_REG_VALUE) {
+        buffer_printf(out, " %u ", (unsigned)entry->type);
+        for (size_t i = 0; i < entry->size; i++)
+            buffer_printf(out, "%02x", ((const unsigned char *)entry->data)[i]);
+    }
+    return buffer_add_byte(out, '\n');
+}
+
+static void assert_reads_bytes(const void *bytes, size_t size, unsigned flags, const char *expected)
+{
+    BUFFER_AUTO out = {0};
+    assert_int_equal(opl_reg_read(bytes, size, flags, note_entry, &out), ERROR_SUCCESS);
+    assert_string_equal(out.data ? out.data : "", expected);
+}
+
+static void assert_reads(const char *text, const char *expected)
+{
+    assert_reads_bytes(text, strlen(text), 0, expected);
+}
+
+static void every_value_form(void **state)
+{
+    assert_reads(HEADER "[HKLM\\A]\n"
+                        "@=\"default\"\n"
+                        "\"a\\\\b \\\"q\\\"\"=\"c\\\\d \\\"e\\\"\" ; why\n"
+                        "\"empty\" = \"\"\n"
+                        "\"dword\"=dword:0000002A\n"
+                        "\"bin\"=hex:01,ff\n"
+                        "\"nothing\"=hex:\n"
+                        "\"none\"=hex(0):\n"
+                        "\"expand\"=hex(2):25,00,41,00,25,00,00,00\n"
+                        "\"multi\"=hex(7):61,00,00,00,62,00,00,00,00,00\n"
+                        "\"qword\"=hex(b):01,00,00,00,00,00,00,80\n"
+                        "\"odd dword\"=hex(4):01,02\n"
+                        "\"wide\"=hex(1):16,04,00,00\n"
+                        "\"own\"=hex(fffe):07\n",
+                 "3 key HKEY_LOCAL_MACHINE\\A\n"
+                 "4 value  1 64656661756c7400\n"
+                 "5 value a\\b \"q\" 1 635c64202265220"
+                 "0\n"
+                 "6 value empty 1 00\n"
+                 "7 value dword 4 2a000000\n"
+                 "8 value bin 3 01ff\n"
+                 "9 value nothing 3 \n"
+                 "10 value none 0 \n"
+                 "11 value expand 2 25412500\n"
+                 "12 value multi 7 6100620000\n"
+                 "13 value qword 11 0100000000000080\n"
+                 "14 value odd dword 4 0102\n"
+                 "15 value wide 1 d09600\n"
+                 "16 value own 65534 07\n");
+}
+
+static void deletions_comments_and_continued_lines(void **state)
+{
+    assert_reads(HEADER "; first\n"
+                        "[-HKEY_LOCAL_MACHINE\\A\\B]\n"
+                        "[HKEY_CURRENT_USER\\x]y]\r\n"
+                        "\"gone\"=-\r\n"
+                        "@=-\n"
+                        "\"long\"=hex:01,\\\r\n"
+                        "  02,\\\n"
+                        "  03\n"
+                        "\"behind\"=dword:1\n",
+                 "3 comment ; first\n"
+                 "4 -key HKEY_LOCAL_MACHINE\\A\\B\n"
+                 "5 key HKEY_CURRENT_USER\\x]y\n"
+                 "6 -value gone\n"
+                 "7 -value \n"
+                 "8 value long 3 010203\n"
+                 "11 value behind 4 01000000\n");
+}
+
+static void regedit4_keeps_bytes_of_the_code_page(void **state)
+{
+    assert_reads("REGEDIT4\r\n\r\n[HKEY_USERS\\A]\r\n\"m\"=hex(7):61,00,e9,00,00\r\n"
+                 "\"t\"=\"\x80\xe9\"\r\n",
+                 "3 key HKEY_USERS\\A\n4 value m 7 6100c3a90000\n5 value t 1 e282acc3a900\n");
+}
+
+static void utf16_with_its_mark(void **state)
+{
+    static const WCHAR text[] = u"\uFEFFWindows Registry Editor Version 5.00\r\n\r\n"
+                                u"[HKEY_LOCAL_MACHINE\\\u0416]\r\n\"\u00e9\"=\"\U0001F600\"\r\n";
+    assert_reads_bytes(text, sizeof text - 2, OPL_REG_STRICT_HEADER,
+                       "3 key HKEY_LOCAL_MACHINE\\\u0416\n4 value \u00e9 1 f09f988000\n");
+    assert_reads("\xef\xbb\xbf" HEADER "[HKLM\\A]\n", "3 key HKEY_LOCAL_MACHINE\\A\n");
+}
+
+static void an_ansi_file_is_one_encoding_a_store_file_is_not(void **state)
+{
+    static const char text[] = HEADER "[HKLM\\A]\n\"a\"=\"\xe9\"\n\"b\"=\"\xc3\xa9\"\n";
+    assert_reads_bytes(text, strlen(text), OPL_REG_ONE_ENCODING,
+                       "3 key HKEY_LOCAL_MACHINE\\A\n4 value a 1 c3a900\n"
+                       "5 value b 1 c383c2a900\n");
+    assert_reads(text, "3 key HKEY_LOCAL_MACHINE\\A\n4 damaged \"a\"=\"\xe9\"\n"
+                       "5 value b 1 c3a900\n");
+}
+
+static void a_file_without_header(void **state)
+{
+    BUFFER_AUTO out = {0};
+    assert_int_equal(opl_reg_read("[HKLM\\A]\n", 9, OPL_REG_STRICT_HEADER, note_entry, &out),
+                     ERROR_NOT_REGISTRY_FILE);
+    assert_int_equal(opl_reg_read("", 0, OPL_REG_STRICT_HEADER, note_entry, &out),
+                     ERROR_NOT_REGISTRY_FILE);
+    assert_null(out.data);
+    assert_reads("[HKLM\\A]\n", "1 damaged [HKLM\\A]\n1 key HKEY_LOCAL_MACHINE\\A\n");
+    assert_reads("Windows Registry Edit\n[HKLM\\A]\n",
+                 "1 damaged Windows Registry Edit\n2 key HKEY_LOCAL_MACHINE\\A\n");
+}
+
+static void each_damage_is_one_line(void **state)
+{
+    static const char *const lines[] = {"\"a",
+                                        "\"a\"",
+                                        "\"a\"=",
+                                        "\"a\"=\"b",
+                                        "\"a\"=\"b\\\"",
+                                        "\"a\"=\"b\" c",
+                                        "\"a\"=\"\\x\"",
+                                        "\"a\"=dword:",
+                                        "\"a\"=dword:123456789",
+                                        "\"a\"=dword:1g",
+                                        "\"a\"=hex:1,",
+                                        "\"a\"=hex:zz",
+                                        "\"a\"=hex:1 2",
+                                        "\"a\"=hex(:1",
+                                        "\"a\"=hex(7):1",
+                                        "\"a\"=hex():1",
+                                        "\"a\"=hex(123456789):1",
+                                        "\"a\"=text",
+                                        "\"a\"=--",
+                                        "plain",
+                                        "\"a\"=hex:1,\\",
+                                        "\"a\"=\"\x01\"",
+                                        "\"\xff\"=\"x\"",
+                                        "@",
+                                        "=\"x\"",
+                                        "\"a\"=\"b\x7f\xed\xa0\""};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        BUFFER_AUTO text = {0}, expected = {0};
+        buffer_printf(&text, HEADER "[HKLM\\A]\n%s\n\"ok\"=dword:1\n", lines[i]);
+        buffer_printf(&expected,
+                      "3 key HKEY_LOCAL_MACHINE\\A\n4 damaged %s\n5 value ok 4 01000000\n",
+                      lines[i]);
+        assert_reads(text.data, expected.data);
+    }
+}
+
+static void a_damaged_key_line_costs_its_values(void **state)
+{
+    static const char *const lines[] = {"[HKLM\\A",
+                                        "[",
+                                        "[]",
+                                        "[-]",
+                                        "[HKLM\\]",
+                                        "[HKLM\\\\A]",
+                                        "[HKEY_PERFORMANCE_DATA]",
+                                        "[Nowhere\\A]",
+                                        "[\\HKLM]"};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        BUFFER_AUTO text = {0}, expected = {0};
+        buffer_printf(&text, HEADER "[HKLM\\Before]\n%s\n\"lost\"=dword:1\n[HKLM\\B]\n", lines[i]);
+        buffer_printf(&expected,
+                      "3 key HKEY_LOCAL_MACHINE\\Before\n4 damaged %s\n"
+                      "5 damaged \"lost\"=dword:1\n6 key HKEY_LOCAL_MACHINE\\B\n",
+                      lines[i]);
+        assert_reads(text.data, expected.data);
+    }
+}
+
+static void names_have_limits(void **state)
+{
+    BUFFER_AUTO text = {0}, out = {0};
+    buffer_add_text(&text, HEADER "[HKLM\\");
+    for (int i = 0; i < LIMIT_KEY_NAME + 1; i++)
+        buffer_add_byte(&text, 'k');
+    buffer_add_text(&text, "]\n[HKLM");
+    for (int i = 0; i < LIMIT_KEY_DEPTH + 1; i++)
+        buffer_add_text(&text, "\\k");
+    buffer_add_text(&text, "]\n");
+    assert_int_equal(opl_reg_read(text.data, text.len, 0, note_entry, &out), ERROR_SUCCESS);
+    assert_null(strstr(out.data, " key "));
+    assert_non_null(strstr(out.data, "3 damaged"));
+    assert_non_null(strstr(out.data, "4 damaged"));
+}
+
+static bool add_to_tree(void *self, const opl_reg_entry *entry)
+{
+    struct tree_key *root = self;
+    if (entry->kind == OPL_REG_KEY)
+        return tree_make(root, entry->key, true);
+    if (entry->kind == OPL_REG_DELETE_KEY)
+        return tree_bury_key(root, entry->key);
+    struct tree_key *key = tree_find(root, entry->key);
+    if (entry->kind == OPL_REG_DELETE_VALUE)
+        return tree_bury(key, entry->name);
+    return tree_set(key, entry->name, entry->type, entry->data, entry->size);
+}
+
+static struct tree_key *tree_of(const char *text, size_t size)
+{
+    struct tree_key *root = tree_new();
+    assert_int_equal(opl_reg_read(text, size, 0, add_to_tree, root), ERROR_SUCCESS);
+    return root;
+}
+
+/* Any bytes in any type: printed, read and printed again they are the same. */
+static void what_is_printed_reads_back(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "\0",
+                                        "plain\0",
+                                        "two\0nuls\0\0",
+                                        "no end",
+                                        "a\nb\0",
+                                        "\"q\\\0",
+                                        "\u0416\U0001F600\0",
+                                        "\xed\xa0\x80\0"};
+    static const size_t sizes[] = {0, 1, 6, 10, 6, 4, 4, 7, 4};
+    TREE_AUTO *root = tree_new();
+    struct tree_key *key = tree_make(root, "HKEY_LOCAL_MACHINE\\A \\]\\\u0416\\B;", true);
+    for (uint32_t type = 0; type < 13; type++)
+        for (size_t i = 0; i < COUNT(texts); i++) {
+            char name[32];
+            snprintf(name, sizeof name, "\\v\"%u %zu;", (unsigned)type, i);
+            tree_set(key, name, type, texts[i], sizes[i]);
+        }
+    char long_bytes[500];
+    for (size_t i = 0; i < sizeof long_bytes; i++)
+        long_bytes[i] = (char)(i * 7);
+    tree_set(key, "", REG_BINARY, long_bytes, sizeof long_bytes);
+    tree_bury(key, "gone");
+    tree_bury_key(root, "HKEY_LOCAL_MACHINE\\Buried");
+    tree_bury_key(root, "HKEY_LOCAL_MACHINE\\Again");
+    tree_make(root, "HKEY_LOCAL_MACHINE\\Again\\Below", true);
+    BUFFER_AUTO first = {0}, second = {0};
+    assert_true(hive_print(&first, root, "; remark\n"));
+    TREE_AUTO *again = tree_of(first.data, first.len);
+    assert_true(hive_print(&second, again, "; remark\n"));
+    assert_string_equal(first.data, second.data);
+    const struct tree_key *found = tree_find(again, "HKEY_LOCAL_MACHINE\\A \\]\\\u0416\\B;");
+    assert_int_equal(found->value_count, key->value_count);
+    for (size_t i = 0; i < key->value_count; i++) {
+        const struct tree_value *value = tree_value(found, key->values[i].name);
+        assert_int_equal(value->type, key->values[i].type);
+        assert_int_equal(value->size, key->values[i].size);
+        assert_memory_equal(value->data ? value->data : "", key->values[i].data, value->size);
+    }
+    for (const char *line = first.data; line; line = strchr(line + 1, '\n'))
+        assert_true(strcspn(line + 1, "\n") <= 100);
+}
+
+static void one_entry_printed_for_a_tool(void **state)
+{
+    char text[64];
+    size_t size = 0;
+    opl_reg_entry entry = {
+        .kind = OPL_REG_VALUE, .name = "n", .type = REG_DWORD, .data = "\1\0\0", .size = 4};
+    assert_int_equal(opl_reg_print(&entry, NULL, &size), ERROR_MORE_DATA);
+    assert_int_equal(size, sizeof "\"n\"=dword:00000001\n");
+    size = sizeof text;
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_SUCCESS);
+    assert_string_equal(text, "\"n\"=dword:00000001\n");
+    entry.data = NULL;
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_INVALID_PARAMETER);
+    entry.kind = OPL_REG_DAMAGED;
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_INVALID_PARAMETER);
+}
+
+static bool stop(void *self, const opl_reg_entry *entry)
+{
+    ++*(int *)self;
+    return false;
+}
+
+static void the_reader_stops_when_told(void **state)
+{
+    int calls = 0;
+    const char *text = HEADER "[HKLM\\A]\n[HKLM\\B]\n";
+    assert_int_equal(opl_reg_read(text, strlen(text), 0, stop, &calls), ERROR_SUCCESS);
+    assert_int_equal(calls, 1);
+}
+
+/* A good file with each byte changed in turn: every other line still counts. */
+static void one_byte_costs_one_line(void **state)
+{
+    char text[] =
+        HEADER "[HKLM\\A]\n\"a\"=\"1\"\n\"b\"=dword:2\n\"c\"=hex:03\n[HKLM\\B]\n\"d\"=\"4\"\n";
+    size_t size = strlen(text);
+    for (size_t i = strlen(HEADER) - 1; i < size; i++)
+        for (int change = 1; change < 256; change <<= 1) {
+            text[i] = (char)(text[i] ^ change);
+            TREE_AUTO *root = tree_of("", 0);
+            BUFFER_AUTO out = {0};
+            assert_int_equal(opl_reg_read(text, size, 0, note_entry, &out), ERROR_SUCCESS);
+            int good = 0;
+            for (const char *at = out.data; (at = strstr(at, " value ")); at++)
+                good++;
+            text[i] = (char)(text[i] ^ change);
+            bool key_line = i < strlen(HEADER "[HKLM\\A]\n");
+            assert_true(good >= (key_line ? 1 : 2));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_value_form),
+        cmocka_unit_test(deletions_comments_and_continued_lines),
+        cmocka_unit_test(regedit4_keeps_bytes_of_the_code_page),
+        cmocka_unit_test(utf16_with_its_mark),
+        cmocka_unit_test(an_ansi_file_is_one_encoding_a_store_file_is_not),
+        cmocka_unit_test(a_file_without_header),
+        cmocka_unit_test(each_damage_is_one_line),
+        cmocka_unit_test(a_damaged_key_line_costs_its_values),
+        cmocka_unit_test(names_have_limits),
+        cmocka_unit_test(what_is_printed_reads_back),
+        cmocka_unit_test(one_entry_printed_for_a_tool),
+        cmocka_unit_test(the_reader_stops_when_told),
+        cmocka_unit_test(one_byte_costs_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

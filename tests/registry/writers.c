@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several processes write at once, and are killed at any moment: a value whose writing has returned
+ * is there afterwards. `writers N` kills N times (the quick test 60, the slow one 1,000).
+ */
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+const struct registry_tables registry_tables = {0};
+
+enum { WRITERS = 3, VALUES = 30, SLOTS = 8, LONGEST_LIFE_US = 12000 };
+static unsigned kills = 60;
+
+static void child_write_all(int writer)
+{
+    char name[32];
+    for (uint32_t i = 0; i < VALUES; i++) {
+        snprintf(name, sizeof name, "w%d-%u", writer, (unsigned)i);
+        if (registry_set(LAYER_MACHINE, KEY, name, REG_DWORD, &i, sizeof i) != ERROR_SUCCESS)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+static void three_processes_at_once_lose_nothing(void **state)
+{
+    pid_t children[WRITERS];
+    char name[32];
+    int status;
+    for (int writer = 0; writer < WRITERS; writer++) {
+        children[writer] = fork();
+        if (!children[writer])
+            child_write_all(writer);
+    }
+    for (int writer = 0; writer < WRITERS; writer++) {
+        assert_int_equal(waitpid(children[writer], &status, 0), children[writer]);
+        assert_int_equal(status, 0);
+    }
+    for (int writer = 0; writer < WRITERS; writer++)
+        for (uint32_t i = 0; i < VALUES; i++) {
+            uint32_t value = 0;
+            snprintf(name, sizeof name, "w%d-%u", writer, (unsigned)i);
+            assert_int_equal(registry_get_dword(KEY, name, &value), ERROR_SUCCESS);
+            assert_int_equal(value, i);
+        }
+}
+
+/* Each writer has its own slots, each slot holds the last number written; the number goes to the pipe
+ * when the registry has said that it is written. */
+static void child_write_until_killed(int writer, uint32_t number, int told)
+{
+    char name[32];
+    for (;; number++) {
+        snprintf(name, sizeof name, "w%d-%u", writer, (unsigned)(number % SLOTS));
+        if (registry_set(LAYER_MACHINE, KEY, name, REG_DWORD, &number, sizeof number) ||
+            write(told, &number, sizeof number) != sizeof number)
+            _exit(1);
+    }
+}
+
+struct writer {
+    pid_t child;
+    int told;
+    uint32_t last; /* committed */
+};
+
+static void start(struct writer *writer, int index)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    writer->child = fork();
+    if (!writer->child)
+        child_write_until_killed(index, writer->last + 1, ends[1]);
+    close(ends[1]);
+    writer->told = ends[0];
+}
+
+static void kill_and_listen(struct writer *writer)
+{
+    int status;
+    uint32_t number;
+    kill(writer->child, SIGKILL);
+    waitpid(writer->child, &status, 0);
+    assert_true(WIFSIGNALED(status));
+    while (read(writer->told, &number, sizeof number) == sizeof number)
+        writer->last = number;
+    close(writer->told);
+}
+
+/* The newest number of the slots is the one last told, or the one that was just being written. */
+static void check(const struct writer *writer, int index)
+{
+    char name[32];
+    uint32_t newest = 0, value;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        snprintf(name, sizeof name, "w%d-%u", index, (unsigned)slot);
+        if (registry_get_dword(KEY, name, &value) == ERROR_SUCCESS && value > newest)
+            newest = value;
+    }
+    if (newest < writer->last || newest > writer->last + 1)
+        fail_msg("writer %d: %u was committed, %u is there", index, (unsigned)writer->last,
+                 (unsigned)newest);
+}
+
+static void killed_writers_lose_nothing_committed(void **state)
+{
+    struct writer writers[WRITERS] = {{0}};
+    unsigned seed = (unsigned)getpid();
+    uint32_t total = 0;
+    for (unsigned killed = 0; killed < kills; killed += WRITERS) {
+        for (int i = 0; i < WRITERS; i++)
+            start(&writers[i], i);
+        for (int i = 0; i < WRITERS; i++) {
+            usleep((useconds_t)rand_r(&seed) % LONGEST_LIFE_US);
+            kill_and_listen(&writers[i]);
+        }
+        for (int i = 0; i < WRITERS; i++)
+            check(&writers[i], i);
+    }
+    for (int i = 0; i < WRITERS; i++)
+        total += writers[i].last;
+    assert_true(total > kills / 4);
+    assert_int_equal(access(path_of("events"), F_OK), -1); /* and no damage was met */
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        kills = (unsigned)atoi(argv[1]);
+    signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        ROOT_TEST(three_processes_at_once_lose_nothing),
+        ROOT_TEST(killed_writers_lose_nothing_committed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
