@@ -22,6 +22,15 @@ static uint64_t row_sum(const opl_listing *listing, size_t count, size_t row, si
     return sum;
 }
 
+/* The total of the children belongs to the total of their parents, which is made before. */
+static void total_parent(opl_listing *listing)
+{
+    const opl_object *parent = listing->object->is->listed_with;
+    const opl_listing *parents = parent ? opl_listing_of(listing, parent) : NULL;
+    if (parents && parents->count)
+        opl_listing_parent(listing, parent, (uint32_t)parents->count - 1);
+}
+
 /* Row after row over all instances: the sum of one column. */
 void listing_total(opl_listing *listing)
 {
@@ -30,6 +39,7 @@ void listing_total(opl_listing *listing)
     opl_listing_add(listing, object->is->total, strlen(object->is->total));
     if (listing->count == count)
         return;
+    total_parent(listing);
     uint64_t *total = listing->values + count * object->all_rows;
     for (size_t i = 0; i < object->row_count; i++) {
         opl_total rule = object->rows[i].total;

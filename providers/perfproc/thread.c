@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Thread (232): the threads of the very processes that are in Process of the same answer, named by
+ * their ordinal in the process. Linux tells neither where a thread began nor, in Windows' terms, why
+ * it waits.
+ */
+#include <string.h>
+
+#include "perfproc.h"
+
+static const opl_source status = {"proc/*/status"};
+
+/* Words of proc/PID/stat. */
+enum { STAT_PRIORITY = 18 };
+
+static bool priority_current(opl_reading *reading, uint64_t *ret)
+{
+    uint64_t priority;
+    if (!opl_reading_column(reading, &perfproc_stat, STAT_PRIORITY, &priority))
+        return false;
+    *ret = perfproc_priority_level((int64_t)priority);
+    return true;
+}
+
+/* The letters of Linux and the numbers of Windows. */
+static const struct state {
+    char letters[8];
+    uint64_t number;
+} states[] = {
+    {"R",      PERFPROC_RUNNING   },
+    {"SDITtP", PERFPROC_WAITING   },
+    {"ZXx",    PERFPROC_TERMINATED}
+};
+
+static bool thread_state(opl_reading *reading, uint64_t *ret)
+{
+    size_t bytes;
+    const char *text = opl_reading_text(reading, &perfproc_stat, &bytes);
+    const char *end = text ? memrchr(text, ')', bytes) : NULL;
+    if (!end || end[1] != ' ' || !end[2])
+        return false;
+    *ret = PERFPROC_UNKNOWN;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strchr(states[i].letters, end[2]))
+            *ret = states[i].number;
+    return true;
+}
+
+/* clang-format off */
+static const opl_counter counters[] = {
+    {6, 7, PERF_100NSEC_TIMER, 0, PERF_DETAIL_NOVICE, OPL_COLUMNS(&perfproc_stat, 14, 15, OPL_TICKS),
+     .name = "% Processor Time",
+     .help = "The share of elapsed time that a processor was doing work: everything but the time of its idle "
+             "thread. For a thread it is the share that this thread ran."},
+    {142, 143, PERF_100NSEC_TIMER, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfproc_stat, 14, OPL_TICKS),
+     .name = "% User Time",
+     .help = "The share of elapsed time spent in user mode, that is in the code of programs rather than of the "
+             "operating system."},
+    {144, 145, PERF_100NSEC_TIMER, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfproc_stat, 15, OPL_TICKS),
+     .name = "% Privileged Time",
+     .help = "The share of elapsed time spent in privileged mode, that is in the operating system and its drivers."},
+    {146, 147, PERF_COUNTER_COUNTER, -2, PERF_DETAIL_NOVICE, OPL_KEY(&status, "voluntary_ctxt_switches + nonvoluntary_ctxt_switches", OPL_ONE),
+     .name = "Context Switches/sec",
+     .help = "The rate at which processors change from one thread to another. For the machine the changes of all "
+             "processors are added up; for a thread only its own count."},
+    {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation), .total = OPL_NOW,
+     .name = "Elapsed Time",
+     .help = "The time, in seconds, since the process or thread was started.",
+     .where = "`proc/*/stat`: word 22, ticks since the start of the system, added to the FILETIME of that start"},
+    {694, 695, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN(priority_current), .total = OPL_NONE,
+     .name = "Priority Current",
+     .help = "The priority of the thread at this moment. The system may raise and lower it around the base priority.",
+     .where = "`proc/*/stat`: word 18, the priority that the scheduler uses now, on the scale of Priority Base"},
+    {682, 683, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_priority_base), .total = OPL_NONE,
+     .name = "Priority Base",
+     .help = "The base priority of the process or thread. Its threads are scheduled around this value; a higher "
+             "one goes first.",
+     .where = "`proc/*/stat`: words 19, 40, 41: nice 19..0..-20 is 1..8..15, real-time priority 1..99 is 16..31, a "
+              "deadline 31, the idle policy 1"},
+    {46, 47, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_WIZARD, OPL_FN(thread_state), .total = OPL_NONE,
+     .name = "Thread State",
+     .help = "What the thread is doing, as a number: 0 initialized, 1 ready, 2 running, 3 about to run, 4 "
+             "terminated, 5 waiting, 6 in transition, 7 unknown.",
+     .where = "`proc/*/stat`: word 3: R is 2 (running or ready: Linux does not tell them apart), S, D, I, T, t and "
+              "P are 5, Z, X and x are 4, others 7"},
+    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_KEY(&status, "Tgid", OPL_ONE), .total = OPL_NONE,
+     .name = "ID Process",
+     .help = "The number that identifies the process as long as it exists. It may be given to another process "
+             "later."},
+    {804, 805, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfproc_stat, 1, OPL_ONE), .total = OPL_NONE,
+     .name = "ID Thread",
+     .help = "The number that identifies the thread as long as it exists. It may be given to another thread later."},
+};
+/* clang-format on */
+
+const opl_object perfproc_thread = {
+    .index = 232,
+    .help_index = 233,
+    .name = "Thread",
+    .help = "The Thread object tells what each thread of each process does. The parent of a thread "
+            "is its process.",
+    OPL_COUNTERS(counters),
+    .default_counter = 6,
+    .clock = true,
+    .related = &perfproc_process,
+    .instances = true,
+    .total = "_Total",
+    .listed_with = &perfproc_process,
+};
