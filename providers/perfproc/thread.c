@@ -22,6 +22,12 @@ static bool priority_current(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
+static bool process_number(opl_reading *reading, uint64_t *ret)
+{
+    *ret = opl_reading_note(reading);
+    return true;
+}
+
 /* The letters of Linux and the numbers of Windows. */
 static const struct state {
     char letters[8];
@@ -83,7 +89,7 @@ static const opl_counter counters[] = {
              "terminated, 5 waiting, 6 in transition, 7 unknown.",
      .where = "`proc/*/stat`: word 3: R is 2 (running or ready: Linux does not tell them apart), S, D, I, T, t and "
               "P are 5, Z, X and x are 4, others 7"},
-    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_KEY(&status, "Tgid", OPL_ONE), .total = OPL_NONE,
+    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FN(process_number), .total = OPL_NONE,
      .name = "ID Process",
      .help = "The number that identifies the process as long as it exists. It may be given to another process "
              "later."},

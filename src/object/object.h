@@ -191,7 +191,7 @@ struct opl_provider {
     uint64_t other_folders; /* of proc, that are no processes */
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
-    char entries[32768]; /* folder entries as the kernel writes them */
+    _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
 };
 int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
 bool provider_live(void);                  /* the system root is "/" */

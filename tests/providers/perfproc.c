@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* perfproc over a tree made here: odd names, zombies, unreadable and vanished files, exact values. */
+#include "perfproc.h"
+
+enum { FREQUENCY = 10000000, BTIME = 1700000000 };
+
+static uint64_t tick(void)
+{
+    return FREQUENCY / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* One stat file; words that matter are given, the others are telling numbers. */
+struct task {
+    int id, parent, threads, priority, nice, realtime, policy;
+    char state;
+    const char *name;
+};
+
+static void write_stat(const char *folder, const struct task *task)
+{
+    char path[128], text[1024];
+    snprintf(path, sizeof path, "proc/%s/stat", folder);
+    int length = snprintf(text, sizeof text,
+                          "%d (%s) %c %d 5 6 7 8 9 100 11 12 13 1000 500 16 17 %d %d %d 21 2200 "
+                          "8192000 300 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 %d %d 42\n",
+                          task->id, task->name, task->state, task->parent, task->priority,
+                          task->nice, task->threads, task->realtime, task->policy);
+    tree_write_bytes(path, text, (size_t)length);
+}
+
+static void write_status(const char *folder, bool memory)
+{
+    char path[128], text[512];
+    snprintf(path, sizeof path, "proc/%s/status", folder);
+    snprintf(text, sizeof text,
+             "Name:\tx\nTgid:\t1\n%svoluntary_ctxt_switches:\t40\n"
+             "nonvoluntary_ctxt_switches:\t2\n",
+             memory ? "VmPeak:\t   9000 kB\nVmHWM:\t    1300 kB\nVmRSS:\t    1200 kB\n"
+                      "RssAnon:\t     700 kB\nVmSwap:\t      60 kB\n"
+                    : "");
+    tree_write(path, text);
+}
+
+static void write_process(const struct task *task)
+{
+    char folder[64], path[128];
+    snprintf(folder, sizeof folder, "%d", task->id);
+    write_stat(folder, task);
+    write_status(folder, task->state != 'Z');
+    snprintf(path, sizeof path, "proc/%d/io", task->id);
+    tree_write(path, "rchar: 3000\nwchar: 2000\nsyscr: 30\nsyscw: 20\nread_bytes: 1\n");
+    for (int i = 0; i < task->threads; i++) {
+        struct task thread = *task;
+        thread.id = task->id + i;
+        snprintf(folder, sizeof folder, "%d/task/%d", task->id, thread.id);
+        write_stat(folder, &thread);
+        write_status(folder, true);
+    }
+}
+
+static const struct task ordinary = {100, 1, 1, 20, 0, 0, 0, 'S', "ordinary"};
+
+static int begin(void **state)
+{
+    static const char *const names[] = {"with blank", "a) R 1 2 (b", ")", "(",      "two\nlines",
+                                        "\xff\xfe!",  "caf\xc3\xa9", "",  "x (y) z"};
+    (void)state;
+    tree_make();
+    tree_write("proc/stat", "cpu  1 2 3 400 50\ncpu0 1 2 3 100 20\ncpu1 1 2 3 300 30\n"
+                            "intr 5\nbtime 1700000000\n");
+    write_process(&ordinary);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct task odd = {200 + (int)i * 10, 100, 1, 20, 0, 0, 0, 'S', names[i]};
+        write_process(&odd);
+    }
+    struct task zombie = {300, 100, 1, 20, 0, 0, 0, 'Z', "zombie"};
+    struct task many = {400, 100, 3, 20, 0, 0, 0, 'R', "many"};
+    write_process(&zombie);
+    write_process(&many);
+    assert_int_equal(OpenSysProcessObject(NULL), 0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    CloseSysProcessObject();
+    tree_drop(".");
+    return 0;
+}
+
+static void odd_names_are_right(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "Idle",        "ordinary", "with blank", "a) R 1 2 (b",
+        ")",           "(",        "two\nlines", "\xef\xbf\xbd\xef\xbf\xbd!",
+        "caf\xc3\xa9", "",         "x (y) z",    "zombie",
+        "many",        "_Total"};
+    struct answer answer = ask(u"230");
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    char name[256];
+    assert_int_equal(answer.types, 1);
+    assert_true(answer_object(&answer, 230, &object));
+    assert_int_equal(object.type.NumInstances, sizeof names / sizeof *names);
+    while (opl_object_next_instance(&answer.block, &object, &instance)) {
+        opl_instance_name(&answer.block, &object, &instance, name, sizeof name);
+        assert_string_equal(name, names[instance.position]);
+        assert_int_equal(instance.definition.UniqueID, -1);
+    }
+    assert_int_equal(answer.block.fault, OPL_BLOCK_GOOD);
+}
+
+static void values_are_those_of_the_files(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"230");
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t boot = (BTIME + 11644473600ull) * FREQUENCY;
+    const struct expected {
+        DWORD index;
+        uint64_t value;
+    } expected[] = {
+        {6,    1500 * tick()       },
+        {142,  1000 * tick()       },
+        {144,  500 * tick()        },
+        {172,  9000 * 1024         },
+        {174,  8192000             },
+        {28,   112                 },
+        {178,  1300 * 1024         },
+        {180,  300 * page          },
+        {184,  60 * 1024           },
+        {186,  760 * 1024          },
+        {680,  1                   },
+        {682,  8                   },
+        {784,  100                 },
+        {1410, 1                   },
+        {1412, 30                  },
+        {1414, 20                  },
+        {1416, 50                  },
+        {1420, 3000                },
+        {1422, 2000                },
+        {1424, 5000                },
+        {1478, 700 * 1024          },
+        {684,  boot + 2200 * tick()},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(process_value(&answer, 100, expected[i].index), expected[i].value);
+    assert_false(answer_has(&answer, 230, 952)); /* no fd folders in this tree */
+    assert_false(answer_has(&answer, 230, 56));
+}
+
+static void idle_and_total(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"230");
+    opl_object_view object;
+    assert_true(answer_object(&answer, 230, &object));
+    assert_int_equal(object.type.DefaultCounter, 0);
+    assert_int_equal(object.type.PerfFreq.QuadPart, FREQUENCY);
+    assert_int_equal(value_of(&answer, 230, "Idle", 784), 0);
+    assert_int_equal(value_of(&answer, 230, "Idle", 6), 450 * tick());
+    assert_int_equal(value_of(&answer, 230, "Idle", 680), 2);
+    assert_int_equal(value_of(&answer, 230, "Idle", 684), (BTIME + 11644473600ull) * FREQUENCY);
+    assert_int_equal(value_of(&answer, 230, "_Total", 784), 0);
+    assert_int_equal(value_of(&answer, 230, "_Total", 682), 0);
+    assert_int_equal(value_of(&answer, 230, "_Total", 6), (450 + 12 * 1500) * tick());
+    assert_int_equal(value_of(&answer, 230, "_Total", 680), 2 + 11 + 3);
+    assert_int_equal(value_of(&answer, 230, "_Total", 684), object.type.PerfTime.QuadPart);
+}
+
+static void zombies_have_no_memory_but_a_name(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"230");
+    assert_int_equal(value_of(&answer, 230, "zombie", 172), 0);
+    assert_int_equal(value_of(&answer, 230, "zombie", 784), 300);
+    assert_int_equal(value_of(&answer, 230, "_Total", 172), 11 * 9000 * 1024);
+}
+
+static void unreadable_for_some_is_zero_and_not_in_the_total(void **state)
+{
+    (void)state;
+    tree_drop("proc/400/io");
+    tree_write("proc/400/io/folder", "no file to read: fails for root too");
+    struct answer answer = ask(u"230");
+    assert_int_equal(value_of(&answer, 230, "many", 1412), 0);
+    assert_int_equal(value_of(&answer, 230, "many", 142), 1000 * tick());
+    assert_int_equal(value_of(&answer, 230, "_Total", 1412), 11 * 30);
+    tree_drop("proc/400/io");
+    write_process(&(struct task){400, 100, 3, 20, 0, 0, 0, 'R', "many"});
+    answer = ask(u"230");
+    assert_int_equal(value_of(&answer, 230, "_Total", 1412), 12 * 30);
+}
+
+static void c18_c111_threads_bring_their_processes(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"232");
+    opl_object_view processes, threads, parent_object;
+    opl_instance_view instance = {0}, parent;
+    char name[64];
+    unsigned ordinal = 0, last = 0;
+    assert_int_equal(answer.types, 2);
+    assert_true(answer_object(&answer, 230, &processes));
+    assert_true(answer_object(&answer, 232, &threads));
+    assert_int_equal(threads.type.NumInstances, 2 + 11 + 3 + 1);
+    while (opl_object_next_instance(&answer.block, &threads, &instance)) {
+        assert_int_equal(instance.definition.ParentObjectTitleIndex, 230);
+        assert_true(opl_instance_parent(&answer.block, &instance, &parent_object, &parent));
+        assert_int_equal(value_at(&answer, &processes, &parent, 784),
+                         value_at(&answer, &threads, &instance, 784));
+        ordinal = parent.position == last ? ordinal : 0;
+        last = parent.position;
+        opl_instance_name(&answer.block, &threads, &instance, name, sizeof name);
+        if (strcmp(name, "_Total") != 0)
+            assert_int_equal(atoi(name), ordinal++);
+        else
+            assert_int_equal(parent.position, processes.type.NumInstances - 1);
+    }
+}
+
+static void threads_have_their_values(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"232");
+    opl_object_view threads;
+    opl_instance_view instance = {0};
+    unsigned found = 0;
+    assert_true(answer_object(&answer, 232, &threads));
+    while (opl_object_next_instance(&answer.block, &threads, &instance)) {
+        if (value_at(&answer, &threads, &instance, 784) != 400)
+            continue;
+        assert_int_equal(value_at(&answer, &threads, &instance, 804), 400 + found++);
+        assert_int_equal(value_at(&answer, &threads, &instance, 146), 42);
+        assert_int_equal(value_at(&answer, &threads, &instance, 46), 2);
+        assert_int_equal(value_at(&answer, &threads, &instance, 694), 8);
+        assert_int_equal(value_at(&answer, &threads, &instance, 6), 1500 * tick());
+    }
+    assert_int_equal(found, 3);
+    assert_false(answer_has(&answer, 232, 706));
+    assert_int_equal(value_of(&answer, 232, "_Total", 146), 14 * 42);
+    assert_int_equal(value_of(&answer, 232, "_Total", 46), 0);
+}
+
+static void priorities_and_states(void **state)
+{
+    (void)state;
+    static const struct expected {
+        int priority, nice, realtime, policy;
+        uint64_t current, base;
+        char letter;
+        uint64_t state;
+    } expected[] = {
+        {20,   0,   0,  0, 8,  8,  'R', 2},
+        {0,    -20, 0,  0, 15, 15, 'S', 5},
+        {39,   19,  0,  0, 1,  1,  'D', 5},
+        {21,   1,   0,  0, 8,  8,  'I', 5},
+        {-2,   0,   1,  1, 16, 16, 'T', 5},
+        {-100, 0,   99, 2, 31, 31, 't', 5},
+        {39,   0,   0,  5, 1,  1,  'Z', 4},
+        {-101, 0,   0,  6, 31, 31, 'X', 4},
+        {-51,  0,   0,  0, 23, 8,  'W', 7},
+        {30,   10,  0,  3, 5,  5,  'K', 7},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct expected *one = &expected[i];
+        write_process(&(struct task){500, 1, 1, one->priority, one->nice, one->realtime,
+                                     one->policy, one->letter, "here"});
+        struct answer answer = ask(u"232");
+        opl_object_view threads;
+        opl_instance_view instance;
+        assert_true(answer_object(&answer, 232, &threads));
+        assert_true(object_instance(&answer, &threads, 16, &instance));
+        assert_int_equal(value_at(&answer, &threads, &instance, 804), 500);
+        assert_int_equal(value_at(&answer, &threads, &instance, 694), one->current);
+        assert_int_equal(value_at(&answer, &threads, &instance, 682), one->base);
+        assert_int_equal(value_at(&answer, &threads, &instance, 46), one->state);
+        assert_int_equal(process_value(&answer, 500, 682), one->base);
+        tree_drop("proc/500");
+    }
+}
+
+static LONG instances(const char16_t *query, DWORD index)
+{
+    struct answer answer = ask(query);
+    opl_object_view object;
+    assert_true(answer_object(&answer, index, &object));
+    return object.type.NumInstances;
+}
+
+static void the_vanished_are_left_out_of_both(void **state)
+{
+    (void)state;
+    write_process(&(struct task){500, 1, 2, 20, 0, 0, 0, 'S', "gone"});
+    assert_int_equal(instances(u"230", 230), 15);
+    assert_int_equal(instances(u"232", 232), 19);
+    tree_drop("proc/500/task/501");
+    assert_int_equal(instances(u"232", 232), 18);
+    assert_int_equal(instances(u"232", 230), 15);
+    tree_drop("proc/500/task"); /* the process was read, its threads were not there any more */
+    assert_int_equal(instances(u"232", 230), 14);
+    assert_int_equal(instances(u"232", 232), 17);
+    tree_drop("proc/500/stat");
+    assert_int_equal(instances(u"230", 230), 14);
+    tree_drop("proc/500");
+}
+
+static void damaged_files_do_no_harm(void **state)
+{
+    static const char *const texts[] = {
+        "",          "\n",
+        "500",       "500 (",
+        "500 (x",    "500 (x)",
+        "500 (x) ",  "500 x) S 1",
+        "500 )x( S", "(500) (x) S 1 2 3 4 5 6 7 8 9 99999999999999999999999 -5 - x 5 6 1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_process(&(struct task){500, 1, 1, 20, 0, 0, 0, 'S', "damaged"});
+        tree_write("proc/500/stat", texts[i]);
+        tree_write("proc/500/status", texts[i]);
+        tree_write("proc/500/task/500/stat", texts[i]);
+        struct answer answer = ask(u"232");
+        opl_object_view object = {0};
+        while (opl_block_next_object(&answer.block, &object))
+            ;
+        assert_int_equal(answer.block.fault, OPL_BLOCK_GOOD);
+        assert_int_equal(answer.types, 2);
+    }
+    tree_drop("proc/500");
+}
+
+static void equal_names_stay_equal(void **state)
+{
+    (void)state;
+    write_process(&(struct task){500, 1, 1, 20, 0, 0, 0, 'S', "ordinary"});
+    struct answer answer = ask(u"230");
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    char name[64];
+    unsigned found = 0;
+    assert_true(answer_object(&answer, 230, &object));
+    while (opl_object_next_instance(&answer.block, &object, &instance)) {
+        opl_instance_name(&answer.block, &object, &instance, name, sizeof name);
+        found += strcmp(name, "ordinary") == 0;
+    }
+    assert_int_equal(found, 2);
+    tree_drop("proc/500");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(odd_names_are_right),
+        cmocka_unit_test(values_are_those_of_the_files),
+        cmocka_unit_test(idle_and_total),
+        cmocka_unit_test(zombies_have_no_memory_but_a_name),
+        cmocka_unit_test(unreadable_for_some_is_zero_and_not_in_the_total),
+        cmocka_unit_test(c18_c111_threads_bring_their_processes),
+        cmocka_unit_test(threads_have_their_values),
+        cmocka_unit_test(priorities_and_states),
+        cmocka_unit_test(the_vanished_are_left_out_of_both),
+        cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(equal_names_stay_equal),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

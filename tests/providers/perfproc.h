@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The three functions of perfproc.so, linked into the test. */
+#ifndef OPL_TEST_PERFPROC_H
+#define OPL_TEST_PERFPROC_H
+
+#include "tree.h"
+
+PM_OPEN_PROC OpenSysProcessObject;
+PM_COLLECT_PROC CollectSysProcessObjectData;
+PM_CLOSE_PROC CloseSysProcessObject;
+
+static inline struct answer ask(const char16_t *query)
+{
+    return ask_function(CollectSysProcessObjectData, query, ANSWER_ROOM);
+}
+
+/* The instance of Process with this number. */
+static inline bool process_with_id(struct answer *answer, uint64_t id, opl_object_view *object,
+                                   opl_instance_view *instance)
+{
+    memset(instance, 0, sizeof *instance);
+    if (!answer_object(answer, 230, object))
+        return false;
+    while (opl_object_next_instance(&answer->block, object, instance))
+        if (value_at(answer, object, instance, 784) == id && instance->position > 0)
+            return true;
+    return false;
+}
+
+static inline uint64_t process_value(struct answer *answer, uint64_t id, DWORD index)
+{
+    opl_object_view object;
+    opl_instance_view instance;
+    if (!process_with_id(answer, id, &object, &instance))
+        fail_msg("no process %u", (unsigned)id);
+    return value_at(answer, &object, &instance, index);
+}
+
+#endif
