@@ -55,8 +55,7 @@ static const opl_counter counters[] = {
              "other processes count in each of them."},
     {184, 185, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_KEY(&status, "VmSwap", OPL_KIB),
      .name = "Page File Bytes",
-     .help = "The memory, in bytes, that the process has committed: private memory which must fit into physical "
-             "memory and paging files."},
+     .help = "The memory of the process, in bytes, that lies in paging files (swap) at this moment."},
     {186, 187, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_KEY(&status, "RssAnon + VmSwap", OPL_KIB),
      .name = "Private Bytes",
      .help = "The memory, in bytes, that belongs to this process alone and cannot be shared with other processes."},

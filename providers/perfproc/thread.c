@@ -92,7 +92,8 @@ static const opl_counter counters[] = {
     {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FN(process_number), .total = OPL_NONE,
      .name = "ID Process",
      .help = "The number that identifies the process as long as it exists. It may be given to another process "
-             "later."},
+             "later.",
+     .where = "the number of the folder in `proc`"},
     {804, 805, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfproc_stat, 1, OPL_ONE), .total = OPL_NONE,
      .name = "ID Thread",
      .help = "The number that identifies the thread as long as it exists. It may be given to another thread later."},

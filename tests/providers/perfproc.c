@@ -262,7 +262,7 @@ static void priorities_and_states(void **state)
         {39,   0,   0,  5, 1,  1,  'Z', 4},
         {-101, 0,   0,  6, 31, 31, 'X', 4},
         {-51,  0,   0,  0, 23, 8,  'W', 7},
-        {30,   10,  0,  3, 5,  5,  'K', 7},
+        {30,   10,  0,  3, 4,  4,  'K', 7},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const struct expected *one = &expected[i];
