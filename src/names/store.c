@@ -29,27 +29,38 @@ static const char *known(const struct difference *difference, uint32_t index)
     return text;
 }
 
-static bool add_if_new(void *self, uint32_t index, const char *text)
+static bool add_pair(void *self, uint32_t index, const char *text)
 {
-    struct difference *difference = self;
-    const char *said = known(difference, index);
-    if (index == NAMES_FIRST_PAIR || (said && strcmp(said, text) == 0))
-        return true;
-    return name_table_add(&difference->table, index, text);
+    return name_table_add(self, index, text);
 }
 
-static LSTATUS find_difference(uint32_t language, const char *multi, size_t size,
-                               struct difference *difference)
+/* Of an index that was written twice the first text counts, as for readers. */
+static LSTATUS find_difference(const char *multi, size_t size, struct difference *difference)
+{
+    struct name_table *table = &difference->table;
+    size_t kept = 0;
+    if (!name_pairs_each(multi, size, add_pair, table))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    name_table_sort(table);
+    for (size_t i = 0; i < table->count; i++) {
+        struct name_entry entry = table->entries[i];
+        const char *said = known(difference, entry.index);
+        if (entry.index != NAMES_FIRST_PAIR && (!said || strcmp(said, entry.text) != 0))
+            table->entries[kept++] = entry;
+    }
+    table->count = kept;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS compare_with_base(uint32_t language, const char *multi, size_t size,
+                                 struct difference *difference)
 {
     LSTATUS status = names_refresh();
     if (status != ERROR_SUCCESS)
         return status;
     difference->base = names_base_exactly(language);
     difference->english = names_base_exactly(LANGUAGE_ENGLISH);
-    if (!name_pairs_each(multi, size, add_if_new, difference))
-        return ERROR_NOT_ENOUGH_MEMORY;
-    name_table_sort(&difference->table);
-    return ERROR_SUCCESS;
+    return find_difference(multi, size, difference);
 }
 
 static LSTATUS print(const struct name_table *table, struct buffer *ret)
@@ -87,7 +98,7 @@ LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, 
     language = names_language(language);
     struct difference difference = {.part = part};
     pthread_mutex_lock(&names_lock);
-    LSTATUS status = find_difference(language, multi, size, &difference);
+    LSTATUS status = compare_with_base(language, multi, size, &difference);
     if (status == ERROR_SUCCESS)
         status = print(&difference.table, &wanted);
     pthread_mutex_unlock(&names_lock);

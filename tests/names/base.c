@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of names/base.c and names/lookup.c: the shipped bases and the merged view. */
+#include "test.h"
+
+static void c110_sample_names(void **state)
+{
+    static const struct {
+        uint32_t index;
+        const char *name;
+    } samples[] = {
+        {2,   "System"                     },
+        {4,   "Memory"                     },
+        {6,   "% Processor Time"           },
+        {10,  "File Read Operations/sec"   },
+        {12,  "File Write Operations/sec"  },
+        {14,  "File Control Operations/sec"},
+        {16,  "File Read Bytes/sec"        },
+        {18,  "File Write Bytes/sec"       },
+        {674, "System Up Time"             },
+    };
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        assert_name(samples[i].index, 9, samples[i].name);
+        assert_int_equal(names_find(samples[i].name, 9), samples[i].index);
+    }
+}
+
+static void c112_german_names_of_20_indices(void **state)
+{
+    static const struct {
+        uint32_t index;
+        const char *name;
+    } german[] = {
+        {230, "Prozess"                         },
+        {6,   "Prozessorzeit (%)"               },
+        {142, "Benutzerzeit (%)"                },
+        {144, "Privilegierte Zeit (%)"          },
+        {172, "Virtuelle Bytes (max.)"          },
+        {174, "Virtuelle Größe"               },
+        {28,  "Seitenfehler/s"                  },
+        {178, "Arbeitsseiten (max.)"            },
+        {680, "Threadanzahl"                    },
+        {682, "Basispriorität"                 },
+        {684, "Verstrichene Zeit"               },
+        {180, "Arbeitsseiten"                   },
+        {182, "Auslagerungsdatei (max. Bytes)"  },
+        {184, "Auslagerungsdatei (Bytes)"       },
+        {186, "Private Bytes"                   },
+        {56,  "Auslagerungsseiten (Bytes)"      },
+        {58,  "Nicht-Auslagerungsseiten (Bytes)"},
+        {952, "Handleanzahl"                    },
+        {784, "Prozesskennung"                  },
+        {2,   "System"                          },
+    };
+    for (size_t i = 0; i < COUNT(german); i++) {
+        assert_name(german[i].index, 7, german[i].name);
+        assert_int_equal(names_find(german[i].name, 7), german[i].index);
+    }
+    assert_int_equal(names_find("PROZESSORZEIT (%)", 7), 6);
+    assert_int_equal(names_find("VIRTUELLE GRÖSSE", 7), 0); /* the fold keeps ß */
+    assert_int_equal(names_find("VIRTUELLE GRÖßE", 7), 174);
+}
+
+static void c21_names_and_helps_are_separate(void **state)
+{
+    assert_true(strlen(names_lookup(3, 9)) > 20);
+    assert_int_equal(names_find(names_lookup(3, 9), 9), 0);
+    assert_name(1, 9, "1847");
+    assert_name(1846, 9, "End Marker");
+    assert_name(1847, 9, "End Marker");
+    assert_int_equal(names_find("1847", 9), 0);
+    assert_name(1848, 9, NULL);
+    assert_name(0, 9, NULL);
+    assert_name(8, 9, NULL); /* a hole */
+}
+
+static void c23_where_a_language_lacks_a_text_it_is_english(void **state)
+{
+    assert_name(2, 0x19, "Система");
+    assert_name(10, 0x19, "File Read Operations/sec");
+    assert_name(3, 0x19, names_lookup(3, 9));
+    assert_name(4, 0x00C, "Mémoire");
+    assert_name(4, 0x0C0C, "Mémoire"); /* a full id finds the base of its language */
+    assert_int_equal(names_find("Memory", 0x00A), 0);
+    assert_int_equal(names_find("Memoria", 0x00A), 4);
+    assert_name(2, 0x11, "System"); /* not installed: English */
+    assert_int_equal(names_find("Memory", 0x11), 4);
+}
+
+static void c25_a_help_need_not_be_the_names_neighbor(void **state)
+{
+    assert_non_null(strstr(names_lookup(189, 9), "process"));
+    assert_non_null(strstr(names_lookup(7, 9), "processor"));
+}
+
+static void names_that_come_twice_give_the_lowest_index(void **state)
+{
+    assert_int_equal(names_find("% idle time", 9), 1482);
+    assert_int_equal(names_find("Available MBytes", 9), 1382);
+    assert_int_equal(names_find("Committed Bytes", 9), 26);
+    assert_int_equal(names_find("", 9), 0);
+    assert_int_equal(names_find("zzz", 9), 0);
+}
+
+static bool add_id(void *self, const char *id)
+{
+    buffer_printf(self, "%s ", id);
+    return ((struct buffer *)self)->len < 20;
+}
+
+static void c107_languages(void **state)
+{
+    BUFFER_AUTO ids = {0};
+    assert_int_equal(names_each_language(add_id, &ids), ERROR_SUCCESS);
+    assert_string_equal(ids.data, "007 009 00A 00C 019 ");
+    assert_true(names_language_installed(0x419));
+    assert_false(names_language_installed(0x411));
+    put("machine/registry.d/a.reg", HEADER "[" REGISTRY_PERFLIB "\\011]\n[" REGISTRY_PERFLIB
+                                           "\\_V2Providers]\n[" REGISTRY_PERFLIB "\\CAFE1]\n");
+    assert_true(names_language_installed(0x411));
+    buffer_clear(&ids);
+    assert_int_equal(names_each_language(add_id, &ids), ERROR_SUCCESS);
+    assert_string_equal(ids.data, "007 009 00A 00C 011 "); /* and stopped when told to */
+}
+
+static void services_add_texts(void **state)
+{
+    put_service("MyPerf", "009",
+                "\"1848\"=\"Mine\"\n\"1849\"=\"My help.\"\n\"x\"=\"no index\"\n"
+                "\"1850\"=dword:5\n\"2\"=\"Hijacked\"\n");
+    assert_name(1848, 9, "Mine");
+    assert_name(1849, 9, "My help.");
+    assert_name(1850, 9, NULL);
+    assert_name(2, 9, "System"); /* a service cannot rename what is shipped */
+    assert_name(1848, 7, "Mine");
+    assert_int_equal(names_find("MINE", 9), 1848);
+    put_service("MyPerf", "007", "\"1848\"=\"Meins\"\n");
+    assert_name(1848, 7, "Meins");
+    assert_int_equal(names_find("Meins", 7), 1848);
+    assert_int_equal(names_find("Mine", 7), 0);
+    put_service("MyPerf", "011", "\"1848\"=\"Japanese\"\n");
+    assert_name(1848, 0x11, "Mine"); /* that language is not installed */
+}
+
+static void of_two_services_the_first_wins(void **state)
+{
+    put_service("B", "009", "\"1848\"=\"of B\"\n");
+    put_service("A", "009", "\"1848\"=\"of A\"\n");
+    assert_name(1848, 9, "of A");
+}
+
+static void c26_last_counter_and_help(void **state)
+{
+    uint32_t counter = 0, help = 0;
+    assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
+    assert_int_equal(counter, 1846);
+    assert_int_equal(help, 1847);
+    put_service("MyPerf", "009", "\"1860\"=\"a\"\n\"1849\"=\"b\"\n");
+    put_service("Other", "007", "\"1871\"=\"c\"\n");
+    assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
+    assert_int_equal(counter, 1860);
+    assert_int_equal(help, 1871);
+    unlink(path_of("machine/registry.d/MyPerf-009.reg"));
+    assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
+    assert_int_equal(counter, 1846);
+}
+
+static void a_text_outlives_a_change(void **state)
+{
+    put_service("MyPerf", "009", "\"1848\"=\"Mine\"\n");
+    const char *before = names_lookup(1848, 9);
+    unlink(path_of("machine/registry.d/MyPerf-009.reg"));
+    assert_name(1848, 9, NULL);
+    assert_string_equal(before, "Mine");
+}
+
+/* Vendor files as somebody might leave them. */
+static void damaged_files_cost_only_their_lines(void **state)
+{
+    put("vendor/data/names/009.names", "8\tEight\nno tab\nx\tno number\n\t\n4\tFour\n8\tAgain\n"
+                                       "99999999999\ttoo large\n6\tSix");
+    put("vendor/data/names/007.names", "");
+    put("vendor/data/names/readme.txt", "2\tNo\n");
+    put("vendor/data/names/xyz.names", "2\tNo\n");
+    assert_name(8, 9, "Eight");
+    assert_name(4, 9, "Four");
+    assert_name(6, 9, "Six");
+    assert_name(2, 9, NULL);
+    assert_name(6, 7, "Six");
+    assert_true(names_language_installed(7));
+}
+
+static void without_any_file_there_is_an_empty_base(void **state)
+{
+    uint32_t counter = 0, help = 0;
+    assert_name(2, 9, NULL);
+    assert_int_equal(names_find("System", 9), 0);
+    assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
+    assert_int_equal(counter, 1846);
+    assert_true(names_language_installed(9));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BUILT_TEST(c110_sample_names),
+        BUILT_TEST(c112_german_names_of_20_indices),
+        BUILT_TEST(c21_names_and_helps_are_separate),
+        BUILT_TEST(c23_where_a_language_lacks_a_text_it_is_english),
+        BUILT_TEST(c25_a_help_need_not_be_the_names_neighbor),
+        BUILT_TEST(names_that_come_twice_give_the_lowest_index),
+        BUILT_TEST(c107_languages),
+        BUILT_TEST(services_add_texts),
+        BUILT_TEST(of_two_services_the_first_wins),
+        BUILT_TEST(c26_last_counter_and_help),
+        BUILT_TEST(a_text_outlives_a_change),
+        NAMES_TEST(damaged_files_cost_only_their_lines),
+        NAMES_TEST(without_any_file_there_is_an_empty_base),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

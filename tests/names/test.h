@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What the names' tests share: the registry's own root per test, and a fresh base. */
+#ifndef OPL_NAMES_TEST_H
+#define OPL_NAMES_TEST_H
+
+#include "../registry/test.h"
+#include "names/table.h"
+
+#define SERVICE(name, language) REGISTRY_SERVICES "\\" name "\\Performance\\Names\\" language
+
+const struct registry_tables registry_tables = {0};
+
+static inline int names_set_up(void **state)
+{
+    names_forget();
+    return set_up(state);
+}
+
+static inline int names_tear_down(void **state)
+{
+    names_forget();
+    return tear_down(state);
+}
+
+/* With the bases that the build made instead of the test's own. */
+static inline int built_set_up(void **state)
+{
+    names_set_up(state);
+    setenv("OPENPERFLIB_VENDOR", getenv("BUILD_ROOT"), 1);
+    place_forget();
+    return 0;
+}
+
+/* A .reg file has each backslash twice in strings only; keys are written as they are. */
+static inline void put_service(const char *name, const char *language, const char *values)
+{
+    char file[96];
+    BUFFER_AUTO text = {0};
+    snprintf(file, sizeof file, "machine/registry.d/%s-%s.reg", name, language);
+    buffer_printf(&text, "%s[%s\\%s\\Performance\\Names\\%s]\n%s", HEADER, REGISTRY_SERVICES, name,
+                  language, values);
+    put(file, text.data);
+}
+
+static inline void assert_name(uint32_t index, uint32_t language, const char *expected)
+{
+    const char *text = names_lookup(index, language);
+    if (expected && text)
+        assert_string_equal(text, expected);
+    else
+        assert_ptr_equal(text, expected);
+}
+
+#define NAMES_TEST(function)                                                                       \
+    cmocka_unit_test_setup_teardown(function, names_set_up, names_tear_down)
+#define BUILT_TEST(function)                                                                       \
+    cmocka_unit_test_setup_teardown(function, built_set_up, names_tear_down)
+
+#endif
