@@ -21,7 +21,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 
-/* ---- limits.h of the house: every fixed limit, exceeding one is an error, never a truncation ---- */
+/* ---- every fixed limit: exceeding one is an error, never a truncation ---- */
 enum {
     LIMIT_QUERY_OBJECTS = 1024,  /* title indices in one query */
     LIMIT_QUERY_CHARS = 16384,   /* characters of a query string */
@@ -56,7 +56,8 @@ void free_pointer(void *pointer_to_pointer);
 
 /* ---- utf.c ---- */
 /* Converts `count` units. Writes at most `room` and returns how many are needed in all; a call with
- * room 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both ways. */
+ * room 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both
+ * ways. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room);
 size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t room);
 /* `text` may be misaligned, as on the wire. */
@@ -67,7 +68,7 @@ bool utf8_valid(const char *text, size_t count);
 size_t utf16_length(const uint16_t *text);
 /* Simple upper-case fold of one code point, as the registry compares. */
 uint32_t unicode_upper(uint32_t code_point);
-/* Compares without regard to case by the simple upper-case fold of each code point; order by fold. */
+/* Compares by the simple upper-case fold of each code point; so is the order. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
 
@@ -79,17 +80,19 @@ bool text_decimal(const char *text, size_t count, uint32_t *ret);
 bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
 bool text_starts_fold(const char *text, const char *prefix);
-/* Next string of a multi-string inside [cursor, end): NULL at the end, which is an empty string or a
- * string without NUL (a struct buffer has one behind its len: pass data + len + 1 to accept it). */
+/* Next string of a multi-string inside [cursor, end): NULL at the end, which is an empty string or
+ * one without NUL (a struct buffer has a NUL behind its len: pass data + len + 1 to accept it). */
 const char *text_multi_next(const char **cursor, const char *end);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: no memory */
 
 /* ---- file.c ---- */
-LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret); /* replaces the content of ret */
+/* Replace the content of `ret`; a pipe is never waited for. */
+LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret);
 LSTATUS file_read_fd(int fd, struct buffer *ret);
-/* Writes `path` whole or not at all: temporary file ".*.tmp" in the same folder, fsync, rename, fsync
- * folder. `mode` is the file's, whatever the umask. mtime becomes later than `after` (if not NULL) by at least 1 ns, so that readers always see the
- * change; *ret_stat (may be NULL) is the new file's. A full disk leaves the old file. */
+/* Writes `path` whole or not at all: temporary file ".*.tmp" in the same folder, fsync, rename,
+ * fsync of the folder. `mode` is the file's, whatever the umask. mtime becomes later than `after`
+ * (if not NULL) by at least 1 ns, so that readers always see the change; *ret_stat (may be NULL) is
+ * the new file's. A full disk leaves the old file. */
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
@@ -106,14 +109,14 @@ struct file_steps {
     int (*unlink)(int dir_fd, const char *path);
 };
 extern struct file_steps file_steps;
-/* Is the owner of `st` one we accept (root, the effective user, the owner of "/") and may nobody else
- * write it? Sticky root-owned folders are fine. */
+/* Is the owner of `st` one we accept (root, the effective user, the owner of "/") and may nobody
+ * else write it? A sticky folder of root is fine when its entry is the caller's (the flag). */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
 
 /* ---- place.c: where things are; read once, through secure_getenv ---- */
 const char *place_vendor(void);  /* OPENPERFLIB_VENDOR or the compiled-in folder */
 const char *place_machine(void); /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib */
-/* OPENPERFLIB_ROOT/user, else $XDG_DATA_HOME/openperflib, else HOME of passwd; NULL: there is none */
+/* OPENPERFLIB_ROOT/user, else $XDG_DATA_HOME/openperflib, else below HOME of passwd, else NULL */
 const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
 const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
@@ -129,7 +132,8 @@ struct handle_table {
 };
 /* *ret is never 0 and never looks like a predefined key; `object` is not NULL. */
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
-void *handle_get(struct handle_table *table, uintptr_t handle); /* NULL: not one of ours, or closed */
+/* NULL: not one of ours, or closed. */
+void *handle_get(struct handle_table *table, uintptr_t handle);
 void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes it */
 
 /* ---- clock.c ---- */
@@ -143,7 +147,8 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 /* ---- machine.c ---- */
 /* First label of the host name, upper case, at most 15 characters; never empty. */
 void machine_name(char name[static 16 * 4]);
-void machine_name_from(const char *host, char name[static 16 * 4]); /* the same of a given host name */
+/* The same of a given host name. */
+void machine_name_from(const char *host, char name[static 16 * 4]);
 
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each station of a query to stderr ---- */
 bool trace_on(void);
@@ -151,12 +156,12 @@ void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* ---- event.c: the event log; `source` is "Perflib" or "LoadPerf" ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
-/* To the file `events` under OPENPERFLIB_ROOT (time, source, id, level, service, text, tab-separated)
- * or to syslog. Never fails towards the caller, leaves errno alone. */
+/* To the file `events` under OPENPERFLIB_ROOT (time, source, id, level, service, text, separated by
+ * tabs) or to syslog. Never fails towards the caller, leaves errno alone. */
 void event_report(const char *source, unsigned id, enum event_level level, const char *service,
                   const char *format, ...) PRINTF_LIKE(5, 6);
-/* The first ten of a (source, id, service) come singly, then one line a minute with the count. Tests
- * put a clock of their own here. */
+/* The first ten of a (source, id, service) come singly, then one line a minute with the count.
+ * Tests put a clock of their own here. */
 extern int64_t (*event_clock)(void);
 
 #endif

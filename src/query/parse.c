@@ -8,8 +8,8 @@
  * left
  *     ("abc", "99999999999", "Global Costly"), the answer is an empty block and nobody is asked;
  *   - "Foreign" without a machine asks nobody;
- *   - a language is a word of hex digits behind a blank ("Counter 00C", "counter 9"); anything else
- *     behind Counter, Help or Explain ("Counters", "Help xyz") means English.
+ *   - of a text query the second word is the language if it is hexadecimal ("Counter 00C",
+ *     "counters 9"); without one ("Counter9", "Help xyz") it is English.
  */
 #include "query/query.h"
 
@@ -56,12 +56,11 @@ static bool is_word(const char *word, size_t count, const char *expected)
     return text_compare_fold_n(word, count, expected, strlen(expected)) == 0;
 }
 
-static uint32_t language_behind(const char *text)
+static uint32_t language_of(const char *text)
 {
     uint32_t language;
     size_t count;
-    if (*text != ' ' && *text != '\t')
-        return LANGUAGE_ENGLISH_ID;
+    text_word(&text, &count);
     const char *word = text_word(&text, &count);
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
 }
@@ -150,7 +149,7 @@ LSTATUS query_parse(const char *text, struct query *ret)
     if (row == COUNT(text_queries))
         return parse_words(ret);
     ret->kind = text_queries[row].kind;
-    ret->language = language_behind(ret->text + strlen(text_queries[row].prefix));
+    ret->language = language_of(ret->text);
     return ERROR_SUCCESS;
 }
 

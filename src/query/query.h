@@ -17,7 +17,8 @@ enum query_kind {
 
 struct query {
     enum query_kind kind;
-    const char *text; /* what providers are given: canonical spelling of the keyword, rest as it was */
+    const char
+        *text; /* what providers are given: the keyword's canonical spelling, rest as it was */
     const char *machine;
     size_t machine_count;
     uint32_t language; /* 0x009 when none was named; LANGUAGE_USER is never set here */
@@ -29,7 +30,7 @@ struct query {
 /* Never fails for odd words; ERROR_INVALID_PARAMETER if a limit is exceeded. NULL is "". */
 LSTATUS query_parse(const char *text, struct query *ret);
 bool query_wants_object(const struct query *query, uint32_t index);
-/* Is this value name one for the name tables? Cheap. */
+/* Is this value name one for the name tables? Cheap. NULL is not. */
 bool query_is_text(const char *text);
 
 #endif
