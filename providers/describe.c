@@ -39,11 +39,16 @@ static int by_index(const void *left, const void *right)
 /* ---- explanations: number, TAB, text ---- */
 
 static const char *help_text[MOST_HELPS];
+static const char shared[] = ""; /* objects say different things: the base keeps its general text */
 
 static void add_help(DWORD index, const char *text)
 {
-    if (index < MOST_HELPS && !help_text[index])
+    if (index >= MOST_HELPS)
+        return;
+    if (!help_text[index])
         help_text[index] = text;
+    else if (strcmp(help_text[index], text) != 0)
+        help_text[index] = shared;
 }
 
 static void print_helps(void)
@@ -54,7 +59,7 @@ static void print_helps(void)
             add_help(objects[i]->counters[row].help_index, objects[i]->counters[row].help);
     }
     for (size_t index = 0; index < MOST_HELPS; index++)
-        if (help_text[index])
+        if (help_text[index] && *help_text[index])
             printf("%zu\t%s\n", index, help_text[index]);
 }
 
