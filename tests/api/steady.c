@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A steady query allocates nothing: after a few rounds, no malloc at all happens in
+ * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects and for names.
+ */
+#include <openperflib/windows.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static unsigned long allocations;
+
+#ifdef __SANITIZE_ADDRESS__
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+                                              void (*on_free)(const volatile void *));
+static void count_malloc(const volatile void *memory, size_t size)
+{
+    allocations++;
+}
+static void count_free(const volatile void *memory)
+{
+}
+static void watch(void)
+{
+    __sanitizer_install_malloc_and_free_hooks(count_malloc, count_free);
+}
+#else
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *malloc(size_t size)
+{
+    allocations++;
+    return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __libc_calloc(count, size);
+}
+void *realloc(void *memory, size_t size)
+{
+    allocations++;
+    return __libc_realloc(memory, size);
+}
+static void watch(void)
+{
+}
+#endif
+
+static unsigned char data[16 << 20];
+
+static void ask(const char *query)
+{
+    DWORD size = sizeof(data);
+    if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size))
+        abort();
+}
+
+static unsigned long allocations_in(const char *query)
+{
+    for (int i = 0; i < 5; i++)
+        ask(query);
+    unsigned long before = allocations;
+    for (int i = 0; i < 20; i++)
+        ask(query);
+    return allocations - before;
+}
+
+static void a_steady_query_allocates_nothing(void **state)
+{
+    static const char *const queries[] = {"2 4 86 238 260 700", "230",         "Global",
+                                          "nonsense",           "Counter 009", "Help 007"};
+    watch();
+    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+        if (allocations_in(queries[i]) > 0)
+            fail_msg("\"%s\" allocates", queries[i]);
+}
+
+static void the_counting_counts(void **state)
+{
+    unsigned long before = allocations;
+    void *volatile memory = malloc(10);
+    free(memory);
+    assert_true(allocations > before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steady_query_allocates_nothing),
+        cmocka_unit_test(the_counting_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

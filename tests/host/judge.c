@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lying providers, through the real query: what is kept, what is dropped, which event is written,
+ * who is switched off, and that the other objects of the same query are there all the same.
+ */
+#include <openperflib/block.h>
+#include <openperflib/windows.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
+#define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
+#define OWN_OBJECT 22222
+#define SYSTEM_OBJECT 2
+
+static char root[] = "/tmp/openperflib-judge-XXXXXX";
+static char notes_path[64], events_path[64];
+static unsigned char data[1 << 20];
+static DWORD size;
+
+static void set(const char *key, const char *name, DWORD type, const void *value, DWORD bytes)
+{
+    HKEY handle;
+    assert_int_equal(
+        RegCreateKeyExA(HKEY_LOCAL_MACHINE, key, 0, NULL, 0, KEY_WRITE, NULL, &handle, NULL), 0);
+    assert_int_equal(RegSetValueExA(handle, name, 0, type, value, bytes), 0);
+    assert_int_equal(RegCloseKey(handle), 0);
+}
+
+static void set_text(const char *key, const char *name, const char *text)
+{
+    set(key, name, REG_SZ, text, (DWORD)strlen(text) + 1);
+}
+
+static void set_dword(const char *key, const char *name, DWORD value)
+{
+    set(key, name, REG_DWORD, &value, sizeof(value));
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    return remove(path);
+}
+
+static void empty_root(void)
+{
+    char path[128];
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, SERVICES "MyPerf");
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, PERFLIB);
+    unlink(notes_path);
+    unlink(events_path);
+    snprintf(path, sizeof(path), "%s/nothing", root);
+}
+
+static void install(const char *open, const char *collect)
+{
+    empty_root();
+    set_text(SERVICES "MyPerf\\Performance", "Library", getenv("FAULTY"));
+    set_text(SERVICES "MyPerf\\Performance", "Open", open);
+    set_text(SERVICES "MyPerf\\Performance", "Collect", collect);
+    set_text(SERVICES "MyPerf\\Performance", "Close", "faulty_close");
+    set_dword(SERVICES "MyPerf\\Performance", "Isolation", 0);
+}
+
+static LSTATUS ask(const char *query)
+{
+    size = sizeof(data);
+    return RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size);
+}
+
+static bool answered(DWORD object)
+{
+    opl_block block;
+    opl_object_view view;
+    assert_int_equal(opl_block_init(&block, data, size), OPL_BLOCK_GOOD);
+    return opl_block_find_object(&block, object, &view);
+}
+
+static char *read_all(const char *path)
+{
+    static char text[65536];
+    FILE *file = fopen(path, "r");
+    size_t count = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[count] = '\0';
+    return text;
+}
+
+static bool event_seen(unsigned id)
+{
+    char wanted[32];
+    snprintf(wanted, sizeof(wanted), "\tPerflib\t%u\t", id);
+    return strstr(read_all(events_path), wanted) != NULL;
+}
+
+static DWORD disabled_value(void)
+{
+    DWORD value = 0, bytes = sizeof(value);
+    RegGetValueA(HKEY_LOCAL_MACHINE, SERVICES "MyPerf\\Performance", "Disable Performance Counters",
+                 RRF_RT_REG_DWORD, NULL, &value, &bytes);
+    return value;
+}
+
+enum { KEPT = 1, DROPPED = 0, ANY = -1 };
+/* What must happen at levels 1, 2 and 3; an event 0 is "none". */
+static const struct lie {
+    const char *collect;
+    int kept[3];
+    unsigned event[3];
+    bool disables;
+} lies[] = {
+    {"collect_good",              {KEPT, KEPT, KEPT},          {0, 0, 0},          false},
+    {"collect_length_plus_8",     {KEPT, KEPT, KEPT},          {2000, 2000, 0},    false},
+    {"collect_pointer_plus_8",    {DROPPED, DROPPED, ANY},     {2000, 2000, 0},    false},
+    {"collect_pointer_in_guard",  {DROPPED, DROPPED, DROPPED}, {1001, 1001, 1001}, true },
+    {"collect_pointer_far",       {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
+    {"collect_pointer_null",      {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
+    {"collect_writes_below",      {DROPPED, DROPPED, KEPT},    {1002, 1002, 0},    true },
+    {"collect_writes_above",      {DROPPED, DROPPED, KEPT},    {1002, 1002, 0},    true },
+    {"collect_object_length",     {DROPPED, ANY, ANY},         {1003, 0, 0},       false},
+    {"collect_object_count",      {DROPPED, ANY, ANY},         {1003, 0, 0},       false},
+    {"collect_definition_length", {DROPPED, ANY, ANY},         {1019, 0, 0},       false},
+    {"collect_instance_length",   {DROPPED, ANY, ANY},         {1004, 0, 0},       false},
+    {"collect_odd_length",        {DROPPED, DROPPED, DROPPED}, {1016, 1016, 1016}, false},
+    {"collect_length_4",          {KEPT, KEPT, KEPT},          {1016, 0, 0},       false},
+    {"collect_error",             {DROPPED, DROPPED, DROPPED}, {1014, 1014, 1014}, false},
+};
+
+static void check_lie(const struct lie *lie, int level)
+{
+    int kept = lie->kept[level - 1];
+    unsigned event = lie->event[level - 1];
+    install("faulty_open", lie->collect);
+    set_dword(PERFLIB, "ExtCounterTestLevel", (DWORD)level);
+    if (ask("Global"))
+        fail_msg("%s at level %d: the query failed", lie->collect, level);
+    if (kept != ANY && answered(OWN_OBJECT) != kept)
+        fail_msg("%s at level %d: kept is %d", lie->collect, level, !kept);
+    if (kept != ANY && !answered(SYSTEM_OBJECT))
+        fail_msg("%s at level %d: System is missing", lie->collect, level);
+    if (event ? !event_seen(event) : *read_all(events_path) != '\0')
+        fail_msg("%s at level %d: wanted event %u, log is:\n%s", lie->collect, level, event,
+                 read_all(events_path));
+    if (disabled_value() != (event && lie->disables && !kept))
+        fail_msg("%s at level %d: disabled is %u", lie->collect, level, disabled_value());
+}
+
+static void c123_to_c129_every_lie_at_every_level(void **state)
+{
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
+        for (int level = 1; level <= 3; level++)
+            check_lie(&lies[i], level);
+}
+
+static void c45_global_v1_silent_is_disabled_at_once(void **state)
+{
+    install("faulty_open", "collect_silent");
+    assert_int_equal(ask("Global"), 0);
+    assert_false(answered(OWN_OBJECT));
+    assert_true(answered(SYSTEM_OBJECT));
+    assert_int_equal(ask("Global"), 0);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_string_equal(read_all(notes_path), "open \ncollect Global\nclose\n");
+    assert_true(event_seen(2000));
+    assert_true(event_seen(1017));
+    assert_int_equal(disabled_value(), 1);
+}
+
+static void c46_deleting_the_value_enables_again(void **state)
+{
+    HKEY key;
+    c45_global_v1_silent_is_disabled_at_once(state);
+    assert_int_equal(
+        RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICES "MyPerf\\Performance", 0, KEY_ALL_ACCESS, &key),
+        0);
+    assert_int_equal(RegDeleteValueA(key, "Disable Performance Counters"), 0);
+    assert_int_equal(RegSetValueExA(key, "Collect", 0, REG_SZ, (const BYTE *)"collect_good", 13),
+                     0);
+    RegCloseKey(key);
+    assert_int_equal(ask("Global"), 0);
+    assert_true(answered(OWN_OBJECT));
+}
+
+static void c47_global_v2_nothing_to_say_is_asked_again(void **state)
+{
+    install("faulty_open", "collect_nothing");
+    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(ask("gLOBAL"), 0);
+    assert_int_equal(ask("costly"), 0);
+    assert_int_equal(ask(""), 0);
+    assert_int_equal(ask(NULL), 0);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_string_equal(read_all(notes_path),
+                        "open \ncollect Global\ncollect Global\ncollect Costly\ncollect \n"
+                        "collect \nclose\n");
+    assert_string_equal(read_all(events_path), "");
+    assert_false(answered(OWN_OBJECT));
+}
+
+static void c48_every_retry_asks_again_and_size_is_left_alone(void **state)
+{
+    install("faulty_open", "collect_good");
+    for (DWORD room = 100; room < 3000; room += 1000) {
+        size = room;
+        LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, data, &size);
+        assert_int_equal(status, room < 1000 ? ERROR_MORE_DATA : ERROR_SUCCESS);
+        if (status)
+            assert_int_equal(size, room);
+    }
+}
+
+static void c57_open_that_fails_is_tried_again_and_costs_only_itself(void **state)
+{
+    install("faulty_open_denied", "collect_good");
+    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(ask("Global"), 0);
+    assert_true(answered(SYSTEM_OBJECT));
+    assert_false(answered(OWN_OBJECT));
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_string_equal(read_all(notes_path), "open denied\nopen denied\n");
+    assert_true(event_seen(1008));
+    assert_int_equal(disabled_value(), 0);
+}
+
+static void c59_collect_that_fails_stays_loaded_and_is_asked_again(void **state)
+{
+    install("faulty_open", "collect_error");
+    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(ask("Global"), 0);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_string_equal(read_all(notes_path), "open \ncollect Global\ncollect Global\nclose\n");
+}
+
+static void c118_more_data_from_one_is_more_data_for_all(void **state)
+{
+    install("faulty_open", "collect_more_data");
+    assert_int_equal(ask("Global"), ERROR_MORE_DATA);
+    assert_int_equal(size, sizeof(data));
+    assert_int_equal(ask("2"), ERROR_SUCCESS);
+}
+
+static void strangers_wait_for_the_helper_process(void **state)
+{
+    install("faulty_open", "collect_good");
+    set_dword(SERVICES "MyPerf\\Performance", "Isolation", 1);
+    assert_int_equal(ask("Global"), 0);
+    assert_false(answered(OWN_OBJECT));
+    assert_true(answered(SYSTEM_OBJECT));
+    assert_true(event_seen(1018));
+    assert_string_equal(read_all(notes_path), "");
+}
+
+static void c41_linkage_export_is_handed_to_open(void **state)
+{
+    install("faulty_open", "collect_good");
+    set(SERVICES "MyPerf\\Linkage", "Export", REG_MULTI_SZ, "device\0", 8);
+    assert_int_equal(ask("22222"), 0);
+    assert_true(answered(OWN_OBJECT));
+    assert_string_equal(read_all(notes_path), "open device\ncollect 22222\n");
+}
+
+static void a_missing_procedure_is_named(void **state)
+{
+    install("no_such_open", "collect_good");
+    assert_int_equal(ask("22222"), 0);
+    assert_true(event_seen(1005));
+    assert_non_null(strstr(read_all(events_path), "no_such_open"));
+}
+
+static int enter_root(void **state)
+{
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(notes_path, sizeof(notes_path), "%s/notes", root);
+    snprintf(events_path, sizeof(events_path), "%s/events", root);
+    setenv("FAULTY_NOTES", notes_path, 1);
+    return setenv("OPENPERFLIB_ROOT", root, 1);
+}
+
+static int leave_root(void **state)
+{
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    return nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(c123_to_c129_every_lie_at_every_level),
+        cmocka_unit_test(c45_global_v1_silent_is_disabled_at_once),
+        cmocka_unit_test(c46_deleting_the_value_enables_again),
+        cmocka_unit_test(c47_global_v2_nothing_to_say_is_asked_again),
+        cmocka_unit_test(c48_every_retry_asks_again_and_size_is_left_alone),
+        cmocka_unit_test(c57_open_that_fails_is_tried_again_and_costs_only_itself),
+        cmocka_unit_test(c59_collect_that_fails_stays_loaded_and_is_asked_again),
+        cmocka_unit_test(c118_more_data_from_one_is_more_data_for_all),
+        cmocka_unit_test(c41_linkage_export_is_handed_to_open),
+        cmocka_unit_test(strangers_wait_for_the_helper_process),
+        cmocka_unit_test(a_missing_procedure_is_named),
+    };
+    return cmocka_run_group_tests(tests, enter_root, leave_root);
+}

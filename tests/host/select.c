@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Which providers a query concerns: the article's experiments with "2" and "22222". */
+#include "host/internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <string.h>
+
+static uint32_t os_objects[] = {2, 4, 238};
+static uint32_t own_objects[] = {2};
+
+enum { OS, MYPERF, COUNT_SERVICES };
+static struct service services[COUNT_SERVICES];
+
+static int fresh(void **state)
+{
+    memset(services, 0, sizeof(services));
+    services[OS] = (struct service){
+        .name = "PerfOS", .objects = os_objects, .object_count = 3, .has_list = true};
+    services[MYPERF] = (struct service){.name = "MyPerf"};
+    return 0;
+}
+
+static bool asked(size_t position, enum query_kind kind, uint32_t first, uint32_t second)
+{
+    struct query query = {.kind = kind};
+    if (first)
+        query.objects[query.object_count++] = first;
+    if (second)
+        query.objects[query.object_count++] = second;
+    return select_service(services, COUNT_SERVICES, position, &query);
+}
+
+static void list_myperf(void)
+{
+    services[MYPERF].has_list = true;
+    services[MYPERF].objects = own_objects;
+    services[MYPERF].object_count = 1;
+}
+
+static void c45_global_asks_everybody(void **state)
+{
+    assert_true(asked(OS, QUERY_GLOBAL, 0, 0));
+    assert_true(asked(MYPERF, QUERY_GLOBAL, 0, 0));
+}
+
+static void c49_costly_asks_everybody(void **state)
+{
+    assert_true(asked(OS, QUERY_COSTLY, 0, 0));
+    assert_true(asked(MYPERF, QUERY_COSTLY, 0, 0));
+}
+
+static void c50_unknown_words_ask_nobody(void **state)
+{
+    assert_false(asked(OS, QUERY_NOTHING, 0, 0));
+    assert_false(asked(MYPERF, QUERY_NOTHING, 0, 0));
+}
+
+static void c51_2_v1_somebody_elses_index_leaves_the_listless_alone(void **state)
+{
+    assert_true(asked(OS, QUERY_OBJECTS, 2, 0));
+    assert_false(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+}
+
+static void c52_2_v2_its_own_list_makes_it_called(void **state)
+{
+    list_myperf();
+    assert_true(asked(OS, QUERY_OBJECTS, 2, 0));
+    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+}
+
+static void c53_22222_v1_with_list_is_not_called(void **state)
+{
+    list_myperf();
+    assert_false(asked(MYPERF, QUERY_OBJECTS, 22222, 0));
+    assert_false(asked(OS, QUERY_OBJECTS, 22222, 0));
+}
+
+static void c54_22222_v2_without_list_is_called(void **state)
+{
+    assert_true(asked(MYPERF, QUERY_OBJECTS, 22222, 0));
+    assert_false(asked(OS, QUERY_OBJECTS, 22222, 0));
+}
+
+static void c55_one_unknown_index_among_known_ones_is_enough(void **state)
+{
+    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 22222));
+    assert_true(asked(OS, QUERY_OBJECTS, 22222, 238));
+}
+
+static void c46_disabled_is_never_asked_and_claims_nothing(void **state)
+{
+    services[OS].disabled = true;
+    assert_false(asked(OS, QUERY_GLOBAL, 0, 0));
+    assert_false(asked(OS, QUERY_OBJECTS, 2, 0));
+    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+}
+
+static void c116_foreign_goes_to_everybody(void **state)
+{
+    assert_true(asked(OS, QUERY_FOREIGN, 0, 0));
+    assert_true(asked(MYPERF, QUERY_FOREIGN, 2, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(c45_global_asks_everybody, fresh),
+        cmocka_unit_test_setup(c46_disabled_is_never_asked_and_claims_nothing, fresh),
+        cmocka_unit_test_setup(c49_costly_asks_everybody, fresh),
+        cmocka_unit_test_setup(c50_unknown_words_ask_nobody, fresh),
+        cmocka_unit_test_setup(c51_2_v1_somebody_elses_index_leaves_the_listless_alone, fresh),
+        cmocka_unit_test_setup(c52_2_v2_its_own_list_makes_it_called, fresh),
+        cmocka_unit_test_setup(c53_22222_v1_with_list_is_not_called, fresh),
+        cmocka_unit_test_setup(c54_22222_v2_without_list_is_called, fresh),
+        cmocka_unit_test_setup(c55_one_unknown_index_among_known_ones_is_enough, fresh),
+        cmocka_unit_test_setup(c116_foreign_goes_to_everybody, fresh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
