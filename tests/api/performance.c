@@ -281,7 +281,7 @@ static void c23_c112_a_language_by_its_id(void **state)
     assert_int_equal(ask("Counter 007"), 0);
     assert_string_equal(name_of((char *)data, 230), "Prozess");
     assert_int_equal(ask("cOUNTER 7"), 0);
-    assert_string_equal(name_of((char *)data, 784), "Prozess-ID");
+    assert_string_equal(name_of((char *)data, 784), "Prozesskennung");
     assert_int_equal(ask("Counter 019"), 0);
     assert_non_null(name_of((char *)data, 6));
     assert_int_equal(ask("Counter 00c"), 0);

@@ -51,13 +51,16 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
 
 static void empty_root(void)
 {
-    char path[128];
+    HKEY perflib;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, SERVICES "MyPerf");
-    RegDeleteTreeA(HKEY_LOCAL_MACHINE, PERFLIB);
+    assert_int_equal(
+        RegCreateKeyExA(HKEY_LOCAL_MACHINE, PERFLIB, 0, NULL, 0, KEY_WRITE, NULL, &perflib, NULL),
+        0);
+    RegDeleteValueA(perflib, "ExtCounterTestLevel");
+    RegCloseKey(perflib);
     unlink(notes_path);
     unlink(events_path);
-    snprintf(path, sizeof(path), "%s/nothing", root);
 }
 
 static void install(const char *open, const char *collect)
@@ -120,7 +123,7 @@ static const struct lie {
 } lies[] = {
     {"collect_good",              {KEPT, KEPT, KEPT},          {0, 0, 0},          false},
     {"collect_length_plus_8",     {KEPT, KEPT, KEPT},          {2000, 2000, 0},    false},
-    {"collect_pointer_plus_8",    {DROPPED, DROPPED, ANY},     {2000, 2000, 0},    false},
+    {"collect_pointer_plus_8",    {DROPPED, DROPPED, DROPPED}, {2000, 2000, 1003}, false},
     {"collect_pointer_in_guard",  {DROPPED, DROPPED, DROPPED}, {1001, 1001, 1001}, true },
     {"collect_pointer_far",       {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
     {"collect_pointer_null",      {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
@@ -295,7 +298,6 @@ static int leave_root(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c123_to_c129_every_lie_at_every_level),
         cmocka_unit_test(c45_global_v1_silent_is_disabled_at_once),
         cmocka_unit_test(c46_deleting_the_value_enables_again),
         cmocka_unit_test(c47_global_v2_nothing_to_say_is_asked_again),
@@ -306,6 +308,8 @@ int main(void)
         cmocka_unit_test(c41_linkage_export_is_handed_to_open),
         cmocka_unit_test(strangers_wait_for_the_helper_process),
         cmocka_unit_test(a_missing_procedure_is_named),
+        /* last: an event is written singly only ten times */
+        cmocka_unit_test(c123_to_c129_every_lie_at_every_level),
     };
     return cmocka_run_group_tests(tests, enter_root, leave_root);
 }
