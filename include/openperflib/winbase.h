@@ -51,8 +51,8 @@ void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
  * terminator along; room 0 tells the needed size. Returns units written, or 0 with last error
  * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (another code page, too), ERROR_INVALID_FLAGS,
  * ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that flag what is not UTF-8
- * becomes U+FFFD, and lone surrogates keep a three-byte form. default_char is never used; both it and
- * used_default must be NULL for CP_UTF8, as on Windows. (C113) */
+ * becomes U+FFFD, and lone surrogates keep a three-byte form. default_char is never used; both it
+ * and used_default must be NULL for CP_UTF8, as on Windows. (C113) */
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
                                int room, LPCCH default_char, LPBOOL used_default)
     OPL_SYMBOL(WideCharToMultiByte);

@@ -111,7 +111,7 @@ OPL_AW(RegCreateKeyEx,
        (HKEY key, LPCWSTR sub, DWORD reserved, LPWSTR class_name, DWORD options, REGSAM access,
         LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition));
 OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
-/* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer is one performance block;
+/* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer one performance block;
  * its size cannot be asked: ERROR_MORE_DATA leaves *size as it was. (C2, C3, reference C.2, C.3) */
 OPL_AW(RegQueryValueEx,
        (HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size),

@@ -193,7 +193,7 @@ static void lengths_of_text(void **state)
     assert_int_equal(lstrlenW(NULL), 0);
 }
 
-static void c113_wide_text_becomes_utf8(void **state)
+static void wide_text_becomes_utf8(void **state)
 {
     char out[16] = "################";
     BOOL used = TRUE;
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(computer_name_refuses_null),
         cmocka_unit_test(language_follows_the_locale),
         cmocka_unit_test(lengths_of_text),
-        cmocka_unit_test(c113_wide_text_becomes_utf8),
+        cmocka_unit_test(wide_text_becomes_utf8),
         cmocka_unit_test(utf8_becomes_wide_text),
         cmocka_unit_test(to_wide_refuses),
         cmocka_unit_test(to_utf8_refuses),

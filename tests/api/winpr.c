@@ -3,7 +3,7 @@
  * Another library of the process exports Win32 names: libwinpr2 does. Ours must be called all the
  * same, and its own callers must keep theirs. winpr MODE, where libwinpr2 is
  *   after     dlopened RTLD_GLOBAL behind us
- *   before    dlopened RTLD_GLOBAL before we are (dlopened too, so this program is not linked to us)
+ *   before    dlopened RTLD_GLOBAL before we are (dlopened too: this program is not linked to us)
  *   preload   in LD_PRELOAD, ahead of everybody
  * Exit 77: it is not installed.
  */
