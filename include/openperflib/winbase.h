@@ -9,6 +9,12 @@
 #define MAX_COMPUTERNAME_LENGTH 15
 #define INFINITE 0xffffffff
 
+/* why DllMain is called on Windows; here it never is */
+#define DLL_PROCESS_DETACH 0
+#define DLL_PROCESS_ATTACH 1
+#define DLL_THREAD_ATTACH 2
+#define DLL_THREAD_DETACH 3
+
 /* code pages: the ANSI and the console's one are UTF-8 here */
 #define CP_ACP 0
 #define CP_OEMCP 1
