@@ -123,12 +123,12 @@ typedef struct opl_type_info {
     const char *size_text; /* "DWORD", "LARGE", "ZERO", "VARIABLE_LEN" */
     const char *type_text; /* "NUMBER", "COUNTER", "TEXT", "ZERO" */
     const char *subtype_text;
-    const char *timer_text;    /* "TIMER_TICK", "TIMER_100NS", "OBJECT_TIMER" */
-    const char *display_text;  /* "", "/sec", "%", "secs", "hidden", "histogram" */
-    const char *suffix;        /* what stands behind the shown value */
+    const char *timer_text;   /* "TIMER_TICK", "TIMER_100NS", "OBJECT_TIMER" */
+    const char *display_text; /* "", "/sec", "%", "secs", "hidden", "histogram" */
+    const char *suffix;       /* what stands behind the shown value */
     bool delta_counter, delta_base, inverse, multi;
-    bool is_base;              /* belongs to the definition before it and is not shown */
-    bool needs_base;           /* the next definition is its base */
+    bool is_base;    /* belongs to the definition before it and is not shown */
+    bool needs_base; /* the next definition is its base */
     bool needs_two_samples;
 } opl_type_info;
 /* Decodes any 32 bits; every text is there, "unknown" for values that have no meaning. (C15, C16) */

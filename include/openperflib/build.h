@@ -32,10 +32,10 @@ typedef struct opl_build_counter {
 
 typedef struct opl_build_object_info {
     DWORD name_index, help_index;
-    DWORD level;          /* 0: the lowest of its counters */
-    LONG default_counter; /* position, -1: none */
-    bool single;          /* PERF_NO_INSTANCES */
-    DWORD code_page;      /* 0: names are UTF-16 */
+    DWORD level;              /* 0: the lowest of its counters */
+    LONG default_counter;     /* position, -1: none */
+    bool single;              /* PERF_NO_INSTANCES */
+    DWORD code_page;          /* 0: names are UTF-16 */
     LONGLONG time, frequency; /* the object's own clock; 0, 0: none */
 } opl_build_object_info;
 

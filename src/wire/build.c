@@ -67,6 +67,11 @@ static bool is_count_of(const opl_build_counter *counters, DWORD position)
            (counters[position - 1].type & PERF_MULTI_COUNTER);
 }
 
+static size_t alignment(const opl_build_counter *counter, DWORD size)
+{
+    return size == 8 && (counter->type & TYPE_KIND_MASK) != PERF_TYPE_TEXT ? 8 : 4;
+}
+
 static bool find_sizes(opl_build *build, const opl_build_counter *counters, DWORD count)
 {
     for (DWORD i = 0; i < count; i++) {
@@ -93,7 +98,7 @@ static uint64_t place_counters(opl_build *build, const opl_build_counter *counte
         }
     for (DWORD i = 0; i < count; i++)
         if (!counters[i].offset) {
-            uint64_t offset = align_up(end, build->sizes[i] == 8 ? 8 : 4);
+            uint64_t offset = align_up(end, alignment(&counters[i], build->sizes[i]));
             if (is_count_of(counters, i))
                 offset = build->offsets[i - 1] + build->sizes[i - 1];
             uint64_t behind = offset + slot_size(&counters[i], build->sizes[i]);

@@ -8,7 +8,12 @@
 #include "everything.h"
 #include "golden.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static size_t step_of_large = 13;
 enum { LARGE_BLOCK = 1500 };
@@ -136,6 +141,61 @@ static void every_shorter_size(void **state)
     }
 }
 
+/* ---- bytes that change while they are read ---- */
+
+/* Keeps writing good and bad values into lengths and counts, as a hostile process might. */
+static void keep_changing(const struct golden *golden)
+{
+    static const size_t fields[] = {20,  24,  28,  80,  84,  112, 116,
+                                    120, 144, 152, 176, 208, 212, 256};
+    struct golden shared = *golden;
+    uint32_t good[COUNT(fields)];
+    for (size_t i = 0; i < COUNT(fields); i++)
+        good[i] = golden_get(golden, fields[i]);
+    for (uint32_t round = 1;; round = round * 1664525 + 1013904223) {
+        size_t i = (round >> 8) % COUNT(fields);
+        golden_set(&shared, fields[i], round & 0x10000 ? round >> (round & 31) : good[i]);
+        golden_set(&shared, fields[i], good[i]);
+    }
+}
+
+/* The block ends where its mapping ends: behind is no memory. */
+static struct golden share(const char *name, unsigned char **ret_mapping, size_t page)
+{
+    struct golden golden, shared;
+    golden_load(name, &golden);
+    *ret_mapping = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(*ret_mapping != MAP_FAILED);
+    assert_int_equal(mprotect(*ret_mapping + page, page, PROT_NONE), 0);
+    shared = (struct golden){*ret_mapping + page - golden.size, golden.size, NULL};
+    memcpy(shared.data, golden.data, golden.size);
+    golden_done(&golden);
+    return shared;
+}
+
+static void bytes_that_change_meanwhile(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), faults[OPL_BLOCK_TRUNCATED + 1] = {0};
+    unsigned char *mapping;
+    struct golden shared = share("hello.hex", &mapping, page);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        keep_changing(&shared);
+    }
+    for (size_t i = 0; i < 30000; i++) {
+        struct everything found;
+        uint32_t position;
+        walk_everything(shared.data, shared.size, &found);
+        wire_check_objects(shared.data + 112, shared.size - 112, 1, &position);
+        faults[found.fault]++;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_true(faults[OPL_BLOCK_GOOD] > 0);
+    munmap(mapping, 2 * page);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +203,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(every_bit_flipped_at_an_odd_address),
         cmocka_unit_test(every_length_and_count_wrong),
         cmocka_unit_test(every_shorter_size),
+        cmocka_unit_test(bytes_that_change_meanwhile),
     };
     if (count > 1 && strcmp(arguments[1], "all") == 0)
         step_of_large = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The eight blocks that Windows made: walker, checker and builder agree with it about every byte. */
+/* The eight blocks that Windows made: walker, checker and builder agree about every byte. */
 #include "golden.h"
 
 #include <stdlib.h>
