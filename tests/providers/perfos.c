@@ -240,6 +240,33 @@ static void old_kernel(void **state)
     BASE(PAGING_FILE, "_Total", 702, 0);
 }
 
+/* A captured machine: the numbers were taken from its files by other means (awk). */
+static void captured_machine(void **state)
+{
+    ask("vm2", "Global");
+    VALUE(SYSTEM, NULL, 146, 522540);
+    VALUE(SYSTEM, NULL, 674, (1795277979ULL + 11644473600ULL) * 10000000);
+    VALUE(SYSTEM, NULL, 44, 0);
+    VALUE(SYSTEM, NULL, 248, 12);
+    VALUE(SYSTEM, NULL, 250, 96);
+    VALUE(MEMORY, NULL, 28, 4570264);
+    VALUE(MEMORY, NULL, 24, 24262368 * KIB);
+    VALUE(MEMORY, NULL, 822, 2735301 / page_kib());
+    VALUE(MEMORY, NULL, 1406, 74432);
+    BASE(MEMORY, NULL, 1406, 12342040);
+    VALUE(CACHE, NULL, 1812, 1213506);
+    VALUE(PROCESSOR, "0", 6, (134967 + 32) * tick());
+    VALUE(PROCESSOR, "1", 144, (3464 + 95) * tick());
+    VALUE(PROCESSOR, "0", 148, 99451);
+    VALUE(PROCESSOR, "1", 148, 178186);
+    VALUE(PROCESSOR, "_Total", 1334, 64890 + 150969);
+    VALUE(PROCESSOR, "0", 1748, 1351128958ULL * 10); /* "haltpoll idle"; POLL is no sleep */
+    VALUE(PROCESSOR, "1", 1754, 123625);
+    assert_false(answer_has(PROCESSOR, 1750));
+    assert_string_equal(answer_names(PAGING_FILE), "_Total,");
+    VALUE(OBJECTS, NULL, 254, 0);
+}
+
 /* ---- the shape of the answer ---- */
 
 static void shape(unsigned index, LONG default_counter, bool clock, LONG instances)
@@ -299,6 +326,7 @@ int main(void)
         cmocka_unit_test(container_lacks_what_is_hidden),
         cmocka_unit_test(oddnames_swap_areas),
         cmocka_unit_test(old_kernel),
+        cmocka_unit_test(captured_machine),
         cmocka_unit_test(objects_are_shaped_as_windows),
         cmocka_unit_test(lists_bring_what_they_name),
         cmocka_unit_test(c116_unknown_and_foreign_bring_nothing),
