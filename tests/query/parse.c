@@ -120,6 +120,7 @@ static void c22_names_and_helps_with_a_language(void **state)
         {"Counter 416 x",     QUERY_NAMES, 0x416},
         {"Counters",          QUERY_NAMES, 9    },
         {"counter9xyz",       QUERY_NAMES, 9    },
+        {"Counters 00A",      QUERY_NAMES, 0xa  },
         {"Counter xyz",       QUERY_NAMES, 9    },
         {"Counter ",          QUERY_NAMES, 9    },
         {"Help",              QUERY_HELPS, 9    },
