@@ -11,7 +11,7 @@
 #include <openperflib/block.h>
 #include <openperflib/object.h>
 
-enum { MOST_OBJECTS = 256, MOST_HELPS = 8192 };
+enum { MOST_OBJECTS = 256, MOST_TEXTS = 65536 };
 
 static const opl_object *objects[MOST_OBJECTS];
 static size_t object_count;
@@ -36,31 +36,35 @@ static int by_index(const void *left, const void *right)
     return (one->index > other->index) - (one->index < other->index);
 }
 
-/* ---- explanations: number, TAB, text ---- */
+/* ---- names and explanations: number, TAB, text ---- */
 
-static const char *help_text[MOST_HELPS];
+static const char *texts[MOST_TEXTS];
 static const char shared[] = ""; /* objects say different things: the base keeps its general text */
 
-static void add_help(DWORD index, const char *text)
+static void add_text(DWORD index, const char *text)
 {
-    if (index >= MOST_HELPS)
+    if (index >= MOST_TEXTS)
         return;
-    if (!help_text[index])
-        help_text[index] = text;
-    else if (strcmp(help_text[index], text) != 0)
-        help_text[index] = shared;
+    if (!texts[index])
+        texts[index] = text;
+    else if (strcmp(texts[index], text) != 0)
+        texts[index] = shared;
 }
 
-static void print_helps(void)
+static void print_texts(void)
 {
     for (size_t i = 0; i < object_count; i++) {
-        add_help(objects[i]->help_index, objects[i]->help);
-        for (size_t row = 0; row < objects[i]->counter_count; row++)
-            add_help(objects[i]->counters[row].help_index, objects[i]->counters[row].help);
+        const opl_object *object = objects[i];
+        add_text(object->index, object->name);
+        add_text(object->help_index, object->help);
+        for (size_t row = 0; row < object->counter_count; row++) {
+            add_text(object->counters[row].index, object->counters[row].name);
+            add_text(object->counters[row].help_index, object->counters[row].help);
+        }
     }
-    for (size_t index = 0; index < MOST_HELPS; index++)
-        if (help_text[index] && *help_text[index])
-            printf("%zu\t%s\n", index, help_text[index]);
+    for (size_t index = 1; index < MOST_TEXTS; index++)
+        if (texts[index] && *texts[index])
+            printf("%zu\t%s\n", index, texts[index]);
 }
 
 /* ---- docs/counters.md ---- */
@@ -163,7 +167,7 @@ static void print_markdown(FILE *const *absent, size_t absent_count)
 static int usage(FILE *out)
 {
     fputs(
-        "usage: describe counters | helps FILE...\n\n"
+        "usage: describe counters | texts FILE...\n\n"
         "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
         "are not there (*.tsv).\n",
         out);
@@ -190,8 +194,8 @@ int main(int argc, char **argv)
         }
     }
     qsort(objects, object_count, sizeof *objects, by_index);
-    if (strcmp(argv[1], "helps") == 0)
-        print_helps();
+    if (strcmp(argv[1], "texts") == 0)
+        print_texts();
     else if (strcmp(argv[1], "counters") == 0)
         print_markdown(absent, absent_count);
     else

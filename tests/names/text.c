@@ -42,10 +42,11 @@ static void c24_pairs_ascend_and_end_with_an_extra_zero(void **state)
     get(NAMES_COUNTER, ENGLISH, &text);
     assert_memory_equal(text.data, "1\0001847\0002\0System\0004\0Memory\0", 23);
     assert_memory_equal(text.data + text.len - 2, "\0\0", 2);
-    assert_memory_equal(text.data + text.len - 17, "1846\0End Marker\0\0", 17);
+    assert_true(memmem(text.data, text.len, "\0001846\0End Marker", 16));
     get(NAMES_HELP, ENGLISH, &text);
     assert_memory_equal(text.data, "3\0The System", 12);
-    assert_memory_equal(text.data + text.len - 17, "1847\0End Marker\0\0", 17);
+    assert_memory_equal(text.data + text.len - 2, "\0\0", 2);
+    assert_true(memmem(text.data, text.len, "\0001847\0End Marker", 16));
 }
 
 struct pair_walk {
@@ -68,13 +69,16 @@ static bool check_pair(void *self, uint32_t index, const char *text)
 static void c106_every_language_has_every_index(void **state)
 {
     static const uint32_t languages[] = {9, 7, 0xa, 0x19, 0xc};
+    unsigned counts[NAMES_PARTS] = {0};
     for (size_t i = 0; i < COUNT(languages); i++)
         for (int part = 0; part < NAMES_PARTS; part++) {
             BUFFER_AUTO text = {0};
             struct pair_walk walk = {.part = (enum names_part)part};
             get((enum names_part)part, languages[i], &text);
             assert_true(name_pairs_each(text.data, text.len, check_pair, &walk));
-            assert_int_equal(walk.count, part == NAMES_COUNTER ? 678 : 564);
+            assert_true(walk.count >= (part == NAMES_COUNTER ? 678 : 564));
+            counts[part] = i ? counts[part] : walk.count;
+            assert_int_equal(walk.count, counts[part]); /* as many as English has */
         }
 }
 
