@@ -95,7 +95,7 @@ static void read_threads(unsigned process)
     for (size_t i = 0; i < count; i++) {
         snprintf(path, sizeof path, "task/%u/stat", threads[i]);
         read_file(process, path);
-        snprintf(path, sizeof path, "task/%u/status", threads[i]);
+        snprintf(path, sizeof path, "task/%u/schedstat", threads[i]);
         read_file(process, path);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "perfproc.h"
 
+static const opl_source schedstat = {"proc/*/schedstat"};
 static const opl_source status = {"proc/*/status"};
 
 /* Words of proc/PID/stat. */
@@ -19,6 +20,19 @@ static bool priority_current(opl_reading *reading, uint64_t *ret)
     if (!opl_reading_column(reading, &perfproc_stat, STAT_PRIORITY, &priority))
         return false;
     *ret = perfproc_priority_level((int64_t)priority);
+    return true;
+}
+
+/* schedstat costs a fifth of status. Without scheduler statistics it says 0, or is not there. */
+static bool context_switches(opl_reading *reading, uint64_t *ret)
+{
+    uint64_t waited, forced;
+    if (opl_reading_column(reading, &schedstat, 3, ret) && *ret > 0)
+        return true;
+    if (!opl_reading_key(reading, &status, "voluntary_ctxt_switches", &waited) ||
+        !opl_reading_key(reading, &status, "nonvoluntary_ctxt_switches", &forced))
+        return false;
+    *ret = waited + forced;
     return true;
 }
 
@@ -65,10 +79,11 @@ static const opl_counter counters[] = {
      .name = "% Privileged Time",
      .help = "The share of elapsed time that the thread ran in privileged mode, that is inside the operating "
              "system."},
-    {146, 335, PERF_COUNTER_COUNTER, -2, PERF_DETAIL_NOVICE, OPL_KEY(&status, "voluntary_ctxt_switches + nonvoluntary_ctxt_switches", OPL_ONE),
+    {146, 335, PERF_COUNTER_COUNTER, -2, PERF_DETAIL_NOVICE, OPL_FN(context_switches),
      .name = "Context Switches/sec",
-     .help = "The rate at which a processor leaves this thread for another one, because it waits or because it has"
-             " to make room."},
+     .help = "The rate at which a processor changes to this thread from another one.",
+     .where = "`proc/*/schedstat`: word 3, how often the thread was put on a processor; where the kernel does not "
+              "count it, `proc/*/status`: voluntary_ctxt_switches + nonvoluntary_ctxt_switches"},
     {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation), .total = OPL_NOW,
      .name = "Elapsed Time",
      .help = "The time, in seconds, since the process or thread was started.",

@@ -239,6 +239,13 @@ static void threads_have_their_values(void **state)
         assert_int_equal(value_at(&answer, &threads, &instance, 6), 1500 * tick());
     }
     assert_int_equal(found, 3);
+    tree_write("proc/400/task/401/schedstat", "5000 600 77\n"); /* the cheaper file goes first */
+    tree_write("proc/400/task/402/schedstat", "0 0 0\n");       /* without scheduler statistics */
+    answer = ask(u"232");
+    assert_int_equal(value_of(&answer, 232, "_Total", 146), 13 * 42 + 77);
+    tree_drop("proc/400/task/401/schedstat");
+    tree_drop("proc/400/task/402/schedstat");
+    answer = ask(u"232");
     assert_false(answer_has(&answer, 232, 706));
     assert_int_equal(value_of(&answer, 232, "_Total", 146), 14 * 42);
     assert_int_equal(value_of(&answer, 232, "_Total", 46), 0);
