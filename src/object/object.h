@@ -180,6 +180,7 @@ struct opl_provider {
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
     struct kept root, processes;
+    uint64_t root_checked_for; /* the collection in which it was identified */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
     int pid;             /* that opened it: a forked child shares its descriptors' positions */

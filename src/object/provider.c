@@ -16,8 +16,12 @@ bool provider_live(void)
     return strcmp(place_sysroot(), "/") == 0;
 }
 
+/* Identified once per collection. */
 int provider_root(opl_provider *provider)
 {
+    if (provider->root_checked_for == provider->collection && provider->root.fd >= 0)
+        return provider->root.fd;
+    provider->root_checked_for = provider->collection;
     return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
 }
 

@@ -29,15 +29,15 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-int __real_openat(int folder, const char *path, int flags, mode_t mode);
-int __wrap_openat(int folder, const char *path, int flags, mode_t mode);
+int __real_openat64(int folder, const char *path, int flags, mode_t mode);
+int __wrap_openat64(int folder, const char *path, int flags, mode_t mode);
 
 static unsigned allocations, opens;
 
-int __wrap_openat(int folder, const char *path, int flags, mode_t mode)
+int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
 {
     opens++;
-    return __real_openat(folder, path, flags, mode);
+    return __real_openat64(folder, path, flags, mode);
 }
 
 void *__wrap_malloc(size_t size)
