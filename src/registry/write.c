@@ -210,7 +210,10 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 {
     struct writing writing = {.layer = layer, .folder = -1, .lock = -1};
     pthread_mutex_lock(&writers);
-    LSTATUS status = open_folder(layer, &writing.folder);
+    bool deletes = change->kind == CHANGE_DELETE_VALUE || change->kind == CHANGE_DELETE_KEY;
+    /* what is not there need not be deleted: no folder is made for that */
+    LSTATUS status = deletes ? check_change(layer, change) : ERROR_SUCCESS;
+    status = status ? status : open_folder(layer, &writing.folder);
     if (!status)
         status = file_lock(writing.folder, LOCK_FILE, &writing.lock);
     if (!status)
