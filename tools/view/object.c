@@ -163,7 +163,7 @@ static void find_tellers(struct picture *picture, const opl_object_view *where,
 
 static bool load_instances(struct view_object *object)
 {
-    char text[NAME_ROOM * 2 + 128];
+    char text[NAME_ROOM * 2 + 128], path[NAME_ROOM * 5];
     opl_instance_view at = {0};
     opl_counter_view tellers[IDENTITIES];
     opl_block *block = &object->now_picture->block;
@@ -179,6 +179,8 @@ static bool load_instances(struct view_object *object)
         opl_instance_name(block, &object->now, &at, text, NAME_ROOM);
         instance->name = keep_text(object, text);
         load_parent(object, instance);
+        snprintf(path, sizeof path, "%s\x1f%s", view_text(object, instance->parent_name), text);
+        instance->path = keep_text(object, path);
         identity(object->now_picture, &object->now, &at, tellers, text, sizeof text);
         instance->key = keep_text(object, text);
     }
@@ -253,7 +255,7 @@ static void pair_instances(struct view_object *object)
     free(fresh);
 }
 
-/* Numbers equal names below one parent in order: name, name#1, name#2 (display only). */
+/* Numbers equal names below parents of equal names, in order: name, name#1, name#2 (display only). */
 static bool number_copies(struct view_object *object)
 {
     struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);
@@ -261,16 +263,12 @@ static bool number_copies(struct view_object *object)
         return false;
     for (size_t i = 0; i < object->instance_count; i++)
         keys[i] =
-            (struct keyed){.key = view_text(object, object->instances[i].name), .position = i};
+            (struct keyed){.key = view_text(object, object->instances[i].path), .position = i};
     qsort(keys, object->instance_count, sizeof *keys, by_key);
-    for (size_t i = 1; i < object->instance_count; i++) {
-        struct view_instance *one = &object->instances[keys[i - 1].position];
-        struct view_instance *two = &object->instances[keys[i].position];
-        bool same_parent =
-            one->now.definition.ParentObjectInstance == two->now.definition.ParentObjectInstance;
-        if (same_parent && strcmp(keys[i - 1].key, keys[i].key) == 0 && *keys[i].key)
-            two->copy = one->copy + 1;
-    }
+    for (size_t i = 1; i < object->instance_count; i++)
+        if (strcmp(keys[i - 1].key, keys[i].key) == 0 && keys[i].key[1])
+            object->instances[keys[i].position].copy =
+                object->instances[keys[i - 1].position].copy + 1;
     free(keys);
     return true;
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the blocks that the tests of pcview look at: odd names, texts, parents, twins, strangers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openperflib/build.h>
+
+enum { ROOM = 65536, HEADER = 104 };
+enum { SECOND_100NS = 10000000 };
+
+static unsigned char room[ROOM];
+
+static void put_header(size_t bytes, DWORD objects, int seconds)
+{
+    PERF_DATA_BLOCK header = {
+        .Signature = {'P', 'E', 'R',          'F'},
+        .LittleEndian = 1,
+        .Version = 1,
+        .Revision = 1,
+        .TotalByteLength = (DWORD)(HEADER + bytes),
+        .HeaderLength = HEADER,
+        .NumObjectTypes = objects,
+        .DefaultObject = 238,
+        .SystemTime = { 2026, 1, 4, 1,   12, 30, (WORD)seconds, 5},
+        .SystemNameLength = 8,
+        .SystemNameOffset = 88,
+    };
+    static const WCHAR name[] = {'B', 'O', 'X', 0};
+    header.PerfTime.QuadPart = 1000000000 + (LONGLONG)seconds * SECOND_100NS;
+    header.PerfFreq.QuadPart = SECOND_100NS;
+    header.PerfTime100nSec.QuadPart = 134000000000000000 + (LONGLONG)seconds * SECOND_100NS;
+    memcpy(room, &header, sizeof header);
+    memcpy(room + 88, name, sizeof name);
+}
+
+static void save(opl_build *build, const char *folder, const char *file, int seconds)
+{
+    char path[4096];
+    DWORD bytes = 0, objects = 0;
+    LPVOID data = room + HEADER;
+    if (opl_build_collect(build, &data, &bytes, &objects))
+        abort();
+    put_header(bytes, objects, seconds);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    FILE *out = fopen(path, "w");
+    if (!out || fwrite(room, 1, HEADER + bytes, out) != HEADER + bytes || fclose(out))
+        abort();
+    memset(room, 0, sizeof room);
+}
+
+static opl_build begin(void)
+{
+    opl_build build;
+    opl_build_init(&build, room + HEADER, ROOM - HEADER);
+    return build;
+}
+
+/* C36: a text counter, as in "Hello, World!", and a number that is hex; a type that nobody named. */
+static void write_texts(const char *folder)
+{
+    static const opl_build_object_info info = {5000, 5001, 100, 0, true, 0, 0, 0};
+    static const opl_build_counter counters[] = {
+        {5002, 5003, PERF_COUNTER_TEXT,         0, 100, 64, 0},
+        {5004, 5005, PERF_COUNTER_RAWCOUNT_HEX, 0, 100, 0,  0},
+        {5006, 5007, 0x000d0500,                0, 100, 8,  0},
+        {5008, 5009, PERF_COUNTER_NODATA,       0, 100, 0,  0},
+    };
+    opl_build build = begin();
+    opl_build_object(&build, &info, counters, 4);
+    opl_build_text(&build, 0, "Hello, \033[31mWorld!");
+    opl_build_dword(&build, 1, 0xbeef);
+    opl_build_large(&build, 2, 77);
+    save(&build, folder, "texts.perf", 0);
+}
+
+/* C18, C19: parents, a UniqueID for a name, equal names, names that would steer a terminal. */
+static void write_names(const char *folder)
+{
+    static const opl_build_object_info parent = {230, 231, 100, 0, false, 0, 0, 0};
+    static const opl_build_object_info child = {232, 233, 100, 0, false, 0, 0, 0};
+    static const opl_build_counter counter = {680, 681, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0};
+    static const char *const parents[] = {"bash", "bash", "ev\033[2Jil\n",
+                                          "\xe6\x97\xa5\xe6\x9c\xac"};
+    opl_build build = begin();
+    opl_build_object(&build, &parent, &counter, 1);
+    for (DWORD i = 0; i < 4; i++) {
+        opl_build_instance(&build, parents[i]);
+        opl_build_dword(&build, 0, i + 1);
+    }
+    opl_build_object(&build, &child, &counter, 1);
+    for (DWORD i = 0; i < 4; i++) {
+        opl_build_instance_full(&build, "0", 1, 230, i, i == 3 ? 4711 : PERF_NO_UNIQUE_ID);
+        opl_build_dword(&build, 0, 10 * i);
+    }
+    save(&build, folder, "names.perf", 0);
+}
+
+struct process {
+    const char *name;
+    DWORD number;
+    LONGLONG start, time;
+};
+
+/* House decision 16: the second sample has a new process under an old name and an old number. */
+static void write_processes(const char *folder, const char *file, int seconds,
+                            const struct process *processes, size_t count)
+{
+    const opl_build_object_info info = {
+        230,         231, 100, 0, false, 0, 134000000000000000 + (LONGLONG)seconds * SECOND_100NS,
+        SECOND_100NS};
+    static const opl_build_counter counters[] = {
+        {6,   7,   PERF_100NSEC_TIMER,    0, 100, 0, 0},
+        {684, 685, PERF_ELAPSED_TIME,     0, 100, 0, 0},
+        {784, 785, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
+    };
+    opl_build build = begin();
+    opl_build_object(&build, &info, counters, 3);
+    for (size_t i = 0; i < count; i++) {
+        opl_build_instance(&build, processes[i].name);
+        opl_build_large(&build, 0, (ULONGLONG)processes[i].time);
+        opl_build_large(&build, 1, (ULONGLONG)processes[i].start);
+        opl_build_dword(&build, 2, processes[i].number);
+    }
+    save(&build, folder, file, seconds);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct process first[] = {
+        {"sh",     10, 133999999000000000, 5000000 },
+        {"sh",     11, 133999999000000000, 90000000},
+        {"worker", 12, 133999999000000000, 70000000},
+    };
+    static const struct process second[] = {
+        {"sh",     11, 133999999000000000, 95000000}, /* the first sh is gone: moved up */
+        {"worker", 12, 134000000005000000, 80000000}, /* another process, the number used again */
+        {"sh",     13, 134000000005000000, 1000    }, /* new */
+    };
+    if (argc != 2)
+        return 2;
+    write_texts(argv[1]);
+    write_names(argv[1]);
+    write_processes(argv[1], "first.perf", 0, first, 3);
+    write_processes(argv[1], "second.perf", 1, second, 3);
+    return 0;
+}
