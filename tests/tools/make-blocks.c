@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the blocks that the tests of pcview look at: odd names, texts, parents, twins, strangers. */
+/* Writes the blocks that the tests of pcview look at: odd names, texts, parents, twins. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static opl_build begin(void)
     return build;
 }
 
-/* C36: a text counter, as in "Hello, World!", and a number that is hex; a type that nobody named. */
+/* C36: a text counter, as in "Hello, World!", a hex number, a type that nobody named. */
 static void write_texts(const char *folder)
 {
     static const opl_build_object_info info = {5000, 5001, 100, 0, true, 0, 0, 0};

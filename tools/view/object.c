@@ -255,7 +255,7 @@ static void pair_instances(struct view_object *object)
     free(fresh);
 }
 
-/* Numbers equal names below parents of equal names, in order: name, name#1, name#2 (display only). */
+/* Numbers equal names below equal parents in order, for display: name, name#1, name#2. */
 static bool number_copies(struct view_object *object)
 {
     struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);
