@@ -57,7 +57,7 @@ char *find_query(const struct pcview *view)
     return NULL;
 }
 
-static bool wishes(const struct wanted *wanted, uint32_t index)
+static bool wishes(struct wanted *wanted, uint32_t index)
 {
     for (size_t i = 0; i < wanted->index_count; i++)
         if (wanted->indices[i] == index)
@@ -78,8 +78,7 @@ bool find_mark(struct pcview *view)
     return all;
 }
 
-const struct wanted *find_wish(const struct pcview *view, const opl_object_view *object,
-                               bool *ret_all)
+struct wanted *find_wish(struct pcview *view, const opl_object_view *object, bool *ret_all)
 {
     *ret_all = view->wanted_count == 0;
     for (size_t w = 0; w < view->wanted_count; w++)
@@ -88,16 +87,20 @@ const struct wanted *find_wish(const struct pcview *view, const opl_object_view 
     return NULL;
 }
 
-bool find_instance(const struct wanted *wish, const struct view_object *object,
+bool find_instance(struct wanted *wish, const struct view_object *object,
                    const struct view_instance *instance)
 {
     char label[2048];
-    if (!wish || !wish->instances)
+    if (!wish)
         return true;
+    if (!wish->instances)
+        return wish->matched = true;
     view_instance_label(object, instance, label, sizeof label);
     const char *name = view_text(object, instance->name);
-    return fnmatch(wish->instances, label, FNM_CASEFOLD) == 0 ||
-           fnmatch(wish->instances, name, FNM_CASEFOLD) == 0;
+    bool good = fnmatch(wish->instances, label, FNM_CASEFOLD) == 0 ||
+                fnmatch(wish->instances, name, FNM_CASEFOLD) == 0;
+    wish->matched |= good;
+    return good;
 }
 
 struct candidate {
@@ -123,7 +126,7 @@ static void keep_best(struct candidate best[SIMILAR], struct candidate fresh)
         }
 }
 
-static void report_one(struct pcview *view, const struct wanted *wanted)
+static void report_one(struct pcview *view, struct wanted *wanted)
 {
     struct candidate best[SIMILAR];
     opl_object_view object = {0};
@@ -142,6 +145,21 @@ static void report_one(struct pcview *view, const struct wanted *wanted)
         fprintf(stderr, "%s %s (%u)", i ? "," : " Similar:", title, best[i].index);
     }
     fprintf(stderr, "%s\n", best[0].distance < TOO_UNLIKE ? "" : " 'pcview' lists all objects.");
+}
+
+bool find_matched(const struct pcview *view)
+{
+    bool all = true;
+    for (size_t w = 0; w < view->wanted_count; w++) {
+        const struct wanted *wanted = &view->wanted[w];
+        char title[256];
+        if (!wanted->found || !wanted->instances || wanted->matched)
+            continue;
+        text_clean(wanted->title, title, sizeof title);
+        fprintf(stderr, "pcview: no instance of %s matches '%s'.\n", title, wanted->instances);
+        all = false;
+    }
+    return all;
 }
 
 void find_report(struct pcview *view)

@@ -264,8 +264,7 @@ static const struct view_counter **counters_by_offset(const struct view_object *
     return order;
 }
 
-static void dump_object(struct dump *dump, const struct view_object *object,
-                        const struct wanted *wish)
+static void dump_object(struct dump *dump, const struct view_object *object, struct wanted *wish)
 {
     const struct view_counter **order = counters_by_offset(object);
     dump->shown = object->now.offset;
@@ -309,7 +308,7 @@ void hex_objects(struct pcview *view)
     while (picture_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        const struct wanted *wish = find_wish(view, &where, &all);
+        struct wanted *wish = find_wish(view, &where, &all);
         if (!wish && !all)
             continue;
         if (view_object_load(&object, &view->now, &where, view->has_before ? &view->before : NULL,

@@ -264,7 +264,7 @@ static void json_object_head(struct json *json, struct pcview *view,
 }
 
 static void json_object(struct json *json, struct pcview *view, const struct view_object *object,
-                        const struct wanted *wish)
+                        struct wanted *wish)
 {
     json_open(json, NULL, '{');
     json_object_head(json, view, object);
@@ -312,7 +312,7 @@ bool json_objects(struct pcview *view)
     while (good && picture_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        const struct wanted *wish = find_wish(view, &where, &all);
+        struct wanted *wish = find_wish(view, &where, &all);
         if (!wish && !all)
             continue;
         good = view_object_load(&object, &view->now, &where,

@@ -71,6 +71,11 @@ void list_objects(struct pcview *view)
     while (picture_next_object(&view->now, &object))
         count++;
     print_head(view, count);
+    if (count == 0) {
+        fputs("There is no object. 'OPENPERFLIB_TRACE=1 pcview' shows whom the query reached.\n",
+              view->out);
+        return;
+    }
     fprintf(view->out, "%s  INDEX  %-*s  INSTANCES  COUNTERS  LEVEL%s\n", view->style.weak, width,
             "OBJECT", view->style.off);
     object = (opl_object_view){0};

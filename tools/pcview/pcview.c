@@ -205,6 +205,10 @@ static void load_names(struct pcview *view)
                 "pcview: the names cannot be read (error %d); numbers stand for them.\n"
                 "OPENPERFLIB_TRACE=1 shows where the query ends.\n",
                 (int)view->names_status);
+    else if (view->names.english.count == 0)
+        fputs("pcview: there are no names: the data files of openperflib were not found. Install\n"
+              "them, or run 'meson devenv -C BUILD', or name their folder in OPENPERFLIB_VENDOR.\n",
+              stderr);
     else if (names_fell_back(&view->names))
         fprintf(stderr, "pcview: there are no names in language %s; they are in English.\n",
                 view->language);
@@ -345,7 +349,11 @@ static int show_picture(struct pcview *view)
         report_damage(view, true);
         code = EXIT_FAILED;
     }
-    if (!all)
+    bool instances = !view->save && (view->values || view->json || view->hex ||
+                                     (!view->counters && !view->explain));
+    if (instances && !find_matched(view))
+        all = false;
+    if (!find_mark(view))
         find_report(view);
     return code ? code : all ? EXIT_GOOD : EXIT_MISSING;
 }

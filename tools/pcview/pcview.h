@@ -17,6 +17,7 @@ struct wanted {
     uint32_t indices[WANTED_INDICES];
     size_t index_count;
     bool found;
+    bool matched; /* an instance was shown */
 };
 
 /* Escape sequences, all "" without colours. */
@@ -51,12 +52,13 @@ char *find_query(const struct pcview *view);
 bool find_mark(struct pcview *view);
 /* The wish that this object fulfils; NULL: it was not asked for. With no wishes at all:
  * *ret_all. */
-const struct wanted *find_wish(const struct pcview *view, const opl_object_view *object,
-                               bool *ret_all);
+struct wanted *find_wish(struct pcview *view, const opl_object_view *object, bool *ret_all);
 /* Says on stderr what is missing and what is similar. */
 void find_report(struct pcview *view);
+/* Says on stderr which instance patterns matched nothing; false: there are such. */
+bool find_matched(const struct pcview *view);
 /* Is this instance among those wished for? */
-bool find_instance(const struct wanted *wish, const struct view_object *object,
+bool find_instance(struct wanted *wish, const struct view_object *object,
                    const struct view_instance *instance);
 
 /* ---- what is printed ---- */
@@ -66,7 +68,7 @@ void list_names(struct pcview *view);
 bool show_objects(struct pcview *view);
 bool json_objects(struct pcview *view);
 void hex_objects(struct pcview *view);
-void show_values(struct pcview *view, const struct view_object *object, const struct wanted *wish);
+void show_values(struct pcview *view, const struct view_object *object, struct wanted *wish);
 
 /* ---- words.c ---- */
 const char *level_word(DWORD level);

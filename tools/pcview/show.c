@@ -120,8 +120,7 @@ static void show_explanations(struct pcview *view, const struct view_object *obj
     }
 }
 
-static void show_object(struct pcview *view, const struct view_object *object,
-                        const struct wanted *wish)
+static void show_object(struct pcview *view, const struct view_object *object, struct wanted *wish)
 {
     bool all = !view->counters && !view->values && !view->explain;
     print_header(view, object);
@@ -143,7 +142,7 @@ bool show_objects(struct pcview *view)
     while (picture_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        const struct wanted *wish = find_wish(view, &where, &all);
+        struct wanted *wish = find_wish(view, &where, &all);
         if (!wish && !all)
             continue;
         bool good = view_object_load(&object, &view->now, &where,

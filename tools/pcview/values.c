@@ -59,8 +59,7 @@ static void grid_fill(struct grid *grid)
     }
 }
 
-static bool grid_make(struct grid *grid, const struct view_object *object,
-                      const struct wanted *wish)
+static bool grid_make(struct grid *grid, const struct view_object *object, struct wanted *wish)
 {
     *grid = (struct grid){.object = object};
     grid->rows = calloc(object->instance_count + 1, sizeof *grid->rows);
@@ -268,7 +267,7 @@ static void print_grid(struct pcview *view, const struct grid *grid)
     }
 }
 
-void show_values(struct pcview *view, const struct view_object *object, const struct wanted *wish)
+void show_values(struct pcview *view, const struct view_object *object, struct wanted *wish)
 {
     struct grid grid;
     if (object->now.type.NumInstances < PERF_NO_INSTANCES)

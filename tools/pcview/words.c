@@ -71,7 +71,8 @@ size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_R
     for (char *word; (word = strsep(&at, " "));) {
         if (!*word)
             continue;
-        bool joins = count && text_width(lines[count - 1]) + 1 + text_width(word) <= width;
+        int before = count ? text_width(lines[count - 1]) : 0;
+        bool joins = before == 1 || (count && before + 1 + text_width(word) <= width); /* "%" */
         if (!joins && count == TITLE_LINES)
             break;
         char *line = joins ? lines[count - 1] : lines[count++];
