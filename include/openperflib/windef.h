@@ -5,6 +5,9 @@
  * WCHAR is a 16-bit code unit in every mode: char16_t by default (write u"..." or TEXT("...")),
  * wchar_t when the program is compiled with -fshort-wchar (write L"..."). All structures have the
  * layout of 64-bit and 32-bit Windows, which is the same.
+ *
+ * Types keep Windows' sizes: LONG and DWORD have 4 bytes. The language's own long has 8 on 64-bit
+ * Linux, so ULONG_MAX of limits.h is not (DWORD)-1, and a DWORD is printed with %u.
  */
 #ifndef OPENPERFLIB_WINDEF_H
 #define OPENPERFLIB_WINDEF_H

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openperflib/block.h>
 #include <openperflib/windows.h>
 
 static LONGLONG now_100ns(clockid_t clock)
@@ -165,6 +166,28 @@ static void computer_name_refuses_null(void **state)
     assert_int_equal(size, 100);
 }
 
+/* ---- the same clock and name stand in every block's header ---- */
+
+static void block_header_agrees(void **state)
+{
+    static BYTE data[256 * 1024];
+    char name[64], block_name[64];
+    DWORD size = sizeof data, name_size = sizeof name, type;
+    LARGE_INTEGER before, after, frequency;
+    opl_block block;
+    QueryPerformanceCounter(&before);
+    assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, "nonsense", NULL, &type, data, &size),
+                     ERROR_SUCCESS);
+    QueryPerformanceCounter(&after);
+    QueryPerformanceFrequency(&frequency);
+    assert_int_equal(opl_block_init(&block, data, size), OPL_BLOCK_GOOD);
+    assert_in_range(block.header.PerfTime.QuadPart, before.QuadPart, after.QuadPart);
+    assert_int_equal(block.header.PerfFreq.QuadPart, frequency.QuadPart);
+    opl_block_system_name(&block, block_name, sizeof block_name);
+    assert_true(GetComputerNameA(name, &name_size));
+    assert_string_equal(block_name, name);
+}
+
 /* ---- language ---- */
 
 static LANGID language_under(const char *locale)
@@ -278,6 +301,7 @@ int main(void)
         cmocka_unit_test(computer_name_too_small_tells_the_size),
         cmocka_unit_test(computer_name_wide_is_the_same),
         cmocka_unit_test(computer_name_refuses_null),
+        cmocka_unit_test(block_header_agrees),
         cmocka_unit_test(language_follows_the_locale),
         cmocka_unit_test(lengths_of_text),
         cmocka_unit_test(wide_text_becomes_utf8),
