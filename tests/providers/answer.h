@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider's answer for a frozen machine, and questions to it. Each query runs in a process of its
+ * A provider's answer, and questions to it. A query for a frozen machine runs in a process of its
  * own, because the library looks at its environment once.
  */
 #ifndef OPL_TEST_ANSWER_H

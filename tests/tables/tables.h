@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * data/base-counters.tsv, data/base-names.tsv and providers/NAME/absent.tsv, as the table test needs
- * them.
+ * data/base-counters.tsv, data/base-names.tsv and providers/NAME/absent.tsv, as the table test
+ * needs them.
  */
 #ifndef TABLES_H
 #define TABLES_H
@@ -19,7 +19,7 @@ struct base_counter {
 extern struct base_counter base_counters[];
 extern size_t base_counter_count;
 
-void base_load(void); /* ends the program when a file is missing or damaged */
+void base_load(void);                  /* ends the program when a file is missing or damaged */
 const char *base_name(unsigned index); /* NULL: Windows has no such number */
 const struct base_counter *base_counter(unsigned object, unsigned index); /* NULL: none */
 bool is_absent(unsigned object, unsigned index); /* a reason says why Linux has it not */
