@@ -123,51 +123,51 @@ static void c107_languages(void **state)
 static void services_add_texts(void **state)
 {
     put_service("MyPerf", "009",
-                "\"1848\"=\"Mine\"\n\"1849\"=\"My help.\"\n\"x\"=\"no index\"\n"
-                "\"1850\"=dword:5\n\"2\"=\"Hijacked\"\n");
-    assert_name(1848, 9, "Mine");
-    assert_name(1849, 9, "My help.");
-    assert_name(1850, 9, NULL);
+                "\"900000\"=\"Mine\"\n\"900001\"=\"My help.\"\n\"x\"=\"no index\"\n"
+                "\"900002\"=dword:5\n\"2\"=\"Hijacked\"\n");
+    assert_name(900000, 9, "Mine");
+    assert_name(900001, 9, "My help.");
+    assert_name(900002, 9, NULL);
     assert_name(2, 9, "System"); /* a service cannot rename what is shipped */
-    assert_name(1848, 7, "Mine");
-    assert_int_equal(names_find("MINE", 9), 1848);
-    put_service("MyPerf", "007", "\"1848\"=\"Meins\"\n");
-    assert_name(1848, 7, "Meins");
-    assert_int_equal(names_find("Meins", 7), 1848);
+    assert_name(900000, 7, "Mine");
+    assert_int_equal(names_find("MINE", 9), 900000);
+    put_service("MyPerf", "007", "\"900000\"=\"Meins\"\n");
+    assert_name(900000, 7, "Meins");
+    assert_int_equal(names_find("Meins", 7), 900000);
     assert_int_equal(names_find("Mine", 7), 0);
-    put_service("MyPerf", "011", "\"1848\"=\"Japanese\"\n");
-    assert_name(1848, 0x11, "Mine"); /* that language is not installed */
+    put_service("MyPerf", "011", "\"900000\"=\"Japanese\"\n");
+    assert_name(900000, 0x11, "Mine"); /* that language is not installed */
 }
 
 static void of_two_services_the_first_wins(void **state)
 {
-    put_service("B", "009", "\"1848\"=\"of B\"\n");
-    put_service("A", "009", "\"1848\"=\"of A\"\n");
-    assert_name(1848, 9, "of A");
+    put_service("B", "009", "\"900000\"=\"of B\"\n");
+    put_service("A", "009", "\"900000\"=\"of A\"\n");
+    assert_name(900000, 9, "of A");
 }
 
 static void c26_last_counter_and_help(void **state)
 {
-    uint32_t counter = 0, help = 0;
+    uint32_t counter = 0, help = 0, shipped;
+    assert_int_equal(names_last(&shipped, &help), ERROR_SUCCESS);
+    assert_true(shipped >= 1846 && shipped % 2 == 0);
+    assert_true(help >= 1847 && help % 2 == 1);
+    put_service("MyPerf", "009", "\"900012\"=\"a\"\n\"900001\"=\"b\"\n");
+    put_service("Other", "007", "\"900023\"=\"c\"\n");
     assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
-    assert_int_equal(counter, 1846);
-    assert_int_equal(help, 1847);
-    put_service("MyPerf", "009", "\"1860\"=\"a\"\n\"1849\"=\"b\"\n");
-    put_service("Other", "007", "\"1871\"=\"c\"\n");
-    assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
-    assert_int_equal(counter, 1860);
-    assert_int_equal(help, 1871);
+    assert_int_equal(counter, 900012);
+    assert_int_equal(help, 900023);
     unlink(path_of("machine/registry.d/MyPerf-009.reg"));
     assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
-    assert_int_equal(counter, 1846);
+    assert_int_equal(counter, shipped);
 }
 
 static void a_text_outlives_a_change(void **state)
 {
-    put_service("MyPerf", "009", "\"1848\"=\"Mine\"\n");
-    const char *before = names_lookup(1848, 9);
+    put_service("MyPerf", "009", "\"900000\"=\"Mine\"\n");
+    const char *before = names_lookup(900000, 9);
     unlink(path_of("machine/registry.d/MyPerf-009.reg"));
-    assert_name(1848, 9, NULL);
+    assert_name(900000, 9, NULL);
     assert_string_equal(before, "Mine");
 }
 

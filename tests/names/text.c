@@ -44,7 +44,7 @@ static void c24_pairs_ascend_and_end_with_an_extra_zero(void **state)
     assert_memory_equal(text.data + text.len - 2, "\0\0", 2);
     assert_true(memmem(text.data, text.len, "\0001846\0End Marker", 16));
     get(NAMES_HELP, ENGLISH, &text);
-    assert_memory_equal(text.data, "3\0The System", 12);
+    assert_memory_equal(text.data, "3\0", 2);
     assert_memory_equal(text.data + text.len - 2, "\0\0", 2);
     assert_true(memmem(text.data, text.len, "\0001847\0End Marker", 16));
 }
@@ -130,33 +130,34 @@ static LSTATUS append(enum names_part part, uint32_t language, const char *pairs
 static void c80_manual_registration(void **state)
 {
     BUFFER_AUTO text = {0};
-    assert_int_equal(APPEND(NAMES_COUNTER, GERMAN, "1848\0Meins\0"), ERROR_SUCCESS);
-    assert_int_equal(APPEND(NAMES_COUNTER, ENGLISH, "1848\0Mine\0"), ERROR_SUCCESS);
-    assert_int_equal(APPEND(NAMES_HELP, ENGLISH, "1849\0My help.\0"), ERROR_SUCCESS);
-    assert_name(1848, GERMAN, "Meins");
-    assert_name(1848, ENGLISH, "Mine");
-    assert_name(1848, 0xa, "Mine");
-    assert_name(1849, GERMAN, "My help.");
+    assert_int_equal(APPEND(NAMES_COUNTER, GERMAN, "900000\0Meins\0"), ERROR_SUCCESS);
+    assert_int_equal(APPEND(NAMES_COUNTER, ENGLISH, "900000\0Mine\0"), ERROR_SUCCESS);
+    assert_int_equal(APPEND(NAMES_HELP, ENGLISH, "900001\0My help.\0"), ERROR_SUCCESS);
+    assert_name(900000, GERMAN, "Meins");
+    assert_name(900000, ENGLISH, "Mine");
+    assert_name(900000, 0xa, "Mine");
+    assert_name(900001, GERMAN, "My help.");
     uint32_t counter, help;
     assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
-    assert_int_equal(counter, 1848);
-    assert_int_equal(help, 1849);
+    assert_int_equal(counter, 900000);
+    assert_int_equal(help, 900001);
     /* only what is new was written */
     uint32_t type = 0;
     assert_int_equal(registry_get(REGISTRY_PERFLIB "\\009\\Manual", "Counter", &type, &text), 0);
     assert_int_equal(type, REG_MULTI_SZ);
-    assert_int_equal(text.len, 11);
-    assert_memory_equal(text.data, "1848\0Mine\0\0", 11);
+    assert_int_equal(text.len, 13);
+    assert_memory_equal(text.data, "900000\0Mine\0\0", 13);
 }
 
 static void what_is_left_out_is_gone(void **state)
 {
     BUFFER_AUTO before = {0}, after = {0};
     get(NAMES_COUNTER, ENGLISH, &before);
-    assert_int_equal(APPEND(NAMES_COUNTER, ENGLISH, "1848\0Mine\0001850\0Other\0"), ERROR_SUCCESS);
-    assert_name(1850, ENGLISH, "Other");
+    assert_int_equal(APPEND(NAMES_COUNTER, ENGLISH, "900000\0Mine\000900002\0Other\0"),
+                     ERROR_SUCCESS);
+    assert_name(900002, ENGLISH, "Other");
     assert_int_equal(names_store(NAMES_COUNTER, ENGLISH, before.data, before.len), ERROR_SUCCESS);
-    assert_name(1848, ENGLISH, NULL);
+    assert_name(900000, ENGLISH, NULL);
     get(NAMES_COUNTER, ENGLISH, &after);
     assert_int_equal(before.len, after.len);
     assert_int_equal(names_store(NAMES_COUNTER, ENGLISH, "", 0), ERROR_SUCCESS);
