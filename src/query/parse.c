@@ -65,13 +65,37 @@ static uint32_t language_of(const char *text)
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
 }
 
+/* Where the index is among the ascending ones, or would be. */
+static size_t place_of(const struct query *query, uint32_t index)
+{
+    size_t low = 0, high = query->object_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (query->objects[middle] < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool query_wants_object(const struct query *query, uint32_t index)
+{
+    size_t place = place_of(query, index);
+    return place < query->object_count && query->objects[place] == index;
+}
+
 static LSTATUS add_object(struct query *query, uint32_t index)
 {
-    if (query_wants_object(query, index))
+    size_t place = place_of(query, index);
+    uint32_t *at = &query->objects[place];
+    if (place < query->object_count && *at == index)
         return ERROR_SUCCESS;
     if (query->object_count == LIMIT_QUERY_OBJECTS)
         return ERROR_INVALID_PARAMETER;
-    query->objects[query->object_count++] = index;
+    memmove(at + 1, at, (query->object_count - place) * sizeof *at);
+    *at = index;
+    query->object_count++;
     return ERROR_SUCCESS;
 }
 
@@ -151,12 +175,4 @@ LSTATUS query_parse(const char *text, struct query *ret)
     ret->kind = text_queries[row].kind;
     ret->language = language_of(ret->text);
     return ERROR_SUCCESS;
-}
-
-bool query_wants_object(const struct query *query, uint32_t index)
-{
-    for (size_t i = 0; i < query->object_count; i++)
-        if (query->objects[i] == index)
-            return true;
-    return false;
 }

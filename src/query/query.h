@@ -23,7 +23,7 @@ struct query {
     size_t machine_count;
     uint32_t language; /* 0x009 when none was named; LANGUAGE_USER is never set here */
     size_t object_count;
-    uint32_t objects[LIMIT_QUERY_OBJECTS];
+    uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, each once */
     char text_room[LIMIT_QUERY_CHARS * 3 + 1];
 };
 

@@ -31,6 +31,8 @@ static void expect_objects(const char *text, size_t count, const uint32_t *objec
     assert_int_equal(query.object_count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(query_wants_object(&query, objects[i]));
+    for (size_t i = 1; i < query.object_count; i++)
+        assert_true(query.objects[i - 1] < query.objects[i]);
     assert_false(query_wants_object(&query, 77));
 }
 #define OBJECTS(text, ...)                                                                         \
