@@ -32,7 +32,7 @@ configure() {
 }
 
 build() {
-    quietly ninja -C "$1"
+    quietly ninja --quiet -C "$1"
 }
 
 # The environment in which programs of a build folder run without being installed.
