@@ -309,7 +309,6 @@ static void one_byte_costs_one_line(void **state)
     for (size_t i = strlen(HEADER) - 1; i < size; i++)
         for (int change = 1; change < 256; change <<= 1) {
             text[i] = (char)(text[i] ^ change);
-            TREE_AUTO *root = tree_of("", 0);
             BUFFER_AUTO out = {0};
             assert_int_equal(opl_reg_read(text, size, 0, note_entry, &out), ERROR_SUCCESS);
             int good = 0;
