@@ -38,13 +38,21 @@ struct column_sums {
     uint64_t sum[MOST_PROCESSORS];       /* by processor */
 };
 
+static const char *read_number(const char *at, uint64_t *ret)
+{
+    for (*ret = 0; isdigit((unsigned char)*at); at++)
+        *ret = *ret * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
 /* "           CPU0       CPU2 " */
 static const char *read_heading(struct column_sums *sums, const char *text)
 {
     const char *end = strchrnul(text, '\n');
+    uint64_t processor;
     sums->columns = 0;
     while ((text = memmem(text, (size_t)(end - text), "CPU", 3)) != NULL) {
-        unsigned long processor = strtoul(text + 3, (char **)&text, 10);
+        text = read_number(text + 3, &processor);
         if (processor >= MOST_PROCESSORS || sums->columns == MOST_PROCESSORS)
             break;
         sums->processor[sums->columns++] = (uint16_t)processor;
@@ -69,9 +77,8 @@ static void add_line(struct column_sums *sums, const char *line)
             line++;
         if (!isdigit((unsigned char)*line))
             return;
-        uint64_t number = 0;
-        while (isdigit((unsigned char)*line))
-            number = number * 10 + (uint64_t)(*line++ - '0');
+        uint64_t number;
+        line = read_number(line, &number);
         sums->sum[sums->processor[column]] += number;
     }
 }

@@ -33,6 +33,7 @@ int __real_openat64(int folder, const char *path, int flags, mode_t mode);
 int __wrap_openat64(int folder, const char *path, int flags, mode_t mode);
 
 static unsigned allocations, opens;
+static unsigned failing; /* the allocation that fails; 0: none */
 
 int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
 {
@@ -42,20 +43,17 @@ int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
 
 void *__wrap_malloc(size_t size)
 {
-    allocations++;
-    return __real_malloc(size);
+    return ++allocations == failing ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    allocations++;
-    return __real_calloc(count, size);
+    return ++allocations == failing ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-    allocations++;
-    return __real_realloc(old, size);
+    return ++allocations == failing ? NULL : __real_realloc(old, size);
 }
 
 static unsigned char room[1 << 20];
@@ -140,6 +138,27 @@ static void closing_once_too_often_is_harmless(void **state)
     assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
 }
 
+/* Whichever allocation fails, the provider says so or does without, and nothing is lost. */
+static void each_allocation_may_fail(void **state)
+{
+    DWORD status = ERROR_NOT_ENOUGH_MEMORY, bytes, types;
+    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
+    for (unsigned n = 1; status; n++) {
+        allocations = 0;
+        failing = n;
+        status = OpenOSObject(NULL);
+        if (!status) {
+            status = collect(sizeof room, &bytes, &types);
+            CloseOSObject();
+        }
+        failing = 0;
+        assert_true(status == ERROR_SUCCESS || status == ERROR_NOT_ENOUGH_MEMORY);
+        assert_true(n < 5000);
+        status = status || allocations >= n ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
+    }
+    assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
+}
+
 static int open_objects(void **state)
 {
     return (int)OpenOSObject(NULL);
@@ -158,6 +177,7 @@ int main(void)
         cmocka_unit_test(a_program_may_close_what_is_not_its_own),
         cmocka_unit_test(c71_too_little_room_leaves_everything),
         cmocka_unit_test(opens_are_counted),
+        cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(closing_once_too_often_is_harmless),
     };
     return cmocka_run_group_tests(tests, open_objects, close_objects);

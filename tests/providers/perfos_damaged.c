@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel files that are cut off anywhere or hold something else: perfos.so reads nothing outside
+ * them, and its answer is always a sound block. The frozen laptop4 is copied and damaged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openperflib/block.h>
+#include <openperflib/winerror.h>
+
+DWORD APIENTRY OpenOSObject(LPWSTR devices);
+DWORD APIENTRY CollectOSObjectData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD APIENTRY CloseOSObject(void);
+
+static char root[64], original[1024];
+static const char *const files[] = {"proc/stat",
+                                    "proc/meminfo",
+                                    "proc/vmstat",
+                                    "proc/loadavg",
+                                    "proc/softirqs",
+                                    "proc/interrupts",
+                                    "proc/swaps",
+                                    "proc/sysvipc/sem",
+                                    "sys/devices/system/cpu/cpu0/cpuidle/state0/name",
+                                    "sys/devices/system/cpu/cpu0/cpuidle/state1/time"};
+enum { FILES = sizeof files / sizeof *files, MOST_BYTES = 65536 };
+static unsigned char content[MOST_BYTES];
+
+static size_t read_original(const char *name)
+{
+    char path[2048];
+    snprintf(path, sizeof path, "%s/%s", original, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t size = fread(content, 1, sizeof content, file);
+    fclose(file);
+    return size;
+}
+
+static void write_copy(const char *name, size_t size)
+{
+    char path[2048];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0755);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, size, file), size);
+    fclose(file);
+}
+
+/* Walks over everything that the answer announces. */
+static void walk(void *data, size_t size, DWORD types)
+{
+    opl_block block;
+    opl_object_view object = {0};
+    DWORD objects = 0;
+    assert_int_equal(opl_block_init(&block, data, size), OPL_BLOCK_GOOD);
+    for (; opl_block_next_object(&block, &object); objects++) {
+        opl_instance_view instance = {0};
+        while (opl_object_next_instance(&block, &object, &instance)) {
+            opl_counter_view counter = {0};
+            ULONGLONG value;
+            while (opl_object_next_counter(&block, &object, &counter))
+                assert_true(opl_counter_number(&block, &instance, &counter, &value));
+        }
+    }
+    assert_int_equal(block.fault, OPL_BLOCK_GOOD);
+    assert_int_equal(objects, types);
+}
+
+static void ask(bool reopen)
+{
+    static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
+    static union {
+        PERF_DATA_BLOCK header;
+        unsigned char bytes[1 << 18];
+    } room;
+    LPVOID data = room.bytes + sizeof room.header;
+    DWORD types, bytes = sizeof room - sizeof room.header;
+    if (reopen) {
+        CloseOSObject();
+        assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
+    }
+    assert_int_equal(CollectOSObjectData(global, &data, &bytes, &types), ERROR_SUCCESS);
+    static const char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
+    memset(&room.header, 0, sizeof room.header);
+    memcpy(room.header.Signature, signature, sizeof signature);
+    room.header.LittleEndian = room.header.Version = 1;
+    room.header.HeaderLength = sizeof room.header;
+    room.header.TotalByteLength = (DWORD)sizeof room.header + bytes;
+    room.header.NumObjectTypes = types;
+    walk(&room, room.header.TotalByteLength, types);
+}
+
+/* Damaged before Open, and damaged after it. */
+static void ask_twice(const char *name, size_t size)
+{
+    write_copy(name, size);
+    ask(false);
+    ask(true);
+}
+
+static void files_cut_off(void **state)
+{
+    for (int i = 0; i < FILES; i++) {
+        size_t size = read_original(files[i]);
+        size_t step = size / 30 + 1;
+        for (size_t cut = 0; cut < size; cut += step)
+            ask_twice(files[i], cut);
+        for (size_t end = size; end > 0 && end + 12 > size; end--)
+            ask_twice(files[i], end);
+        write_copy(files[i], size);
+    }
+}
+
+static uint32_t random_number(void)
+{
+    static uint32_t seed = 20070813;
+    seed ^= seed << 13, seed ^= seed >> 17, seed ^= seed << 5;
+    return seed;
+}
+
+static void files_with_wrong_bytes(void **state)
+{
+    static const unsigned char bytes[] = "\n\0 :-9)/\xff\\C";
+    for (int i = 0; i < FILES; i++)
+        for (int round = 0; round < 30; round++) {
+            size_t size = read_original(files[i]);
+            for (int k = 0; k < 8; k++)
+                content[random_number() % size] = bytes[random_number() % (sizeof bytes - 1)];
+            ask_twice(files[i], size);
+        }
+}
+
+/* Numbers too long for 64 bits, and lines without an end. */
+static void files_with_huge_things(void **state)
+{
+    for (int i = 0; i < FILES; i++) {
+        memset(content, '9', sizeof content);
+        ask_twice(files[i], sizeof content);
+        for (size_t k = 0; k < sizeof content; k += 4)
+            memcpy(content + k, "CPU9", 4);
+        ask_twice(files[i], sizeof content);
+        write_copy(files[i], read_original(files[i]));
+    }
+}
+
+static void files_that_go_away(void **state)
+{
+    char path[2048];
+    for (int i = 0; i < FILES; i++) {
+        write_copy(files[i], read_original(files[i]));
+        ask(true);
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        assert_int_equal(unlink(path), 0);
+        ask(false);
+        ask(true);
+        write_copy(files[i], read_original(files[i]));
+    }
+}
+
+static int begin(void **state)
+{
+    snprintf(original, sizeof original, "%s/tests/roots/laptop4", getenv("SOURCE_ROOT"));
+    snprintf(root, sizeof root, "/tmp/opl-damaged-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    setenv("OPENPERFLIB_SYSROOT", root, 1);
+    for (int i = 0; i < FILES; i++)
+        write_copy(files[i], read_original(files[i]));
+    return (int)OpenOSObject(NULL);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    return remove(path);
+}
+
+static int finish(void **state)
+{
+    CloseOSObject();
+    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_cut_off),
+        cmocka_unit_test(files_with_wrong_bytes),
+        cmocka_unit_test(files_with_huge_things),
+        cmocka_unit_test(files_that_go_away),
+    };
+    return cmocka_run_group_tests(tests, begin, finish);
+}
