@@ -44,6 +44,10 @@ struct opl_source {
     /* The instances' files are there as long as the instance is, as those of sys/devices are: the
      * files of the first eight instances stay open. */
     bool lasting;
+    /* Not read for instances whose word `if_word` of this other source is 0: it would say nothing
+     * there (no memory, for a process without any). NULL: always read. */
+    const opl_source *if_source;
+    unsigned if_word;
 };
 
 /* A value's unit as a fraction: file's number * times / parts. */

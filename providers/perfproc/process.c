@@ -9,11 +9,13 @@
 
 #include "perfproc.h"
 
-const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
-static const opl_source status = {"proc/*/status"};
-static const opl_source io = {"proc/*/io"};
+enum { PROCESS_THREADS = 20, PROCESS_MEMORY = 23 }; /* words of proc/PID/stat */
 
-enum { PROCESS_THREADS = 20 }; /* word of proc/PID/stat */
+const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
+/* Kernel threads and zombies have no memory, so that status has nothing to say about it. */
+static const opl_source status = {"proc/*/status", .if_source = &perfproc_stat,
+                                  .if_word = PROCESS_MEMORY};
+static const opl_source io = {"proc/*/io"};
 
 static bool handle_count(opl_reading *reading, uint64_t *ret)
 {

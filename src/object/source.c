@@ -149,16 +149,18 @@ static LSTATUS source_read(struct source *source, int fd)
 /* Puts `path` together, the folder of the instance for its '*'. NULL: too long. */
 const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH])
 {
-    const char *star = strchr(path, '*');
-    if (!star)
+    char *out = room, *end = room + OBJECT_MAX_PATH;
+    if (*path != '*' && !strchr(path, '*'))
         return path;
-    size_t before = (size_t)(star - path), folder = strlen(reading->folder);
-    size_t after = strlen(star + 1);
-    if (before + folder + after >= OBJECT_MAX_PATH)
+    for (; *path != '*' && out < end; path++)
+        *out++ = *path;
+    for (const char *folder = reading->folder; *folder && out < end; folder++)
+        *out++ = *folder;
+    for (path++; *path && out < end; path++)
+        *out++ = *path;
+    if (out == end)
         return NULL;
-    memcpy(room, path, before);
-    memcpy(room + before, reading->folder, folder);
-    memcpy(room + before + folder, star + 1, after + 1);
+    *out = 0;
     return room;
 }
 
@@ -218,6 +220,23 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     return source_read(source, fd);
 }
 
+/* Does another source tell that this one says nothing about the instance? */
+static bool source_is_needless(opl_reading *reading, const struct source *source)
+{
+    uint64_t word;
+    return source->is->if_source &&
+           opl_reading_column(reading, source->is->if_source, source->is->if_word, &word) &&
+           word == 0;
+}
+
+static LSTATUS source_say_nothing(struct source *source)
+{
+    if (!source->room && !source_grow(source))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    source->text[source->length = 0] = 0;
+    return ERROR_SUCCESS;
+}
+
 LSTATUS source_load(opl_reading *reading, struct source *source)
 {
     opl_provider *provider = reading->provider;
@@ -225,8 +244,11 @@ LSTATUS source_load(opl_reading *reading, struct source *source)
     if (source->read_for == serial)
         return source->status;
     source->read_for = serial;
-    source->status =
-        source->star ? source_read_instance(reading, source) : source_read_system(provider, source);
+    if (source_is_needless(reading, source))
+        source->status = source_say_nothing(source);
+    else
+        source->status = source->star ? source_read_instance(reading, source)
+                                      : source_read_system(provider, source);
     if (source->status == ERROR_NOT_ENOUGH_MEMORY)
         provider->failed = true;
     return source->status;

@@ -100,18 +100,39 @@ static void keys_sort(struct source *source)
     }
 }
 
+/* Where the next key was the last time, counted from the last one found: files of instances differ in
+ * their first lines, but then have columns of equal width. */
+static const char *keys_jump(struct source *source, const char *line, size_t next, struct key **ret)
+{
+    struct key *key = &source->keys[next];
+    const char *there = line + key->gap;
+    if (!source->star || key->at || !key->gap || there >= source->text + source->length ||
+        there[-1] != '\n' || !key_match(key, there))
+        return NULL;
+    *ret = key;
+    return there;
+}
+
 static void keys_find(struct source *source)
 {
     size_t next = 0, left = source->key_count;
     unsigned number = 0;
+    const char *last = source->text;
     for (size_t i = 0; i < source->key_count; i++)
         source->keys[i].at = NULL;
     for (const char *line = source->text; *line && left; line = text_line(line), number++) {
         struct key *key = keys_match(source, line, &next);
-        if (!key)
-            continue;
-        key->line = number;
-        left--;
+        while (key) {
+            key->line = number;
+            key->gap = (size_t)(line - last);
+            last = line;
+            left--;
+            const char *there = left ? keys_jump(source, line, next, &key) : NULL;
+            if (!there)
+                break;
+            line = there;
+            next = next + 1 < source->key_count ? next + 1 : 0;
+        }
     }
     source->keys_sorted = left == 0 && !source->star;
     if (source->keys_sorted)
@@ -140,24 +161,28 @@ static const char *split_name(struct source *source, const char *at)
         return at;
     source->name = at + 1;
     source->name_bytes = (size_t)(end - at) - 1;
-    source->words[source->word_count = 2] = 0;
+    source->words[2] = 0;
     return end + 1;
 }
 
 static void split_words(struct source *source, const char *line)
 {
     const char *at = skip_blanks(line);
+    unsigned count = 0;
     source->word_count = 0;
     source->name = NULL;
-    while (*at && *at != '\n' && source->word_count < source->words_wanted) {
+    while (*at && *at != '\n' && count < source->words_wanted) {
         const char *word = at;
         uint64_t number = text_number(&at);
-        const char *end = skip_word(at);
-        source->words[++source->word_count] = end == at && at > word ? number : 0;
-        at = skip_blanks(end);
-        if (source->word_count == 1 && source->is->stat)
+        bool whole = at > word && (*at == ' ' || *at == '\n' || *at == '\t' || !*at);
+        source->words[++count] = whole ? number : 0;
+        at = skip_blanks(whole ? at : skip_word(at));
+        if (count == 1 && source->is->stat) {
             at = skip_blanks(split_name(source, at));
+            count += source->name != NULL;
+        }
     }
+    source->word_count = count;
 }
 
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted)
