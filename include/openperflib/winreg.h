@@ -120,6 +120,7 @@ OPL_AW(RegQueryValueEx,
 OPL_AW(RegSetValueEx,
        (HKEY key, LPCSTR name, DWORD reserved, DWORD type, const BYTE *data, DWORD size),
        (HKEY key, LPCWSTR name, DWORD reserved, DWORD type, const BYTE *data, DWORD size));
+/* Removes a value, durably; ERROR_FILE_NOT_FOUND: there is none. */
 OPL_AW(RegDeleteValue, (HKEY key, LPCSTR name), (HKEY key, LPCWSTR name));
 /* Deletes a key without subkeys. */
 OPL_AW(RegDeleteKey, (HKEY key, LPCSTR sub), (HKEY key, LPCWSTR sub));
