@@ -3,8 +3,8 @@
  * The merged base of every language, kept per process and built anew when the registry changed.
  *
  * Three sources: what was written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and
- * the texts of every registered service (Services\X\Performance\Names\LLL). Of several texts for one
- * index the first source wins, of services the first in registry order.
+ * the texts of every registered service (Services\X\Performance\Names\LLL). Of several texts for
+ * one index the first source wins, of services the first in registry order.
  */
 #include "names/table.h"
 #include "registry/registry.h"

@@ -3,8 +3,8 @@
  * The door of names: titles and explanations of every index, in every installed language.
  *
  * A language's base is the merged view of the vendor's names/LLL.names, of every service's texts
- * (Services\NAME\Performance\Names\LLL) and of what was written by hand. A text that a language lacks
- * is the English one. (C21-C26, C.8)
+ * (Services\NAME\Performance\Names\LLL) and of what was written by hand. A text that a language
+ * lacks is the English one. (C21-C26, C.8)
  */
 #ifndef OPL_NAMES_H
 #define OPL_NAMES_H
@@ -14,8 +14,8 @@
 enum names_part { NAMES_COUNTER, NAMES_HELP };
 enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
 
-/* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if they say none.
- * names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
+/* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if they say
+ * none. names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
 uint32_t names_user_langid(void);
 uint32_t names_language(uint32_t langid);
 bool names_language_installed(uint32_t language);

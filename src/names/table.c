@@ -2,8 +2,8 @@
 /*
  * Tables of (index, text) and the pairs of a multi-string.
  *
- * A table is filled in any order, sorted once and then searched. Texts are interned and never freed,
- * so that a base may be built anew while a caller still reads a name of the old one.
+ * A table is filled in any order, sorted once and then searched. Texts are interned and never
+ * freed, so that a base may be built anew while a caller still reads a name of the old one.
  */
 #include "names/table.h"
 

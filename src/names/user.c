@@ -9,7 +9,7 @@ enum { PRIMARY_MASK = 0x3ff, PRIMARY_CHINESE = 0x04, PRIMARY_PORTUGUESE = 0x16 }
 enum { ENGLISH_US = 0x0409, CHINESE_TAIWAN = 0x404, CHINESE_CHINA = 0x804 };
 enum { PORTUGUESE_BRAZIL = 0x416, PORTUGUESE_PORTUGAL = 0x816 };
 
-/* Where a language comes in several countries, those first; the last row is the language's usual. */
+/* Of a language's rows those with a country come first; the last one is for all others. */
 static const struct {
     const char *locale;
     uint16_t langid;
