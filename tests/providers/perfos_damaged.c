@@ -161,6 +161,19 @@ static void files_with_huge_things(void **state)
     }
 }
 
+/* A heading that ends where a number should be: the reader must not go on in the next line. */
+static void headings_without_numbers(void **state)
+{
+    static const char *const texts[] = {"CPU\n 24: 1 2\n", "CPU0 CPU\n\n\n7",
+                                        "CPU \nCPU1\n 1:", "CPU"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int file = 4; file <= 5; file++) {
+            memcpy(content, texts[i], strlen(texts[i]));
+            ask_twice(files[file], strlen(texts[i]));
+            write_copy(files[file], read_original(files[file]));
+        }
+}
+
 static void files_that_go_away(void **state)
 {
     char path[2048];
@@ -201,9 +214,8 @@ static int finish(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_cut_off),
-        cmocka_unit_test(files_with_wrong_bytes),
-        cmocka_unit_test(files_with_huge_things),
+        cmocka_unit_test(files_cut_off),          cmocka_unit_test(files_with_wrong_bytes),
+        cmocka_unit_test(files_with_huge_things), cmocka_unit_test(headings_without_numbers),
         cmocka_unit_test(files_that_go_away),
     };
     return cmocka_run_group_tests(tests, begin, finish);
