@@ -75,7 +75,8 @@ enum {
  * left out. Calls the opl_reading_ functions; keeps nothing. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 
-/* Where a value comes from: KEY, COLUMN or FN; write it with the macros below. */
+/* Where a value comes from: KEY, COLUMN or FN; write it with the macros below. {0}: nowhere, the list
+ * function gives it with opl_listing_set. */
 typedef struct opl_value {
     const opl_source *source;
     const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key

@@ -115,6 +115,7 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->type = is_base ? row_base_type(is->type) : is->type;
     row->size = row_size(row->type);
     row->total = is->total;
+    row->seen = !row->value->source && !row->value->function; /* given by the list function */
     LSTATUS status = row->size ? row_init_unit(row) : ERROR_INVALID_PARAMETER;
     if (status || !row->value->source)
         return status;

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine over instances that a program of its own gives: parents, totals, relatives, folders, and
+ * what happens when memory runs out at each single place. */
+#include "tree.h"
+
+/* ---- memory that runs out ---- */
+
+static long allocations_left = -1; /* -1: as many as wanted */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool refused(void)
+{
+    if (allocations_left < 0)
+        return false;
+    return allocations_left == 0 || allocations_left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return refused() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return refused() ? NULL : __real_realloc(memory, size);
+}
+
+/* ---- a herd: given values, one computed, one read from a file ---- */
+
+enum { WEIGHT = 2, AGE = 4, LUCK = 6, TAG = 8, BORN = 10, SHARE = 12 };
+
+static const opl_source tag = {"herd/*/tag"};
+static const opl_source letter = {"herd/*/letter", .if_source = &tag, .if_word = 1};
+
+/* Even ones have luck. */
+static bool luck(opl_reading *reading, uint64_t *ret)
+{
+    *ret = 100 + opl_reading_note(reading);
+    return opl_reading_note(reading) % 2 == 0;
+}
+
+static bool half(opl_reading *reading, uint64_t *ret)
+{
+    *ret = 1;
+    return opl_reading_note(reading) != 2;
+}
+
+/* clang-format off */
+static const opl_counter rows[] = {
+    {WEIGHT, WEIGHT, PERF_COUNTER_LARGE_RAWCOUNT, 0, 100, {0}, .name = "Weight", .help = "W."},
+    {AGE, AGE, PERF_COUNTER_RAWCOUNT, 0, 100, {0}, .total = OPL_MEAN, .name = "Age", .help = "A."},
+    {LUCK, LUCK, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_FN(luck), .total = OPL_MEAN, .name = "Luck", .help = "L."},
+    {TAG, TAG, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&letter, "x?", OPL_ONE), .name = "Tag", .help = "T."},
+    {BORN, BORN, PERF_ELAPSED_TIME, 0, 200, {0}, .total = OPL_NOW, .name = "Born", .help = "B."},
+    {SHARE, SHARE, PERF_RAW_FRACTION, 0, 200, OPL_FN(half), OPL_FN(luck), .name = "Share", .help = "S."},
+};
+/* clang-format on */
+
+static unsigned members;
+static void list_herd(opl_listing *herd);
+static const opl_object herd_object = {0,
+                                       0,
+                                       "Herd",
+                                       "H.",
+                                       OPL_COUNTERS(rows),
+                                       .clock = true,
+                                       .instances = true,
+                                       .total = "_Total",
+                                       .list = list_herd};
+static const opl_object young_object = {100,
+                                        100,
+                                        "Young",
+                                        "Y.",
+                                        .counters = rows,
+                                        .counter_count = 2,
+                                        .related = &herd_object,
+                                        .instances = true,
+                                        .total = NULL,
+                                        .listed_with = &herd_object};
+static const opl_object *const objects[] = {&herd_object, &young_object};
+
+static void list_herd(opl_listing *herd)
+{
+    opl_listing *young = opl_listing_of(herd, &young_object);
+    for (unsigned i = 0; i < members; i++) {
+        char folder[16], name[16];
+        snprintf(folder, sizeof folder, "%u", i);
+        int length = snprintf(name, sizeof name, "m\xc3\xb6-%u", i);
+        if (!opl_listing_read_note(herd, folder, name, (size_t)length, i))
+            continue;
+        opl_listing_set(herd, WEIGHT, 1000 * (i + 1));
+        opl_listing_set(herd, AGE, i);
+        opl_listing_set(herd, BORN, 5);
+        opl_listing_set(herd, 999, 1); /* no such row: nothing happens */
+        if (i > 0)
+            opl_listing_parent(herd, &herd_object, i - 1);
+        if (young && i == 2) {
+            opl_listing_add(young, "kid", 3);
+            opl_listing_parent(young, &herd_object, opl_listing_count(herd) - 1);
+        }
+    }
+}
+
+static opl_provider *provider;
+
+static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    return opl_provider_collect(provider, query, data, bytes, types);
+}
+
+static struct answer ask(const char16_t *query)
+{
+    return ask_function(collect, query, ANSWER_ROOM);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    tree_make();
+    tree_write("herd/0/tag", "7\n");
+    tree_write("herd/0/letter", "x 11\n");
+    tree_write("herd/1/tag", "0\n");
+    tree_write("herd/1/letter", "x 12\n");
+    tree_write("herd/2/tag", "9\n");
+    tree_write("herd/2/letter", "y 0\n");
+    members = 3;
+    return (int)opl_provider_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    opl_provider_close(provider);
+    tree_drop(".");
+    return 0;
+}
+
+static void given_values_and_totals(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"2000");
+    opl_object_view object;
+    assert_true(answer_object(&answer, 2000, &object));
+    assert_int_equal(answer.types, 1);
+    assert_int_equal(object.type.NumInstances, 4);
+    assert_int_equal(object.type.NumCounters, 7);
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + WEIGHT), 2000);
+    assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + WEIGHT), 6000);
+    assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + AGE), 1);
+    assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + BORN), object.type.PerfTime.QuadPart);
+}
+
+static void the_unreadable_is_zero_and_out_of_the_mean(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"2000");
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + LUCK), 100);
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + LUCK), 0);
+    assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + LUCK), 101);
+}
+
+static void a_counter_and_its_base_are_unknown_together(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"2000");
+    opl_object_view object;
+    opl_counter_view counter;
+    opl_instance_view instance;
+    ULONGLONG base;
+    assert_true(answer_object(&answer, 2000, &object));
+    assert_true(object_counter(&answer, &object, 2000 + SHARE, &counter));
+    assert_true(opl_object_next_counter(&answer.block, &object, &counter));
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(object_instance(&answer, &object, i, &instance));
+        assert_true(opl_counter_number(&answer.block, &instance, &counter, &base));
+        assert_int_equal(base, i == 0 || i == 3 ? 100 : 0);
+        assert_int_equal(value_at(&answer, &object, &instance, 2000 + SHARE), base ? 1 : 0);
+    }
+}
+
+static void c84_parents_may_be_of_the_same_object(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"2100");
+    opl_object_view object, parent_object;
+    opl_instance_view instance = {0}, parent;
+    assert_int_equal(answer.types, 2);
+    assert_true(answer_object(&answer, 2000, &object));
+    assert_true(object_instance(&answer, &object, 0, &instance));
+    assert_int_equal(instance.definition.ParentObjectTitleIndex, 0);
+    assert_true(object_instance(&answer, &object, 2, &instance));
+    assert_true(opl_instance_parent(&answer.block, &instance, &parent_object, &parent));
+    assert_int_equal(parent.position, 1);
+    assert_true(answer_object(&answer, 2100, &object));
+    assert_int_equal(object.type.NumInstances, 1);
+    assert_true(object_instance(&answer, &object, 0, &instance));
+    assert_true(opl_instance_parent(&answer.block, &instance, &parent_object, &parent));
+    assert_int_equal(parent_object.type.ObjectNameTitleIndex, 2000);
+    assert_int_equal(parent.position, 2);
+}
+
+static void needless_files_are_left_alone(void **state)
+{
+    (void)state;
+    struct answer answer = ask(u"2000");
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + TAG), 11);
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + TAG), 0); /* tag is 0 */
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0); /* no such key */
+}
+
+static void no_instance_is_an_answer_too(void **state)
+{
+    (void)state;
+    unsigned before = members;
+    members = 0;
+    struct answer answer = ask(u"2100");
+    opl_object_view object;
+    assert_true(answer_object(&answer, 2100, &object));
+    assert_int_equal(object.type.NumInstances, 0);
+    assert_true(object.type.TotalByteLength > object.type.DefinitionLength);
+    members = before;
+}
+
+/* Open and Collect either work or say that there is no memory; nothing leaks, nothing is half done. */
+static void memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    opl_provider *kept = provider;
+    bool good = false;
+    long tries = 0;
+    for (; !good && tries < 500; tries++) {
+        allocations_left = tries;
+        DWORD status = opl_provider_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
+        if (status == 0) {
+            LPVOID data = answer_bytes;
+            DWORD bytes = ANSWER_ROOM, types = 7;
+            status = opl_provider_collect(provider, (LPWSTR)u"2100", &data, &bytes, &types);
+            good = status == 0 && types == 2;
+        }
+        allocations_left = -1;
+        if (status)
+            assert_int_equal(status, ERROR_NOT_ENOUGH_MEMORY);
+        opl_provider_close(provider);
+    }
+    assert_true(good);
+    assert_true(tries > 10);
+    provider = kept;
+    assert_int_equal(ask(u"2100").types, 2);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_values_and_totals),
+        cmocka_unit_test(the_unreadable_is_zero_and_out_of_the_mean),
+        cmocka_unit_test(a_counter_and_its_base_are_unknown_together),
+        cmocka_unit_test(c84_parents_may_be_of_the_same_object),
+        cmocka_unit_test(needless_files_are_left_alone),
+        cmocka_unit_test(no_instance_is_an_answer_too),
+        cmocka_unit_test(memory_may_run_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
