@@ -149,7 +149,8 @@ def bash(tool, commands):
         lines.append(BASH_OBJECTS.replace("TOOL", tool.name))
     elif tool.words:
         lines.append('    ' + bash_complete(tool.words))
-    return "\n".join([*lines, "}", f"complete -F _{tool.name} {tool.name}", ""])
+    default = "-o default " if commands else ""
+    return "\n".join([*lines, "}", f"complete {default}-F _{tool.name} {tool.name}", ""])
 
 
 def zsh_argument(option):
