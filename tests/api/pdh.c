@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* PdhFormatFromRawValue as a program calls it: the arguments arrive where they belong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
+
+static void newest_comes_before_older(void **state)
+{
+    PDH_RAW_COUNTER before = {.FirstValue = 100, .SecondValue = 5000};
+    PDH_RAW_COUNTER newest = {.FirstValue = 400, .SecondValue = 6500};
+    LONGLONG time_base = 1000;
+    PDH_FMT_COUNTERVALUE value;
+    assert_int_equal(PdhFormatFromRawValue(PERF_COUNTER_COUNTER, PDH_FMT_LARGE, &time_base, &newest,
+                                           &before, &value),
+                     0);
+    assert_int_equal(value.CStatus, PDH_CSTATUS_VALID_DATA);
+    assert_true(value.largeValue == 200);
+    assert_int_equal((DWORD)PdhFormatFromRawValue(PERF_COUNTER_COUNTER, PDH_FMT_LARGE, &time_base,
+                                                  &before, &newest, &value),
+                     PDH_CALC_NEGATIVE_DENOMINATOR);
+    assert_int_equal(value.CStatus, PDH_CSTATUS_INVALID_DATA);
+}
+
+static void refusal_leaves_the_value(void **state)
+{
+    PDH_RAW_COUNTER newest = {0};
+    PDH_FMT_COUNTERVALUE value, same;
+    memset(&value, 0x5a, sizeof value);
+    same = value;
+    assert_int_equal((DWORD)PdhFormatFromRawValue(PERF_SAMPLE_BASE, PDH_FMT_LONG, NULL, &newest,
+                                                  &newest, &value),
+                     PDH_INVALID_ARGUMENT);
+    assert_memory_equal(&value, &same, sizeof value);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newest_comes_before_older),
+        cmocka_unit_test(refusal_leaves_the_value),
+    };
+    return cmocka_run_group_tests_name("api-pdh", tests, NULL, NULL);
+}
