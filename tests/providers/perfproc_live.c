@@ -481,6 +481,29 @@ static void a_forked_child_may_ask_too(void **state)
     assert_int_equal(status, 0);
 }
 
+/* The next answer is whole, and what the program opened under the old numbers stays its own. */
+static void a_program_may_close_all_descriptors(void **state)
+{
+    (void)state;
+    enum { COUNT = 16 };
+    int pipes[COUNT][2];
+    char text[4];
+    ask(u"232");
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(pipe(pipes[i]), 0);
+    struct answer answer = ask(u"232");
+    process_value(&answer, (uint64_t)getpid(), 784);
+    check_parents(&answer);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(write(pipes[i][1], "here", 4), 4);
+        assert_int_equal(read(pipes[i][0], text, 4), 4);
+        close(pipes[i][0]);
+        close(pipes[i][1]);
+    }
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -511,6 +534,7 @@ int main(void)
         cmocka_unit_test(c31_own_threads_are_there),
         cmocka_unit_test(a_storm_of_processes_leaves_answers_whole),
         cmocka_unit_test(a_forked_child_may_ask_too),
+        cmocka_unit_test(a_program_may_close_all_descriptors),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
