@@ -112,34 +112,47 @@ static void pair_counters(struct view_object *object)
     }
 }
 
-static void load_parent(struct view_object *object, struct view_instance *instance)
+/* Where the search for parents stands: children mostly come in their parents' order, and going on
+ * from there makes thousands of threads cheap. */
+struct parents {
+    uint32_t title_index; /* 0: nothing was looked for yet */
+    bool found;
+    opl_object_view object;
+    opl_instance_view at;
+};
+
+static void parents_begin(struct parents *parents, struct picture *picture, uint32_t title_index)
 {
-    char name[NAME_ROOM];
-    opl_object_view parent_object;
-    opl_instance_view parent;
-    opl_block *block = &object->now_picture->block;
-    instance->parent_object = instance->now.definition.ParentObjectTitleIndex;
-    instance->has_parent = opl_instance_parent(block, &instance->now, &parent_object, &parent);
-    if (!instance->has_parent)
-        return;
-    opl_instance_name(block, &parent_object, &parent, name, sizeof name);
-    instance->parent_name = keep_text(object, name);
+    *parents = (struct parents){.title_index = title_index};
+    parents->found = opl_block_find_object(&picture->block, title_index, &parents->object) &&
+                     parents->object.type.NumInstances != PERF_NO_INSTANCES;
+}
+
+/* The name of the instance's parent; false: it has none. */
+static bool parent_name(struct picture *picture, struct parents *parents,
+                        const opl_instance_view *instance, char name[static NAME_ROOM])
+{
+    const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
+    if (definition->ParentObjectTitleIndex == 0)
+        return false;
+    if (parents->title_index != definition->ParentObjectTitleIndex)
+        parents_begin(parents, picture, definition->ParentObjectTitleIndex);
+    if (!parents->found)
+        return false;
+    if (parents->at.end && parents->at.position > definition->ParentObjectInstance)
+        parents->at = (opl_instance_view){0};
+    while (!parents->at.end || parents->at.position != definition->ParentObjectInstance)
+        if (!picture_next_instance(picture, &parents->object, &parents->at))
+            return false;
+    opl_instance_name(&picture->block, &parents->object, &parents->at, name, NAME_ROOM);
+    return true;
 }
 
 /* What tells this instance from all others, as text. */
-static void identity(struct picture *picture, const opl_object_view *where,
-                     const opl_instance_view *instance, const opl_counter_view *tellers, char *out,
-                     size_t room)
+static void identity(struct picture *picture, const opl_instance_view *instance, const char *path,
+                     const opl_counter_view *tellers, char *out, size_t room)
 {
-    char name[NAME_ROOM], parent_name[NAME_ROOM] = "";
-    opl_object_view parent_object;
-    opl_instance_view parent;
-    opl_instance_name(&picture->block, where, instance, name, sizeof name);
-    if (opl_instance_parent(&picture->block, instance, &parent_object, &parent))
-        opl_instance_name(&picture->block, &parent_object, &parent, parent_name,
-                          sizeof parent_name);
-    int used =
-        snprintf(out, room, "%s\x1f%s\x1f%d", parent_name, name, instance->definition.UniqueID);
+    int used = snprintf(out, room, "%s\x1f%d", path, instance->definition.UniqueID);
     for (size_t i = 0; i < IDENTITIES; i++) {
         ULONGLONG value = 0;
         if (tellers[i].offset)
@@ -161,12 +174,29 @@ static void find_tellers(struct picture *picture, const opl_object_view *where,
                 tellers[i] = at;
 }
 
+/* What an instance is called: by itself, with its parent, and told from all others. */
+struct path {
+    char parent[NAME_ROOM], name[NAME_ROOM], whole[NAME_ROOM * 2], key[NAME_ROOM * 2 + 128];
+    bool has_parent;
+};
+
+static void path_read(struct path *path, struct picture *picture, const opl_object_view *where,
+                      struct parents *parents, const opl_instance_view *instance,
+                      const opl_counter_view *tellers)
+{
+    path->parent[0] = 0;
+    path->has_parent = parent_name(picture, parents, instance, path->parent);
+    opl_instance_name(&picture->block, where, instance, path->name, sizeof path->name);
+    snprintf(path->whole, sizeof path->whole, "%s\x1f%s", path->parent, path->name);
+    identity(picture, instance, path->whole, tellers, path->key, sizeof path->key);
+}
+
 static bool load_instances(struct view_object *object)
 {
-    char text[NAME_ROOM * 2 + 128], path[NAME_ROOM * 5];
+    struct path path;
+    struct parents parents = {0};
     opl_instance_view at = {0};
     opl_counter_view tellers[IDENTITIES];
-    opl_block *block = &object->now_picture->block;
     find_tellers(object->now_picture, &object->now, tellers);
     keep_text(object, "");
     while (picture_next_instance(object->now_picture, &object->now, &at)) {
@@ -175,14 +205,13 @@ static bool load_instances(struct view_object *object)
             return false;
         object->instances = grown;
         struct view_instance *instance = &object->instances[object->instance_count++];
-        *instance = (struct view_instance){.now = at};
-        opl_instance_name(block, &object->now, &at, text, NAME_ROOM);
-        instance->name = keep_text(object, text);
-        load_parent(object, instance);
-        snprintf(path, sizeof path, "%s\x1f%s", view_text(object, instance->parent_name), text);
-        instance->path = keep_text(object, path);
-        identity(object->now_picture, &object->now, &at, tellers, text, sizeof text);
-        instance->key = keep_text(object, text);
+        path_read(&path, object->now_picture, &object->now, &parents, &at, tellers);
+        *instance = (struct view_instance){.now = at, .has_parent = path.has_parent};
+        instance->name = keep_text(object, path.name);
+        instance->path = keep_text(object, path.whole);
+        instance->key = keep_text(object, path.key);
+        if (path.has_parent)
+            instance->parent_name = keep_text(object, path.parent);
     }
     return true;
 }
@@ -204,7 +233,8 @@ static int by_key(const void *left, const void *right)
 
 static struct keyed *old_keys(struct view_object *object, size_t *ret_count)
 {
-    char text[NAME_ROOM * 2 + 128];
+    struct path path;
+    struct parents parents = {0};
     struct keyed *keys = NULL;
     size_t count = 0;
     opl_instance_view at = {0};
@@ -215,8 +245,8 @@ static struct keyed *old_keys(struct view_object *object, size_t *ret_count)
         if (!grown)
             break;
         keys = grown;
-        identity(object->before_picture, &object->before, &at, tellers, text, sizeof text);
-        keys[count] = (struct keyed){NULL, keep_text(object, text), count, at};
+        path_read(&path, object->before_picture, &object->before, &parents, &at, tellers);
+        keys[count] = (struct keyed){NULL, keep_text(object, path.key), count, at};
         count++;
     }
     for (size_t i = 0; i < count; i++)

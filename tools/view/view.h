@@ -91,7 +91,6 @@ struct view_instance {
     size_t name, path, key; /* offsets in texts: name, parent and name, identity */
     uint32_t copy;          /* n-th of this name and parent: shown as name#n when above 0 */
     bool has_parent;
-    uint32_t parent_object;
     size_t parent_name;
 };
 struct view_object {
