@@ -26,6 +26,7 @@ DWORD APIENTRY CloseOSObject(void);
 __declspec(dllexport) DWORD APIENTRY OpenOSObject(LPWSTR devices)
 {
     if (opened == 0) {
+        perfos_processor_open();
         DWORD status = opl_provider_open(OPL_OBJECTS(objects), 0, 0, &provider);
         if (status)
             return status;

@@ -13,6 +13,8 @@ extern const opl_object perfos_system, perfos_memory, perfos_cache, perfos_proce
 
 extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmstat;
 
+/* Forgets what was found out about this machine's idle states. */
+void perfos_processor_open(void);
 /* The threads of the whole kernel: the total behind the slash of proc/loadavg. */
 bool perfos_threads(opl_reading *reading, uint64_t *ret);
 /* The processes of the whole kernel, zombies and kernel threads included. */

@@ -144,12 +144,22 @@ enum { MOST_STATES = 10 }; /* CPUIDLE_STATE_MAX */
 static const opl_source state_time[MOST_STATES] = IDLE_STATES("time");
 static const opl_source state_usage[MOST_STATES] = IDLE_STATES("usage");
 
+static int polling_state = -1; /* -1: nobody has looked; 1: state 0 is no sleep */
+
+void perfos_processor_open(void)
+{
+    polling_state = -1;
+}
+
 /* On most machines state 0 is not a sleep but a loop that watches for work. */
 static size_t first_sleep(opl_reading *reading)
 {
     static const opl_source name = {.path = "sys/devices/system/cpu/cpu0/cpuidle/state0/name"};
-    const char *text = opl_reading_text(reading, &name, NULL);
-    return text && strncmp(text, "POLL", 4) == 0;
+    if (polling_state < 0) {
+        const char *text = opl_reading_text(reading, &name, NULL);
+        polling_state = text && strncmp(text, "POLL", 4) == 0;
+    }
+    return (size_t)polling_state;
 }
 
 /* C1 is the lightest sleep, C2 the next, C3 the third and all deeper ones, as ACPI has it. */

@@ -209,12 +209,18 @@ static bool count_by_names(opl_provider *provider, uint64_t *ret)
     return readable;
 }
 
+/* Several objects show it: it is asked for once per collection. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 {
     opl_provider *provider = reading->provider;
+    *ret = provider->process_count;
+    if (provider->processes_counted_for == provider->collection)
+        return true;
     int fd =
         kept_open(&provider->processes, provider_root(provider), "proc", O_RDONLY | O_DIRECTORY);
-    if (fd < 0)
+    if (fd < 0 || (!count_by_links(provider, fd, ret) && !count_by_names(provider, ret)))
         return false;
-    return count_by_links(provider, fd, ret) || count_by_names(provider, ret);
+    provider->processes_counted_for = provider->collection;
+    provider->process_count = *ret;
+    return true;
 }

@@ -190,7 +190,8 @@ struct opl_provider {
     uint64_t collection; /* serial; never 0 after Open */
     uint64_t serial;     /* the last one given out */
     LONGLONG time, boot, other_folders_time;
-    uint64_t other_folders; /* of proc, that are no processes */
+    uint64_t other_folders;                        /* of proc, that are no processes */
+    uint64_t process_count, processes_counted_for; /* the collection; 0: never */
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */

@@ -192,16 +192,27 @@ static struct lasting *source_lasting(const opl_reading *reading, struct source 
     return strlen(reading->folder) < sizeof lasting->folder ? lasting : NULL;
 }
 
-static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
+/* Opens the instance's file; -1 with errno. */
+static int source_open_instance(opl_reading *reading, struct source *source,
+                                struct lasting *lasting)
 {
     char room[OBJECT_MAX_PATH];
+    if (lasting && kept_is_ours(&lasting->kept))
+        return lasting->kept.fd;
     int folder = source_folder(reading->provider, source);
     const char *path = source_place(reading, source->rest, room);
-    if (folder < 0 || !path)
-        return ERROR_PATH_NOT_FOUND;
+    if (folder < 0 || !path) {
+        errno = ENOENT;
+        return -1;
+    }
+    return lasting ? kept_open(&lasting->kept, folder, path, O_RDONLY)
+                   : openat(folder, path, O_RDONLY | O_CLOEXEC);
+}
+
+static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
+{
     struct lasting *lasting = source_lasting(reading, source);
-    int fd = lasting ? kept_open(&lasting->kept, folder, path, O_RDONLY)
-                     : openat(folder, path, O_RDONLY | O_CLOEXEC);
+    int fd = source_open_instance(reading, source, lasting);
     if (fd < 0)
         return status_from_errno(errno);
     LSTATUS status = source_read(source, fd);
