@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Process and Thread cost, in CPU time per query, beside a bare reader of the same files, with a number of idle processes made for the purpose. One line per result:
- * name, processes, microseconds per query, per process, ratio to the bare reader.
+ * What Process and Thread cost, in CPU time per query, beside a bare reader of the same files, with
+ * a number of idle processes made for the purpose. One line per result: name, processes,
+ * microseconds per query, per process, ratio to the bare reader.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -60,7 +60,8 @@ typedef struct opl_instance_view {
     size_t end;           /* behind the counter block */
 } opl_instance_view;
 
-/* What one value needs to be cooked (reference B.3): the pair, the multi count, ticks per second. */
+/* What one value needs to be cooked (reference B.3): the pair, the multi count, ticks per
+ * second. */
 typedef struct opl_sample {
     DWORD type;
     bool has_base; /* second is a base counter's value */
@@ -88,9 +89,9 @@ bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view 
  * on damage, as above. (A.3, A.6 rule 4) */
 bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
                              opl_counter_view *counter);
-/* Steps to the next instance; start with a zeroed view. A single object gives exactly one view, with
- * only its counter block; an object with no instances, and metadata, give none. False at the end or on
- * damage, as above. (A.4, A.5, A.6 rules 5 to 7) */
+/* Steps to the next instance; start with a zeroed view. A single object gives exactly one view,
+ * with only its counter block; an object with no instances, and metadata, give none. False at the
+ * end or on damage, as above. (A.4, A.5, A.6 rules 5 to 7) */
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
 /* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one, C19).
@@ -108,8 +109,8 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         char *out, size_t room);
 /* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a text.
- * The base is the definition directly behind, if it is of a base type; without one has_base is false.
- * Types without a name have their value only. (reference B.3) */
+ * The base is the definition directly behind, if it is of a base type; without one has_base is
+ * false. Types without a name have their value only. (reference B.3) */
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);
@@ -131,10 +132,11 @@ typedef struct opl_type_info {
     bool needs_base; /* the next definition is its base */
     bool needs_two_samples;
 } opl_type_info;
-/* Decodes any 32 bits; every text is there, "unknown" for values that have no meaning. (C15, C16) */
+/* Decodes any 32 bits; every text is there, "unknown" for values that have no meaning. (C15,
+ * C16) */
 void opl_type_describe(DWORD counter_type, opl_type_info *ret);
-/* Position in the table of named types, for enumerating: NULL behind the last. Two rows at the end are
- * second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE. (B.2) */
+/* Position in the table of named types, for enumerating: NULL behind the last. Two rows at the end
+ * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE. (B.2) */
 const char *opl_type_name(size_t position, DWORD *ret_type);
 
 OPL_END_DECLS

@@ -88,8 +88,8 @@ void opl_build_text(opl_build *build, DWORD position, const char *text);
 void opl_build_end(opl_build *build);
 /* Hands the result out as Collect must: on success *data behind the last byte, *bytes, *types; with
  * ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data as it was. A last
- * object without instances is padded by the size of a counter block, because viewers are in use that
- * read one there. (C43, C44, D.4) */
+ * object without instances is padded by the size of a counter block, because viewers are in use
+ * that read one there. (C43, C44, D.4) */
 DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 OPL_END_DECLS

@@ -75,8 +75,8 @@ enum {
  * left out. Calls the opl_reading_ functions; keeps nothing. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 
-/* Where a value comes from: KEY, COLUMN or FN; write it with the macros below. {0}: nowhere, the list
- * function gives it with opl_listing_set. */
+/* Where a value comes from: KEY, COLUMN or FN; write it with the macros below. {0}: nowhere, the
+ * list function gives it with opl_listing_set. */
 typedef struct opl_value {
     const opl_source *source;
     const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
@@ -206,9 +206,9 @@ const char *opl_reading_text(opl_reading *reading, const opl_source *source, siz
 /* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
  * ".." not counted; asks the kernel's own figure where the folder's size is one (Linux 6.2). */
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
-/* How many processes the kernel has, zombies and kernel threads included: its own figure, which costs
- * no walk over all of them and in a container counts the whole machine. In archived trees, and where
- * proc is something else, the numbered folders are counted. */
+/* How many processes the kernel has, zombies and kernel threads included: its own figure, which
+ * costs no walk over all of them and in a container counts the whole machine. In archived trees,
+ * and where proc is something else, the numbered folders are counted. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The instance's position among the instances, 0 for a single object. */
 uint32_t opl_reading_position(const opl_reading *reading);

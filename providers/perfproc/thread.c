@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Thread (232): the threads of the very processes that are in Process of the same answer, named by
- * their ordinal in the process. Linux tells neither where a thread began nor, in Windows' terms, why
- * it waits.
+ * their ordinal in the process. Linux tells neither where a thread began nor, in Windows' terms,
+ * why it waits.
  */
 #include <string.h>
 

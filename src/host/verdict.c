@@ -19,7 +19,7 @@ static const struct verdict {
     [MISTAKE_LENGTH]      = {2000, EVENT_WARNING, true,  false, "pointer and length disagree; the length became the pointer's (%llu bytes)"},
     [MISTAKE_SILENT]      = {2000, EVENT_WARNING, false, true,  "Collect left its outputs as they were (%llu bytes of room)"},
     [MISTAKE_OVERRUN]     = {1001, EVENT_ERROR,   false, true,  "Collect wrote %llu bytes more than there was room for"},
-    [MISTAKE_HEAP]        = {1013, EVENT_ERROR,   false, true,  "Collect's pointer lies %llu bytes outside its buffer; memory may be damaged, restart this program"},
+    [MISTAKE_HEAP]        = {1013, EVENT_ERROR,   false, true,  "Collect's pointer lies %llu bytes outside its buffer; memory may be damaged: restart"},
     [MISTAKE_GUARD]       = {1002, EVENT_ERROR,   false, true,  "Collect wrote outside its buffer of %llu bytes"},
     [MISTAKE_OBJECTS]     = {1003, EVENT_ERROR,   false, false, "the lengths of its objects do not add up (%llu objects)"},
     [MISTAKE_DEFINITIONS] = {1019, EVENT_ERROR,   false, false, "the definitions' lengths do not add up in its object number %llu"},

@@ -100,8 +100,8 @@ static void keys_sort(struct source *source)
     }
 }
 
-/* Where the next key was the last time, counted from the last one found: files of instances differ in
- * their first lines, but then have columns of equal width. */
+/* Where the next key was the last time, counted from the last one found: files of instances differ
+ * in their first lines, but then have columns of equal width. */
 static const char *keys_jump(struct source *source, const char *line, size_t next, struct key **ret)
 {
     struct key *key = &source->keys[next];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of query: a value name of HKEY_PERFORMANCE_DATA becomes a question. (C30-C33, C.2, C72) */
+/* The door of query: a value name of HKEY_PERFORMANCE_DATA becomes a question. (C30-C33, C.2,
+ * C72) */
 #ifndef OPL_QUERY_H
 #define OPL_QUERY_H
 

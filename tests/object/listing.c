@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine over instances that a program of its own gives: parents, totals, relatives, folders, and
- * what happens when memory runs out at each single place. */
+/* The engine over instances that a program of its own gives: parents, totals, relatives, folders,
+ * and what happens when memory runs out at each single place. */
 #include "tree.h"
 
 /* ---- memory that runs out ---- */
@@ -231,7 +231,8 @@ static void no_instance_is_an_answer_too(void **state)
     members = before;
 }
 
-/* Open and Collect either work or say that there is no memory; nothing leaks, nothing is half done. */
+/* Open and Collect either work or say that there is no memory; nothing leaks, nothing is half
+ * done. */
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;

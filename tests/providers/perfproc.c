@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfproc over a tree made here: odd names, zombies, unreadable and vanished files, exact values. */
+/* perfproc over a tree made here: odd names, zombies, unreadable and vanished files, exact
+ * values. */
 #include "perfproc.h"
 
 enum { FREQUENCY = 10000000, BTIME = 1700000000 };

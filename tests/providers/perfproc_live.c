@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfproc on this machine: values between independent readings, injected work, a storm of processes
- * that come and go, no allocation and no needless open in a steady query. */
+/* perfproc on this machine: values between independent readings, injected work, a storm of
+ * processes that come and go, no allocation and no needless open in a steady query. */
 #include "perfproc.h"
 
 #include <fcntl.h>

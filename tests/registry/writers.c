@@ -48,8 +48,8 @@ static void three_processes_at_once_lose_nothing(void **state)
         }
 }
 
-/* Each writer has its own slots, each slot holds the last number written; the number goes to the pipe
- * when the registry has said that it is written. */
+/* Each writer has its own slots, each slot holds the last number written; the number goes to the
+ * pipe when the registry has said that it is written. */
 static void child_write_until_killed(int writer, uint32_t number, int told)
 {
     char name[32];
@@ -90,8 +90,8 @@ static void kill_and_listen(struct writer *writer)
     close(writer->told);
 }
 
-/* The newest number of the slots is the one last told, or the one that was just being written; every
- * other slot holds the one that was written before. */
+/* The newest number of the slots is the one last told, or the one that was just being written;
+ * every other slot holds the one that was written before. */
 static void check(const struct writer *writer, int index)
 {
     char name[32];
