@@ -33,7 +33,9 @@ static const char *const files[] = {"proc/stat",
                                     "proc/swaps",
                                     "proc/sysvipc/sem",
                                     "sys/devices/system/cpu/cpu0/cpuidle/state0/name",
-                                    "sys/devices/system/cpu/cpu0/cpuidle/state1/time"};
+                                    "sys/devices/system/cpu/cpu0/cpuidle/state1/time",
+                                    "sys/devices/system/cpu/cpu1/cpuidle/state1/time",
+                                    "sys/devices/system/cpu/cpu3/cpuidle/state1/time"};
 enum { FILES = sizeof files / sizeof *files, MOST_BYTES = 65536 };
 static unsigned char content[MOST_BYTES];
 
@@ -84,13 +86,14 @@ static void walk(void *data, size_t size, DWORD types)
     assert_int_equal(objects, types);
 }
 
+static union {
+    PERF_DATA_BLOCK header;
+    unsigned char bytes[1 << 18];
+} room;
+
 static void ask(bool reopen)
 {
     static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
-    static union {
-        PERF_DATA_BLOCK header;
-        unsigned char bytes[1 << 18];
-    } room;
     LPVOID data = room.bytes + sizeof room.header;
     DWORD types, bytes = sizeof room - sizeof room.header;
     if (reopen) {
@@ -188,6 +191,45 @@ static void files_that_go_away(void **state)
     }
 }
 
+/* % C1 Time of a processor; 0: there is no such instance. */
+static uint64_t c1_time(const char *processor)
+{
+    opl_block block;
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    opl_counter_view counter = {0};
+    ULONGLONG value = 0;
+    char name[16];
+    opl_block_init(&block, &room, room.header.TotalByteLength);
+    assert_true(opl_block_find_object(&block, 238, &object));
+    while (counter.definition.CounterNameTitleIndex != 1748)
+        assert_true(opl_object_next_counter(&block, &object, &counter));
+    while (opl_object_next_instance(&block, &object, &instance)) {
+        opl_instance_name(&block, &object, &instance, name, sizeof name);
+        if (strcmp(name, processor) == 0)
+            opl_counter_number(&block, &instance, &counter, &value);
+    }
+    return value;
+}
+
+static void processors_go_and_come(void **state)
+{
+    static const char without_1[] = "cpu  2 2 2 2 2 2 2 2 2 2\ncpu0 1 1 1 1 1 1 1 1 1 1\n"
+                                    "cpu3 1 1 1 1 1 1 1 1 1 1\nctxt 1\nbtime 1\nprocs_running 1\n";
+    ask(true);
+    assert_int_equal(c1_time("1"), 10000010);
+    assert_int_equal(c1_time("3"), 10000030);
+    memcpy(content, without_1, sizeof without_1 - 1);
+    write_copy("proc/stat", sizeof without_1 - 1);
+    ask(false);
+    assert_int_equal(c1_time("1"), 0);
+    assert_int_equal(c1_time("3"), 10000030); /* number 3 is the second now */
+    write_copy("proc/stat", read_original("proc/stat"));
+    ask(false);
+    assert_int_equal(c1_time("1"), 10000010);
+    assert_int_equal(c1_time("3"), 10000030);
+}
+
 static int begin(void **state)
 {
     snprintf(original, sizeof original, "%s/tests/roots/laptop4", getenv("SOURCE_ROOT"));
@@ -216,7 +258,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_cut_off),          cmocka_unit_test(files_with_wrong_bytes),
         cmocka_unit_test(files_with_huge_things), cmocka_unit_test(headings_without_numbers),
-        cmocka_unit_test(files_that_go_away),
+        cmocka_unit_test(processors_go_and_come), cmocka_unit_test(files_that_go_away),
     };
     return cmocka_run_group_tests(tests, begin, finish);
 }
