@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* reg add and reg delete. */
+#include "reg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void say_done(void)
+{
+    puts("The operation completed successfully.");
+}
+
+static bool has_value(HKEY key, const char *name)
+{
+    return RegQueryValueExA(key, name, NULL, NULL, NULL, NULL) == ERROR_SUCCESS;
+}
+
+static LSTATUS add_value(const struct reg *reg, HKEY key)
+{
+    struct value value;
+    DWORD type = REG_SZ;
+    if (reg->type)
+        value_type(reg->type, &type);
+    LSTATUS status = value_parse(type, reg->data ? reg->data : "",
+                                 reg->separator ? reg->separator : "\\0", &value);
+    if (!status && !reg->force && has_value(key, reg->value_name) &&
+        !confirmed("Overwrite the value", *reg->value_name ? reg->value_name : "(Default)", "/f"))
+        status = ERROR_ALREADY_EXISTS;
+    if (!status)
+        status = RegSetValueExA(key, reg->value_name, 0, type, value.data, value.size);
+    value_done(&value);
+    return status;
+}
+
+static LSTATUS make_key(const struct named_key *name, HKEY *ret)
+{
+    REGSAM access = KEY_QUERY_VALUE | KEY_SET_VALUE;
+    if (key_open(name, access, ret) == ERROR_SUCCESS)
+        return ERROR_SUCCESS;
+    return RegCreateKeyExA(name->root, name->path, 0, NULL, 0, access, NULL, ret, NULL);
+}
+
+LSTATUS reg_add(const struct reg *reg)
+{
+    struct named_key name;
+    HKEY key = NULL;
+    LSTATUS status = key_parse(reg->key_name, &name);
+    status = status ? status : make_key(&name, &key);
+    if (!status && (reg->value_name || reg->data)) {
+        struct reg plain = *reg;
+        plain.value_name = reg->value_name ? reg->value_name : "";
+        status = add_value(&plain, key);
+    }
+    key_close(key);
+    key_done(&name);
+    if (status == ERROR_ALREADY_EXISTS)
+        return status; /* said already */
+    if (status)
+        return complain(reg->value_name && *reg->value_name ? reg->value_name : reg->key_name,
+                        status);
+    say_done();
+    return ERROR_SUCCESS;
+}
+
+/* ---- deleting ---- */
+
+static LSTATUS delete_all_values(HKEY key)
+{
+    struct names names;
+    LSTATUS status = names_read(key, true, &names);
+    for (size_t i = 0; !status && i < names.count; i++)
+        status = RegDeleteValueA(key, names.names[i]);
+    names_done(&names);
+    return status;
+}
+
+static LSTATUS delete_values(const struct reg *reg, const struct named_key *name)
+{
+    HKEY key = NULL;
+    LSTATUS status = key_open(name, KEY_QUERY_VALUE | KEY_SET_VALUE, &key);
+    if (!status)
+        status = reg->all_values ? delete_all_values(key) : RegDeleteValueA(key, reg->value_name);
+    key_close(key);
+    return status;
+}
+
+LSTATUS reg_delete(const struct reg *reg)
+{
+    struct named_key name;
+    bool values = reg->all_values || reg->value_name;
+    LSTATUS status = key_parse(reg->key_name, &name);
+    if (!status && !values && !*name.path)
+        status = ERROR_ACCESS_DENIED; /* a root */
+    if (status) {
+        key_done(&name);
+        return complain(reg->key_name, status);
+    }
+    const char *about = reg->value_name && *reg->value_name ? reg->value_name : name.full;
+    if (!reg->force && !confirmed("Permanently delete", about, "/f"))
+        status = ERROR_CANCELLED;
+    else
+        status = values ? delete_values(reg, &name) : RegDeleteTreeA(name.root, name.path);
+    if (!status)
+        say_done();
+    else if (status != ERROR_CANCELLED)
+        complain(about, status);
+    key_done(&name);
+    return status;
+}

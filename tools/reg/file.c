@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reg export and reg import: the file is read and printed by the library (regfile.h), the keys go
+ * through the Reg functions like anybody's.
+ */
+#include "reg.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openperflib/regfile.h>
+
+/* ---- export ---- */
+
+/* Windows writes UTF-16 with a mark and CR LF. */
+static void put_unit(FILE *file, unsigned unit)
+{
+    putc((int)(unit & 0xff), file);
+    putc((int)(unit >> 8), file);
+}
+
+static void put_code_point(FILE *file, unsigned code)
+{
+    if (code < 0x10000) {
+        put_unit(file, code);
+    } else {
+        put_unit(file, 0xd800 + ((code - 0x10000) >> 10));
+        put_unit(file, 0xdc00 + ((code - 0x10000) & 0x3ff));
+    }
+}
+
+/* What the library prints is well-formed UTF-8 (lone surrogates included). */
+static void put_text(FILE *file, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        unsigned more = *at < 0x80 ? 0 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 : 3;
+        unsigned code = *at++ & (more ? 0x3fu >> more : 0x7fu);
+        for (; more && *at; more--)
+            code = code << 6 | (*at++ & 0x3f);
+        if (code == '\n')
+            put_unit(file, '\r');
+        put_code_point(file, code);
+    }
+}
+
+static LSTATUS put_entry(FILE *file, const opl_reg_entry *entry)
+{
+    size_t size = 0;
+    LSTATUS status = opl_reg_print(entry, NULL, &size);
+    char *text = status == ERROR_MORE_DATA ? malloc(size) : NULL;
+    if (!text)
+        return status == ERROR_MORE_DATA ? ERROR_OUTOFMEMORY : status;
+    status = opl_reg_print(entry, text, &size);
+    if (!status)
+        put_text(file, text);
+    free(text);
+    return status;
+}
+
+static LSTATUS export_values(FILE *file, HKEY key)
+{
+    struct names names;
+    LSTATUS status = names_read(key, true, &names);
+    for (size_t i = 0; !status && i < names.count; i++) {
+        struct value value;
+        status = value_read(key, names.names[i], &value);
+        if (!status)
+            status = put_entry(file, &(opl_reg_entry){.kind = OPL_REG_VALUE,
+                                                      .name = names.names[i],
+                                                      .type = value.type,
+                                                      .data = value.data,
+                                                      .size = value.size});
+        value_done(&value);
+    }
+    names_done(&names);
+    return status;
+}
+
+static LSTATUS export_key(FILE *file, HKEY key, const char *full)
+{
+    struct names names;
+    LSTATUS status = put_entry(file, &(opl_reg_entry){.kind = OPL_REG_KEY, .key = full});
+    status = status ? status : export_values(file, key);
+    if (status)
+        return status;
+    status = names_read(key, false, &names);
+    for (size_t i = 0; !status && i < names.count; i++) {
+        HKEY sub = NULL;
+        size_t room = strlen(full) + strlen(names.names[i]) + 2;
+        char *path = malloc(room);
+        status = path ? RegOpenKeyExA(key, names.names[i], 0, KEY_READ, &sub) : ERROR_OUTOFMEMORY;
+        if (!status) {
+            snprintf(path, room, "%s\\%s", full, names.names[i]);
+            status = export_key(file, sub, path);
+        }
+        key_close(sub);
+        free(path);
+    }
+    names_done(&names);
+    return status;
+}
+
+static LSTATUS write_file(FILE *file, const struct named_key *name)
+{
+    HKEY key = NULL;
+    LSTATUS status = key_open(name, KEY_READ, &key);
+    if (!status) {
+        put_unit(file, 0xfeff);
+        put_text(file, "Windows Registry Editor Version 5.00\n");
+        status = export_key(file, key, name->full);
+        put_text(file, "\n");
+    }
+    key_close(key);
+    return status;
+}
+
+static LSTATUS open_target(const struct reg *reg, FILE **ret)
+{
+    bool standard = !strcmp(reg->file_name, "-");
+    *ret = NULL;
+    if (!standard && !reg->force && access(reg->file_name, F_OK) == 0 &&
+        !confirmed("Overwrite", reg->file_name, "/y"))
+        return ERROR_CANCELLED;
+    *ret = standard ? stdout : fopen(reg->file_name, "wb");
+    if (*ret)
+        return ERROR_SUCCESS;
+    fprintf(stderr, "reg: %s: %s\n", reg->file_name, strerror(errno));
+    return ERROR_CANCELLED;
+}
+
+LSTATUS reg_export(const struct reg *reg)
+{
+    struct named_key name;
+    HKEY key = NULL;
+    FILE *file;
+    LSTATUS status = key_parse(reg->key_name, &name);
+    status = status ? status : key_open(&name, KEY_READ, &key);
+    key_close(key);
+    if (status) {
+        key_done(&name);
+        return complain(reg->key_name, status);
+    }
+    status = open_target(reg, &file);
+    if (!status) {
+        status = write_file(file, &name);
+        bool failed = fflush(file) != 0 || ferror(file);
+        failed |= file != stdout && fclose(file) != 0;
+        status = status ? status : failed ? ERROR_WRITE_FAULT : ERROR_SUCCESS;
+        if (status)
+            complain(reg->file_name, status);
+        else if (file != stdout)
+            puts("The operation completed successfully.");
+    }
+    key_done(&name);
+    return status;
+}
+
+/* ---- import ---- */
+
+struct import {
+    const char *file;
+    struct named_key name; /* of the key that is open */
+    HKEY key;
+    LSTATUS status;
+    unsigned damaged;
+};
+
+static void close_current(struct import *import)
+{
+    if (import->key)
+        RegCloseKey(import->key);
+    key_done(&import->name);
+    import->key = NULL;
+    import->name = (struct named_key){0};
+}
+
+static LSTATUS import_key(struct import *import, const opl_reg_entry *entry)
+{
+    close_current(import);
+    LSTATUS status = key_parse(entry->key, &import->name);
+    if (status || entry->kind == OPL_REG_KEY)
+        return status ? status
+                      : RegCreateKeyExA(import->name.root, import->name.path, 0, NULL, 0,
+                                        KEY_SET_VALUE, NULL, &import->key, NULL);
+    status = RegDeleteTreeA(import->name.root, import->name.path);
+    return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+}
+
+static bool import_entry(void *self, const opl_reg_entry *entry)
+{
+    struct import *import = self;
+    LSTATUS status = ERROR_SUCCESS;
+    if (entry->kind == OPL_REG_KEY || entry->kind == OPL_REG_DELETE_KEY) {
+        status = import_key(import, entry);
+    } else if (entry->kind == OPL_REG_VALUE) {
+        status = RegSetValueExA(import->key, entry->name, 0, entry->type, entry->data,
+                                (DWORD)entry->size);
+    } else if (entry->kind == OPL_REG_DELETE_VALUE) {
+        status = RegDeleteValueA(import->key, entry->name);
+        status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    } else if (entry->kind == OPL_REG_DAMAGED) {
+        import->damaged++;
+        fprintf(stderr, "reg: %s:%u: %s: %s\n", import->file, entry->line, entry->why, entry->name);
+    }
+    if (status)
+        import->status = complain(entry->key, status);
+    return !status;
+}
+
+static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
+{
+    bool standard = !strcmp(name, "-");
+    FILE *file = standard ? stdin : fopen(name, "rb");
+    size_t room = 65536, count = 0, got = 1;
+    *ret = file ? malloc(room) : NULL;
+    while (*ret && got) {
+        got = fread(*ret + count, 1, room - count, file);
+        count += got;
+        char *more = count == room ? realloc(*ret, room *= 2) : *ret;
+        if (!more)
+            free(*ret);
+        *ret = more;
+    }
+    bool failed = !*ret || ferror(file);
+    if (failed)
+        fprintf(stderr, "reg: %s: %s\n", name, strerror(errno));
+    if (file && !standard)
+        fclose(file);
+    *ret_size = count;
+    return !failed ? ERROR_SUCCESS : file ? ERROR_READ_FAULT : ERROR_FILE_NOT_FOUND;
+}
+
+LSTATUS reg_import(const struct reg *reg)
+{
+    char *bytes;
+    size_t size;
+    struct import import = {.file = reg->file_name};
+    LSTATUS status = read_file(reg->file_name, &bytes, &size);
+    if (status) {
+        free(bytes);
+        return status;
+    }
+    status = opl_reg_read(bytes, size, OPL_REG_STRICT_HEADER | OPL_REG_ONE_ENCODING, import_entry,
+                          &import);
+    close_current(&import);
+    free(bytes);
+    if (status)
+        return complain(reg->file_name, status);
+    if (!import.status && import.damaged)
+        import.status = complain(reg->file_name, ERROR_INVALID_DATA);
+    if (!import.status)
+        puts("The operation completed successfully.");
+    return import.status;
+}

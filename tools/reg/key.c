@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys by name, and what to say when something does not work. */
+#include "reg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const struct root {
+    const char *name, *short_name;
+    HKEY key;
+} * root_find(const char *name, size_t count)
+{
+    static const struct root roots[] = {
+        {"HKEY_LOCAL_MACHINE",       "HKLM", HKEY_LOCAL_MACHINE      },
+        {"HKEY_CURRENT_USER",        "HKCU", HKEY_CURRENT_USER       },
+        {"HKEY_USERS",               "HKU",  HKEY_USERS              },
+        {"HKEY_CLASSES_ROOT",        "HKCR", HKEY_CLASSES_ROOT       },
+        {"HKEY_CURRENT_CONFIG",      "HKCC", HKEY_CURRENT_CONFIG     },
+        {"HKEY_PERFORMANCE_DATA",    "HKPD", HKEY_PERFORMANCE_DATA   },
+        {"HKEY_PERFORMANCE_TEXT",    "HKPT", HKEY_PERFORMANCE_TEXT   },
+        {"HKEY_PERFORMANCE_NLSTEXT", "HKPN", HKEY_PERFORMANCE_NLSTEXT},
+    };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        const char *names[] = {roots[i].name, roots[i].short_name};
+        for (size_t j = 0; j < 2; j++)
+            if (strlen(names[j]) == count && !strncasecmp(names[j], name, count))
+                return &roots[i];
+    }
+    return NULL;
+}
+
+/* Takes "\\MACHINE\" off the name. */
+static LSTATUS connect_machine(const char **name, char **ret_machine)
+{
+    *ret_machine = NULL;
+    if (strncmp(*name, "\\\\", 2))
+        return ERROR_SUCCESS;
+    const char *end = *name + 2;
+    end += strcspn(end, "\\");
+    if (!*end)
+        return ERROR_BAD_PATHNAME;
+    *ret_machine = strndup(*name, (size_t)(end - *name));
+    *name = end + 1;
+    return *ret_machine ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
+}
+
+static bool is_performance_key(HKEY key)
+{
+    return key == HKEY_PERFORMANCE_DATA || key == HKEY_PERFORMANCE_TEXT ||
+           key == HKEY_PERFORMANCE_NLSTEXT;
+}
+
+static LSTATUS fill(const struct root *root, const char *rest, const char *machine,
+                    struct named_key *ret)
+{
+    size_t count = strlen(rest), room = strlen(root->name) + count + 2;
+    while (count && rest[count - 1] == '\\')
+        count--;
+    ret->root = root->key;
+    ret->path = strndup(rest, count);
+    ret->full = malloc(room);
+    if (!ret->path || !ret->full)
+        return ERROR_OUTOFMEMORY;
+    snprintf(ret->full, room, "%s%s%s", root->name, count ? "\\" : "", ret->path);
+    if (!machine)
+        return ERROR_SUCCESS;
+    LSTATUS status = RegConnectRegistryA(machine, root->key, &ret->root);
+    ret->connected = !status && !is_performance_key(ret->root);
+    return status;
+}
+
+LSTATUS key_parse(const char *name, struct named_key *ret)
+{
+    char *machine;
+    *ret = (struct named_key){0};
+    LSTATUS status = connect_machine(&name, &machine);
+    if (status)
+        return status;
+    size_t count = strcspn(name, "\\");
+    const struct root *root = root_find(name, count);
+    status =
+        root ? fill(root, name + count + (name[count] == '\\'), machine, ret) : ERROR_INVALID_NAME;
+    free(machine);
+    return status;
+}
+
+void key_done(struct named_key *key)
+{
+    if (key->connected)
+        RegCloseKey(key->root);
+    free(key->path);
+    free(key->full);
+}
+
+LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret)
+{
+    *ret = key->root;
+    if (is_performance_key(key->root))
+        return *key->path ? ERROR_INVALID_HANDLE : ERROR_SUCCESS;
+    return RegOpenKeyExA(key->root, key->path, 0, access, ret);
+}
+
+void key_close(HKEY key)
+{
+    if (key)
+        RegCloseKey(key);
+}
+
+/* ---- what to say ---- */
+
+static const char *text_of(LSTATUS status)
+{
+    static const struct {
+        LSTATUS status;
+        const char *text;
+    } rows[] = {
+        {ERROR_FILE_NOT_FOUND,
+         "no such key or value; \"reg query\" on the key above shows what is there"                     },
+        {ERROR_ACCESS_DENIED,
+         "access denied; write HKEY_LOCAL_MACHINE as root, or use HKEY_CURRENT_USER"                    },
+        {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; ask values with /v"            },
+        {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"         },
+        {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                   },
+        {ERROR_OUTOFMEMORY,       "not enough memory"                                                   },
+        {ERROR_INVALID_DATA,      "some lines were damaged and left out; correct them and import again" },
+        {ERROR_WRITE_PROTECT,     "the file system is read-only; OPENPERFLIB_ROOT names another place"  },
+        {ERROR_WRITE_FAULT,       "cannot be written"                                                   },
+        {ERROR_BAD_NETPATH,       "that machine is not this one; only this machine's names work for now"},
+        {ERROR_DISK_FULL,         "the disk is full; nothing was changed"                               },
+        {ERROR_HANDLE_DISK_FULL,  "the disk is full; nothing was changed"                               },
+        {ERROR_INVALID_PARAMETER, "a name is too long, or holds control characters"                     },
+        {ERROR_INVALID_NAME,
+         "a key begins with its root, such as HKLM\\SOFTWARE; quote it against the shell"               },
+        {ERROR_BAD_PATHNAME,      "a part of the path is empty; quote the key against the shell"        },
+        {ERROR_ALREADY_EXISTS,    "exists already; add /f to overwrite it"                              },
+        {ERROR_NOT_REGISTRY_FILE,
+         "no registry file: its first line is neither REGEDIT4 nor the version 5 line"                  },
+        {ERROR_UNSUPPORTED_TYPE,  "the data does not fit the type; see \"reg add --help\""              },
+        {ERROR_KEY_DELETED,       "somebody deleted the key meanwhile; try again"                       },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].status == status)
+            return rows[i].text;
+    return NULL;
+}
+
+LSTATUS complain(const char *about, LSTATUS status)
+{
+    const char *text = text_of(status);
+    fflush(stdout);
+    if (text)
+        fprintf(stderr, "reg: %s: %s (error %ld)\n", about, text, (long)status);
+    else
+        fprintf(stderr, "reg: %s: failed with error %ld; OPENPERFLIB_TRACE=1 tells more\n", about,
+                (long)status);
+    return status;
+}
+
+bool confirmed(const char *question, const char *about, const char *option)
+{
+    char answer[16] = "";
+    if (!isatty(STDIN_FILENO)) {
+        fprintf(stderr, "reg: %s: not done without asking; add %s\n", about, option);
+        return false;
+    }
+    fprintf(stderr, "%s %s (Yes/No)? ", question, about);
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}

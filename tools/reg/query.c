@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* reg query: a key's values and subkeys, printed as Windows prints them. */
+#include "reg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct showing {
+    const struct reg *reg;
+    DWORD type; /* with /t */
+    unsigned shown;
+};
+
+static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, const char *name)
+{
+    struct value value;
+    LSTATUS status = value_read(key, name, &value);
+    if (!status && (!showing->reg->type || value.type == showing->type)) {
+        if (full)
+            printf("\n%s\n", full);
+        value_print(name, &value);
+        showing->shown++;
+    }
+    value_done(&value);
+    return status;
+}
+
+static LSTATUS show_values(struct showing *showing, HKEY key)
+{
+    struct names names;
+    LSTATUS status = names_read(key, true, &names);
+    for (size_t i = 0; !status && i < names.count; i++) {
+        status = show_value(showing, key, NULL, names.names[i]);
+        if (status == ERROR_FILE_NOT_FOUND)
+            status = ERROR_SUCCESS; /* deleted meanwhile */
+    }
+    names_done(&names);
+    return status;
+}
+
+static LSTATUS show_key(struct showing *showing, HKEY key, const char *full);
+
+static char *path_below(const char *full, const char *name)
+{
+    size_t room = strlen(full) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%s\\%s", full, name);
+    return path;
+}
+
+static LSTATUS show_below(struct showing *showing, HKEY key, const char *full, const char *name)
+{
+    HKEY sub = NULL;
+    char *path = path_below(full, name);
+    LSTATUS status = path ? RegOpenKeyExA(key, name, 0, KEY_READ, &sub) : ERROR_OUTOFMEMORY;
+    if (!status)
+        status = show_key(showing, sub, path);
+    key_close(sub);
+    free(path);
+    return status == ERROR_KEY_DELETED || status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+}
+
+static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
+{
+    struct names names;
+    LSTATUS status = names_read(key, false, &names);
+    if (status == ERROR_INVALID_HANDLE) /* the data key has no subkeys to tell */
+        status = ERROR_SUCCESS;
+    bool named_only = showing->reg->value_name && !showing->reg->recursive;
+    if (names.count && !showing->reg->recursive && !named_only)
+        putchar('\n');
+    for (size_t i = 0; !status && !named_only && i < names.count; i++)
+        if (showing->reg->recursive)
+            status = show_below(showing, key, full, names.names[i]);
+        else
+            printf("%s\\%s\n", full, names.names[i]);
+    showing->shown += !named_only && names.count > 0;
+    names_done(&names);
+    return status;
+}
+
+/* With /v, a key shows only if it has the value; keys below need not have it. */
+static LSTATUS show_key(struct showing *showing, HKEY key, const char *full)
+{
+    LSTATUS status;
+    const char *name = showing->reg->value_name;
+    if (name) {
+        status = show_value(showing, key, full, name);
+        if (status == ERROR_FILE_NOT_FOUND && showing->reg->recursive)
+            status = ERROR_SUCCESS;
+    } else {
+        printf("\n%s\n", full);
+        status = show_values(showing, key);
+    }
+    return status ? status : show_subkeys(showing, key, full);
+}
+
+LSTATUS reg_query(const struct reg *reg)
+{
+    struct named_key name;
+    struct showing showing = {.reg = reg};
+    HKEY key = NULL;
+    if (reg->type)
+        value_type(reg->type, &showing.type);
+    LSTATUS status = key_parse(reg->key_name, &name);
+    status = status ? status : key_open(&name, KEY_READ, &key);
+    status = status ? status : show_key(&showing, key, name.full);
+    if (!status && reg->value_name && !showing.shown)
+        status = ERROR_FILE_NOT_FOUND;
+    if (!status || showing.shown)
+        putchar('\n');
+    key_close(key);
+    key_done(&name);
+    return status ? complain(reg->key_name, status) : status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reg: reads and writes the registry from the command line, as on Windows. The exit code is the
+ * Win32 code of what went wrong, 0 when nothing did.
+ */
+#include "reg.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 1, DEFAULT, ALL, TYPE, DATA, RECURSIVE, SEPARATOR, FORCE, VIEW };
+enum { QUERY = 1, ADD, DELETE_, EXPORT, IMPORT };
+
+#define TYPES                                                                                      \
+    "REG_SZ REG_EXPAND_SZ REG_MULTI_SZ REG_DWORD REG_QWORD REG_BINARY REG_NONE "                   \
+    "REG_DWORD_BIG_ENDIAN"
+
+/* clang-format off */
+static const struct option_row query_rows[] = {
+    {'v', "value", "NAME", NAME, "Show this value only.", NULL, 0},
+    {0, "ve", NULL, DEFAULT, "Show the default value only, the one without a name.", NULL, 0},
+    {'s', "recursive", NULL, RECURSIVE, "Show all keys below too.", NULL, 0},
+    {'t', "type", "TYPE", TYPE, "Show values of this type only.", TYPES, 0},
+    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0},
+};
+static const struct option_row add_rows[] = {
+    {'v', "value", "NAME", NAME, "The value's name; without /v and /ve only the key is made.", NULL, 0},
+    {0, "ve", NULL, DEFAULT, "The default value, the one without a name.", NULL, 0},
+    {'t', "type", "TYPE", TYPE, "The value's type; REG_SZ if not given.", TYPES, 0},
+    {'d', "data", "DATA", DATA, "The value: text, a number (decimal or 0x...), or hexadecimal bytes.", NULL, 0},
+    {'s', "separator", "CHAR", SEPARATOR, "What separates the texts of a REG_MULTI_SZ in DATA; \\0 if not given.", NULL, 0},
+    {'f', "force", NULL, FORCE, "Overwrite without asking.", NULL, 0},
+    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0},
+};
+static const struct option_row delete_rows[] = {
+    {'v', "value", "NAME", NAME, "Delete this value only, not the key.", NULL, 0},
+    {0, "ve", NULL, DEFAULT, "Delete the default value only.", NULL, 0},
+    {0, "va", NULL, ALL, "Delete all values of the key, but no keys below.", NULL, 0},
+    {'f', "force", NULL, FORCE, "Delete without asking.", NULL, 0},
+    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0},
+};
+static const struct option_row export_rows[] = {
+    {'y', "yes", NULL, FORCE, "Overwrite FILE without asking.", NULL, 0},
+    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0},
+};
+static const struct option_row import_rows[] = {
+    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0},
+};
+static const struct tool commands[] = {
+    {.name = "query", .summary = "Show a key's values and the keys below it.",
+     .usage = "KEY [/v NAME | /ve] [/s] [/t TYPE]", .rows = query_rows, .id = QUERY},
+    {.name = "add", .summary = "Make a key, or write a value.",
+     .usage = "KEY [/v NAME | /ve] [/t TYPE] [/s CHAR] [/d DATA] [/f]", .rows = add_rows, .id = ADD},
+    {.name = "delete", .summary = "Delete a key with all below it, or values.",
+     .usage = "KEY [/v NAME | /ve | /va] [/f]", .rows = delete_rows, .id = DELETE_},
+    {.name = "export", .summary = "Write a key and all below it to a version 5 file.",
+     .usage = "KEY FILE [/y]", .rows = export_rows, .complete_words = "@files", .id = EXPORT},
+    {.name = "import", .summary = "Read a REGEDIT4 or version 5 file into the registry.",
+     .usage = "FILE", .rows = import_rows, .complete_words = "@files", .id = IMPORT},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "KEY is [\\\\MACHINE\\]ROOT[\\SUBKEY]. ROOT is HKLM, HKCU, HKU, HKCR, HKCC or its long name, "
+    "or\n"
+    "one of HKEY_PERFORMANCE_DATA, HKEY_PERFORMANCE_TEXT, HKEY_PERFORMANCE_NLSTEXT. FILE may be -\n"
+    "for standard input and output. Options may be written /v, -v or --value, /ve or --ve.\n"
+    "\n"
+    "Examples:\n"
+    "  reg query 'HKLM\\SYSTEM\\CurrentControlSet\\Services' /s\n"
+    "  reg query HKEY_PERFORMANCE_DATA /v 'Counter 009'\n"
+    "  reg add 'HKCU\\Software\\Mine' /v Answer /t REG_DWORD /d 42\n"
+    "  reg export 'HKCU\\Software\\Mine' mine.reg\n"
+    "\n"
+    "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no rights, 87 "
+    "usage.\n";
+
+static const struct tool tool = {
+    .name = "reg",
+    .summary = "Read and write the registry.",
+    .usage = "COMMAND KEY [OPTION]...",
+    .commands = commands,
+    .more = more,
+};
+
+static void take_option(struct reg *reg, int id, const char *value)
+{
+    switch (id) {
+    case NAME:
+        reg->value_name = value;
+        break;
+    case DEFAULT:
+        reg->value_name = "";
+        break;
+    case TYPE:
+        reg->type = value;
+        break;
+    case DATA:
+        reg->data = value;
+        break;
+    case SEPARATOR:
+        reg->separator = value;
+        break;
+    default:
+        reg->all_values |= id == ALL;
+        reg->force |= id == FORCE;
+        reg->recursive |= id == RECURSIVE;
+    }
+}
+
+static int refuse_word(const struct options *options)
+{
+    options_complain(options, "one word too many: %s", options->value);
+    return ERROR_INVALID_PARAMETER;
+}
+
+/* KEY, or KEY and FILE, or FILE. */
+static bool take_word(struct reg *reg, int command, const char *word)
+{
+    const char **first = command == IMPORT ? &reg->file_name : &reg->key_name;
+    const char **second = command == EXPORT ? &reg->file_name : first;
+    const char **place = *first ? second : first;
+    if (*place)
+        return false;
+    *place = word;
+    return true;
+}
+
+static int run(const struct options *options, const struct reg *reg)
+{
+    static LSTATUS (*const functions[])(const struct reg *) = {
+        [QUERY] = reg_query,   [ADD] = reg_add,       [DELETE_] = reg_delete,
+        [EXPORT] = reg_export, [IMPORT] = reg_import,
+    };
+    int command = options->command->id;
+    bool complete = (reg->key_name || command == IMPORT) &&
+                    (reg->file_name || (command != IMPORT && command != EXPORT));
+    if (!complete) {
+        options_complain(options, "%s is missing",
+                         reg->key_name || command == IMPORT ? "FILE" : "KEY");
+        return ERROR_INVALID_PARAMETER;
+    }
+    if (reg->type && !value_type(reg->type, &(DWORD){0})) {
+        options_complain(options, "there is no type %s", reg->type);
+        return ERROR_INVALID_PARAMETER;
+    }
+    return functions[command](reg);
+}
+
+/* "-ve" means /ve, not -v with the name "e". */
+static void spell_out(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "-ve"))
+            argv[i] = "--ve";
+        else if (!strcmp(argv[i], "-va"))
+            argv[i] = "--va";
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct reg reg = {0};
+    spell_out(argc, argv);
+    int id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(&options)) > 0)
+        if (id != OPTION_WORD)
+            take_option(&reg, id, options.value);
+        else if (!take_word(&reg, options.command->id, options.value))
+            return refuse_word(&options);
+    if (id < 0)
+        return id == OPTION_WRONG ? ERROR_INVALID_PARAMETER : options_status(id);
+    int status = run(&options, &reg);
+    if (fflush(stdout) != 0 && !status)
+        status = (int)complain("standard output", ERROR_WRITE_FAULT);
+    return status > 255 ? 255 : status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of reg share: the chosen options, keys by name, values as text. */
+#ifndef OPL_TOOLS_REG_H
+#define OPL_TOOLS_REG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <openperflib/windows.h>
+
+struct reg {
+    const char *key_name;   /* as given */
+    const char *file_name;  /* export, import */
+    const char *value_name; /* NULL: no /v and no /ve */
+    const char *data;
+    const char *type;
+    const char *separator;
+    bool all_values, force, recursive;
+};
+
+/* ---- key.c ---- */
+struct named_key {
+    HKEY root;
+    char *path; /* below the root, "" for the root itself */
+    char *full; /* HKEY_LOCAL_MACHINE\... */
+    bool connected;
+};
+LSTATUS key_parse(const char *name, struct named_key *ret);
+void key_done(struct named_key *key);
+LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret);
+void key_close(HKEY key); /* performance keys too: only where reg opened them */
+/* "reg: KEY: what happened; what to do"; answers the status. */
+LSTATUS complain(const char *about, LSTATUS status);
+/* A question on the terminal; without one the answer is no, with a hint to `option`. */
+bool confirmed(const char *question, const char *about, const char *option);
+
+/* ---- value.c ---- */
+struct value {
+    DWORD type, size;
+    unsigned char *data;
+};
+LSTATUS value_read(HKEY key, const char *name, struct value *ret);
+void value_done(struct value *value);
+void value_print(const char *name, const struct value *value);
+/* The number of REG_SZ, SZ or sz; false: there is no such type. */
+bool value_type(const char *name, DWORD *ret);
+LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct value *ret);
+
+/* Names of a key's subkeys or values, all read before anything else is done; free with names_done. */
+struct names {
+    char **names;
+    size_t count;
+};
+LSTATUS names_read(HKEY key, bool values, struct names *ret);
+void names_done(struct names *names);
+
+/* ---- the commands ---- */
+LSTATUS reg_query(const struct reg *reg);
+LSTATUS reg_add(const struct reg *reg);
+LSTATUS reg_delete(const struct reg *reg);
+LSTATUS reg_export(const struct reg *reg);
+LSTATUS reg_import(const struct reg *reg);
+
+#endif
