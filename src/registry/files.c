@@ -234,10 +234,12 @@ static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct laye
     return status;
 }
 
-/* Another change within the clock's tick would leave the folder's time as it is. */
+/* Another change within the clock's tick would leave the folder's time as it is. A time in the
+ * future is not that of a change just now. */
 static bool is_settled(const struct stat *st)
 {
-    return clock_filetime() - clock_filetime_of(&st->st_mtim) > UNSETTLED_100NS;
+    int64_t age = clock_filetime() - clock_filetime_of(&st->st_mtim);
+    return age > UNSETTLED_100NS || age < -UNSETTLED_100NS;
 }
 
 /* Lists the folder and puts what was found in place of what was known. */

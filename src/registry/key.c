@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handles of keys. An open key is a path and rights, nothing of the tree: what it shows is always
- * what the files say now. A key deleted by this process, or not found any more, stays deleted for
- * its old handles.
+ * what the files say now. A key deleted by this process stays deleted for its old handles.
  */
 #include "registry/key.h"
 

@@ -217,8 +217,7 @@ LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DW
 
 /* ---- writing ---- */
 
-/* Texts become UTF-8; bytes that are none become U+FFFD, as they would in a file that is read
- * back. */
+/* Texts become UTF-8; bytes that are none become U+FFFD, so that the file can hold them. */
 static bool narrow_data(DWORD type, bool wide, const void *data, size_t size, struct buffer *ret)
 {
     if (!is_text(type) || (!wide && utf8_valid(data, size)))

@@ -4,7 +4,7 @@
  * Win32 code of what went wrong, 0 when nothing did.
  */
 #include "reg.h"
-#include "options.h"
+#include "../common/options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -46,7 +46,7 @@ void value_print(const char *name, const struct value *value);
 bool value_type(const char *name, DWORD *ret);
 LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct value *ret);
 
-/* Names of a key's subkeys or values, all read before anything else is done; free with names_done. */
+/* Names of a key's subkeys or values, read before anything else is done; free with names_done. */
 struct names {
     char **names;
     size_t count;
