@@ -75,6 +75,49 @@ static inline void answer_begin(void)
     assert_int_equal(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
 }
 
+/* ---- frozen machines; a provider is its library and its three functions ---- */
+
+/* Opens, asks and closes in a child, which sends the answer through a pipe. */
+static inline void ask_child(const char *const provider[4], const char *root, const char *query,
+                             int out)
+{
+    struct library library;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/roots/%s", getenv("SOURCE_ROOT"), root);
+    setenv("OPENPERFLIB_SYSROOT", path, 1);
+    library_load(&library, provider[0], provider[1], provider[2], provider[3]);
+    DWORD status = library.open(NULL);
+    if (!status)
+        status = library_ask(&library, query);
+    library.close();
+    const unsigned char *at = answer.bytes, *end = at + answer.header.TotalByteLength;
+    while (at < end) {
+        ssize_t written = write(out, at, (size_t)(end - at));
+        if (written <= 0)
+            _exit(100);
+        at += written;
+    }
+    _exit(status ? 1 : 0);
+}
+
+static inline void ask_root(const char *const provider[4], const char *root, const char *query)
+{
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0)
+        ask_child(provider, root, query, ends[1]);
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], answer.bytes + used, sizeof answer - used)) > 0;)
+        used += (size_t)got;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(used, answer.header.TotalByteLength);
+    answer_begin();
+}
+
 /* ---- questions ---- */
 
 static inline bool answer_object(unsigned index, opl_object_view *ret)

@@ -20,44 +20,11 @@ static uint64_t tick(void)
     return 10000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* Opens, asks and closes in a child, which sends the answer through a pipe. */
-static void ask_child(const char *root, const char *query, int out)
-{
-    struct library perfos;
-    char path[1024];
-    snprintf(path, sizeof path, "%s/tests/roots/%s", getenv("SOURCE_ROOT"), root);
-    setenv("OPENPERFLIB_SYSROOT", path, 1);
-    library_load(&perfos, "perfos", "OpenOSObject", "CollectOSObjectData", "CloseOSObject");
-    DWORD status = perfos.open(NULL);
-    if (!status)
-        status = library_ask(&perfos, query);
-    perfos.close();
-    const unsigned char *at = answer.bytes, *end = at + answer.header.TotalByteLength;
-    while (at < end) {
-        ssize_t written = write(out, at, (size_t)(end - at));
-        if (written <= 0)
-            _exit(100);
-        at += written;
-    }
-    _exit(status ? 1 : 0);
-}
-
 static void ask(const char *root, const char *query)
 {
-    int ends[2], status = 0;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0)
-        ask_child(root, query, ends[1]);
-    close(ends[1]);
-    size_t used = 0;
-    for (ssize_t got; (got = read(ends[0], answer.bytes + used, sizeof answer - used)) > 0;)
-        used += (size_t)got;
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(used, answer.header.TotalByteLength);
-    answer_begin();
+    static const char *const perfos[] = {"perfos", "OpenOSObject", "CollectOSObjectData",
+                                         "CloseOSObject"};
+    ask_root(perfos, root, query);
 }
 
 /* ---- laptop4 ---- */
