@@ -42,8 +42,8 @@ static const struct option_row rows[] = {
 /* clang-format on */
 
 static const char more[] =
-    "OBJECT is a name in English or in the chosen language, or an index; Process(b*) shows only\n"
-    "the instances that match. Without OBJECT, all objects are listed.\n"
+    "OBJECT is a name in English or in the chosen language, or an index; Process(b*)\n"
+    "shows only the instances that match. Without OBJECT, all objects are listed.\n"
     "\n"
     "Examples:\n"
     "  pcview                          list all objects\n"
@@ -53,7 +53,7 @@ static const char more[] =
     "  pcview --block now.perf --hex   look at them later\n"
     "  pcview --watch                  what this machine is doing\n"
     "\n"
-    "Exit codes: 0 good, 1 failure or damaged block, 2 usage, 3 an object is missing.\n";
+    "Exit codes: 0 good, 1 failure or damage, 2 usage, 3 an object is missing.\n";
 
 static const struct tool tool = {
     .name = "pcview",
