@@ -37,6 +37,7 @@ struct key {
     const char *at; /* behind the key in the text read last; NULL: it is not there */
     unsigned line;  /* where it was found last */
     size_t order;   /* see keys_sort */
+    size_t after;   /* the key that came next the last time */
     size_t gap;     /* bytes from the line of the key found before; 0: none */
 };
 struct source {

@@ -97,6 +97,7 @@ struct key *source_add_key(struct source *source, const char *text, size_t lengt
     memset(key, 0, sizeof *key);
     memcpy(key->text, text, length);
     key->length = length;
+    key->after = source->key_count;
     source->keys_for = 0;
     source->keys_sorted = false;
     return key;

@@ -72,18 +72,15 @@ static bool keys_find_again(struct source *source)
     return true;
 }
 
-/* The line's key is probably the one behind the last key found: look there first. */
-static struct key *keys_match(struct source *source, const char *line, size_t *next)
+/* The line's key is probably the one that came next the last time: look there first. */
+static struct key *keys_match(struct source *source, const char *line, size_t next)
 {
-    for (size_t tried = 0; tried < source->key_count; tried++) {
-        size_t position = *next + tried;
-        if (position >= source->key_count)
-            position -= source->key_count;
-        struct key *key = &source->keys[position];
-        if (key->at || !key_match(key, line))
-            continue;
-        *next = position + 1 < source->key_count ? position + 1 : 0;
-        return key;
+    for (size_t tried = 0; tried < source->key_count; tried++, next++) {
+        if (next >= source->key_count)
+            next = 0;
+        struct key *key = &source->keys[next];
+        if (!key->at && key_match(key, line))
+            return key;
     }
     return NULL;
 }
@@ -102,38 +99,53 @@ static void keys_sort(struct source *source)
 
 /* Where the next key was the last time, counted from the last one found: files of instances differ
  * in their first lines, but then have columns of equal width. */
-static const char *keys_jump(struct source *source, const char *line, size_t next, struct key **ret)
+static const char *keys_jump(struct source *source, const char *line, size_t next)
 {
-    struct key *key = &source->keys[next];
-    const char *there = line + key->gap;
-    if (!source->star || key->at || !key->gap || there >= source->text + source->length ||
-        there[-1] != '\n' || !key_match(key, there))
+    if (next >= source->key_count || source->keys[next].at || !source->keys[next].gap)
         return NULL;
-    *ret = key;
-    return there;
+    const char *there = line + source->keys[next].gap;
+    bool begins = there < source->text + source->length && there[-1] == '\n';
+    return begins && key_match(&source->keys[next], there) ? there : NULL;
 }
 
-static void keys_find(struct source *source)
+/* Finds keys line by line, or jumps from one to the next; how many were not found. */
+static size_t keys_walk(struct source *source, bool jump)
 {
-    size_t next = 0, left = source->key_count;
+    size_t left = source->key_count, next = 0;
     unsigned number = 0;
-    const char *last = source->text;
+    struct key *last = NULL;
+    const char *last_line = source->text, *there;
     for (size_t i = 0; i < source->key_count; i++)
         source->keys[i].at = NULL;
-    for (const char *line = source->text; *line && left; line = text_line(line), number++) {
-        struct key *key = keys_match(source, line, &next);
-        while (key) {
+    for (const char *line = source->text; *line && left; line = there, number++) {
+        struct key *key = keys_match(source, line, next);
+        there = NULL;
+        if (key) {
             key->line = number;
-            key->gap = (size_t)(line - last);
-            last = line;
+            key->gap = (size_t)(line - last_line);
+            if (last)
+                last->after = (size_t)(key - source->keys);
+            last = key;
+            last_line = line;
+            next = key->after;
             left--;
-            const char *there = left ? keys_jump(source, line, next, &key) : NULL;
-            if (!there)
-                break;
-            line = there;
-            next = next + 1 < source->key_count ? next + 1 : 0;
+            there = jump ? keys_jump(source, line, next) : NULL;
+            if (there)
+                source->keys[next].at = NULL; /* found in its turn */
         }
+        if (!there)
+            there = text_line(line);
     }
+    return left;
+}
+
+/* What a jump has missed, a walk finds. */
+static void keys_find(struct source *source)
+{
+    bool jump = source->star != NULL;
+    size_t left = keys_walk(source, jump);
+    if (left && jump)
+        left = keys_walk(source, false);
     source->keys_sorted = left == 0 && !source->star;
     if (source->keys_sorted)
         keys_sort(source);

@@ -111,6 +111,17 @@ static void list_herd(opl_listing *herd)
     }
 }
 
+static void list_moving(opl_listing *listing)
+{
+    const uint32_t *numbers;
+    size_t count;
+    if (opl_listing_numbers(listing, "moving", 0, &numbers, &count))
+        for (size_t i = 0; i < count; i++) {
+            char name[2] = {(char)('0' + numbers[i]), 0};
+            opl_listing_read(listing, name, name, 1);
+        }
+}
+
 static opl_provider *provider;
 
 static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
@@ -218,6 +229,43 @@ static void needless_files_are_left_alone(void **state)
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0); /* no such key */
 }
 
+/* Files of instances need not have the same lines in the same places. */
+static void keys_may_move_between_instances(void **state)
+{
+    (void)state;
+    static const opl_source file = {"moving/*/keys"};
+    static const opl_counter moving_rows[] = {
+        {2, 3, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a", OPL_ONE), .name = "a"},
+        {4, 5, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "c", OPL_ONE), .name = "c"},
+        {6, 7, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "b", OPL_ONE), .name = "b"},
+    };
+    static const opl_object moving = {
+        50, 51, "Moving", "M.", OPL_COUNTERS(moving_rows), .instances = true, .list = list_moving};
+    static const opl_object *const list[] = {&moving};
+    opl_provider *kept = provider;
+    tree_write("moving/0/keys", "a: 1\nx: 2\nc: 3\n");
+    tree_write("moving/1/keys", "a: 4\nb: 5\nc: 6\n"); /* where x was */
+    tree_write("moving/2/keys", "c: 7\nb: 8\na: 9\n");
+    tree_write("moving/3/keys", "head: 1\na: 1\nx: 1\nc: 2\nb: 3");
+    static const uint64_t expected[][3] = {
+        {1, 3, 0},
+        {4, 6, 5},
+        {9, 7, 8},
+        {1, 2, 3}
+    };
+    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    for (int times = 0; times < 3; times++) {
+        struct answer answer = ask(u"50");
+        for (int i = 0; i < 4; i++)
+            for (int row = 0; row < 3; row++) {
+                char name[2] = {(char)('0' + i), 0};
+                assert_int_equal(value_of(&answer, 50, name, 2 + 2 * (DWORD)row), expected[i][row]);
+            }
+    }
+    opl_provider_close(provider);
+    provider = kept;
+}
+
 static void no_instance_is_an_answer_too(void **state)
 {
     (void)state;
@@ -267,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_counter_and_its_base_are_unknown_together),
         cmocka_unit_test(c84_parents_may_be_of_the_same_object),
         cmocka_unit_test(needless_files_are_left_alone),
+        cmocka_unit_test(keys_may_move_between_instances),
         cmocka_unit_test(no_instance_is_an_answer_too),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
