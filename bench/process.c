@@ -62,7 +62,7 @@ static size_t numbers_in(int folder, unsigned *numbers)
 
 static void read_file(unsigned process, const char *rest)
 {
-    char path[64];
+    char path[96];
     snprintf(path, sizeof path, "%u/%s", process, rest);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
