@@ -81,7 +81,7 @@ static int end(void **state)
 {
     (void)state;
     opl_provider_close(provider);
-    tree_drop(".");
+    tree_drop("");
     return 0;
 }
 

@@ -36,10 +36,11 @@ static inline int tree_remove_one(const char *path, const struct stat *st, int t
     return remove(path);
 }
 
+/* "": all of it. */
 static inline void tree_drop(const char *path)
 {
     char full[512];
-    snprintf(full, sizeof full, "%s/%s", tree_root, path);
+    snprintf(full, sizeof full, "%s%s%s", tree_root, *path ? "/" : "", path);
     nftw(full, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 

@@ -86,7 +86,7 @@ static int end(void **state)
 {
     (void)state;
     CloseSysProcessObject();
-    tree_drop(".");
+    tree_drop("");
     return 0;
 }
 
