@@ -234,6 +234,8 @@ static void rights_are_checked(void **state)
                      ERROR_ACCESS_DENIED);
     assert_int_equal(RegFlushKey(reader), ERROR_SUCCESS);
     assert_int_equal(RegCloseKey(reader), ERROR_SUCCESS);
+    assert_int_equal(RegOpenKeyExA(writer, "", 0, KEY_READ, &reader), ERROR_SUCCESS);
+    assert_int_equal(RegCloseKey(reader), ERROR_SUCCESS);
     assert_int_equal(RegCloseKey(writer), ERROR_SUCCESS);
 }
 

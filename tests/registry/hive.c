@@ -95,6 +95,19 @@ static void regedit4_keeps_bytes_of_the_code_page(void **state)
                  "3 key HKEY_USERS\\A\n4 value m 7 6100c3a90000\n5 value t 1 e282acc3a900\n");
 }
 
+/* The upper half of code page 1252, its five holes kept as they are. */
+static void code_page_1252(void **state)
+{
+    static const char expected[] = "\u20ac\xc2\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030"
+                                   "\u0160\u2039\u0152\xc2\x8d\u017d\xc2\x8f\xc2\x90\u2018\u2019"
+                                   "\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153"
+                                   "\xc2\x9d\u017e\u0178";
+    BUFFER_AUTO out = {0};
+    for (int byte = 0x80; byte < 0xa0; byte++)
+        ansi_add_as_8(&out, &(char){(char)byte}, 1);
+    assert_string_equal(out.data, expected);
+}
+
 static void utf16_with_its_mark(void **state)
 {
     static const WCHAR text[] = u"\uFEFFWindows Registry Editor Version 5.00\r\n\r\n"
@@ -326,6 +339,7 @@ int main(void)
         cmocka_unit_test(every_value_form),
         cmocka_unit_test(deletions_comments_and_continued_lines),
         cmocka_unit_test(regedit4_keeps_bytes_of_the_code_page),
+        cmocka_unit_test(code_page_1252),
         cmocka_unit_test(utf16_with_its_mark),
         cmocka_unit_test(an_ansi_file_is_one_encoding_a_store_file_is_not),
         cmocka_unit_test(a_file_without_header),
