@@ -136,6 +136,17 @@ static void who_may_own_a_file(void **state)
     assert_int_equal(layer_trusts(LAYER_USER, &st), geteuid() == 0);
     st.st_mode |= S_IWOTH;
     assert_false(layer_trusts(LAYER_MACHINE, &st));
+    assert_false(layer_trusts(LAYER_VENDOR, &st));
+}
+
+static void a_build_tree_of_a_group_is_as_good_as_its_library(void **state)
+{
+    struct stat st = {.st_uid = geteuid(), .st_mode = S_IFREG | 0664};
+    assert_true(layer_trusts(LAYER_VENDOR, &st));
+    assert_false(layer_trusts(LAYER_MACHINE, &st));
+    assert_false(layer_trusts(LAYER_USER, &st));
+    st.st_uid = geteuid() + 4711;
+    assert_false(layer_trusts(LAYER_VENDOR, &st));
 }
 
 static void what_is_no_file_is_passed_over(void **state)
@@ -195,6 +206,7 @@ int main(void)
         ROOT_TEST(a_file_that_others_may_write_is_ignored_and_named),
         ROOT_TEST(a_folder_that_others_may_write_is_ignored),
         ROOT_TEST(who_may_own_a_file),
+        ROOT_TEST(a_build_tree_of_a_group_is_as_good_as_its_library),
         ROOT_TEST(what_is_no_file_is_passed_over),
         ROOT_TEST(a_damaged_line_is_named_and_costs_only_itself),
         ROOT_TEST(a_damaged_line_survives_a_write_as_a_remark),

@@ -78,7 +78,8 @@ static int first_samples(struct watch *watch, const char *query)
         return EXIT_GOOD;
     if (watch->home)
         fprintf(stderr, "pcview: nobody answers for processor, memory and processes. "
-                        "'pcview' lists what there is.\n");
+                        "'pcview' lists what there is; "
+                        "OPENPERFLIB_TRACE=1 shows who was asked.\n");
     else
         find_report(watch->view);
     return EXIT_MISSING;
