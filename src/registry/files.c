@@ -325,7 +325,7 @@ static bool any_file_changed(const struct layer_folder *folder)
 
 LSTATUS folder_refresh(struct layer_folder *folder, bool every_file, bool *ret_changed)
 {
-    struct stat st = {0};
+    struct stat st;
     struct file_state now;
     if (!folder->path)
         return ERROR_SUCCESS;

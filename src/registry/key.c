@@ -110,7 +110,6 @@ void held_done(struct held *held)
     pthread_mutex_lock(&lock);
     drop(held->key);
     pthread_mutex_unlock(&lock);
-    held->key = NULL;
 }
 
 static bool at_or_below(const char *path, const char *above)

@@ -166,7 +166,6 @@ void store_drop(const struct snapshot **snapshot)
     pthread_mutex_lock(&lock);
     free_snapshot((struct snapshot *)*snapshot);
     pthread_mutex_unlock(&lock);
-    *snapshot = NULL;
 }
 
 LSTATUS store_refresh_all(void)
