@@ -22,7 +22,14 @@ static void expect(const char *text, enum query_kind kind, const char *handed_on
     if (query.kind != kind)
         fail_msg("\"%s\" is of kind %d", text, query.kind);
     assert_string_equal(query.text, handed_on);
-    assert_true(query.machine_count == 0 || kind == QUERY_FOREIGN);
+    if (kind != QUERY_FOREIGN) {
+        assert_null(query.machine);
+        assert_int_equal(query.machine_count, 0);
+    }
+    if (kind != QUERY_NAMES && kind != QUERY_HELPS)
+        assert_int_equal(query.language, 9);
+    if (kind != QUERY_OBJECTS && kind != QUERY_FOREIGN)
+        assert_int_equal(query.object_count, 0);
 }
 
 static void expect_objects(const char *text, size_t count, const uint32_t *objects)
@@ -53,6 +60,43 @@ static void c31_lists_of_indices(void **state)
     OBJECTS("2 2 2 02 002", 2);         /* duplicates are harmless */
     OBJECTS("4294967295", 4294967295u);
     OBJECTS("2 4294967296", 2);
+}
+
+/* Each of some indices in each place, several times: found are these and no others. */
+static void indices_in_any_order_are_kept_once(void **state)
+{
+    static const uint32_t indices[] = {2, 4, 230, 232, 238, 1848, 4294967295};
+    char text[512];
+    for (unsigned order = 0; order < 5040; order++) {
+        bool used[COUNT(indices)] = {false};
+        size_t length = 0;
+        unsigned rest = order;
+        for (size_t left = COUNT(indices); left; rest /= left--) {
+            size_t pick = 0;
+            for (unsigned steps = rest % left; used[pick] || steps; pick++)
+                steps -= !used[pick];
+            used[pick] = true;
+            length += (size_t)sprintf(text + length, "%u %u ", indices[pick], indices[rest % 7]);
+        }
+        assert_int_equal(query_parse(text, &query), ERROR_SUCCESS);
+        assert_int_equal(query.object_count, COUNT(indices));
+        for (size_t i = 0; i < COUNT(indices); i++) {
+            assert_int_equal(query.objects[i], indices[i]);
+            assert_true(query_wants_object(&query, indices[i]));
+            assert_false(query_wants_object(&query, indices[i] - 1));
+        }
+    }
+}
+
+/* `expect` fills the struct with 0x55 before each question. */
+static void what_the_last_question_left_is_no_answer(void **state)
+{
+    OBJECTS("1431655765", 0x55555555);
+    OBJECTS("3 1431655765 4", 3, 4, 0x55555555);
+    expect("2", QUERY_OBJECTS, "2");
+    assert_false(query_wants_object(&query, 0x55555555));
+    expect("Global", QUERY_GLOBAL, "Global");
+    assert_false(query_wants_object(&query, 0x55555555));
 }
 
 static void c32_foreign_names_a_machine(void **state)
@@ -159,6 +203,7 @@ static void limits_are_errors(void **state)
         memcpy(text + i * 3, "€", 3);
     text[LIMIT_QUERY_CHARS * 3] = '\0';
     assert_int_equal(query_parse(text, &query), ERROR_SUCCESS);
+    assert_string_equal(query.text, text);
     strcpy(text + LIMIT_QUERY_CHARS * 3, "x");
     assert_int_equal(query_parse(text, &query), ERROR_INVALID_PARAMETER);
     memset(text, '2', LIMIT_QUERY_CHARS + 1);
@@ -172,6 +217,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c30_global_and_costly),
         cmocka_unit_test(c31_lists_of_indices),
+        cmocka_unit_test(indices_in_any_order_are_kept_once),
+        cmocka_unit_test(what_the_last_question_left_is_no_answer),
         cmocka_unit_test(c32_foreign_names_a_machine),
         cmocka_unit_test(c33_keywords_in_any_case_are_handed_on_canonically),
         cmocka_unit_test(c50_nonsense_asks_nobody),
