@@ -95,17 +95,30 @@ static void regedit4_keeps_bytes_of_the_code_page(void **state)
                  "3 key HKEY_USERS\\A\n4 value m 7 6100c3a90000\n5 value t 1 e282acc3a900\n");
 }
 
-/* The upper half of code page 1252, its five holes kept as they are. */
-static void code_page_1252(void **state)
+/* Every byte above ASCII, as Windows defines the page; five of them are control characters. */
+static void regedit4_knows_the_whole_code_page(void **state)
 {
-    static const char expected[] = "\u20ac\xc2\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030"
-                                   "\u0160\u2039\u0152\xc2\x8d\u017d\xc2\x8f\xc2\x90\u2018\u2019"
-                                   "\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153"
-                                   "\xc2\x9d\u017e\u0178";
+    static const char expected[] =
+        "\u20ac\xc2\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\xc2\x8d"
+        "\u017d\xc2\x8f\xc2\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a"
+        "\u0153\xc2\x9d\u017e\u0178";
+    char bytes[128];
     BUFFER_AUTO out = {0};
-    for (int byte = 0x80; byte < 0xa0; byte++)
-        ansi_add_as_8(&out, &(char){(char)byte}, 1);
+    for (int i = 0; i < 128; i++)
+        bytes[i] = (char)(0x80 + i);
+    assert_true(ansi_add_as_8(&out, bytes, 32));
     assert_string_equal(out.data, expected);
+    for (size_t i = 32; i < sizeof bytes; i++) { /* from 0xa0 on it is Latin-1 */
+        unsigned char latin1[] = {(unsigned char)(bytes[i] & 0x40 ? 0xc3 : 0xc2),
+                                  (unsigned char)((bytes[i] & 0x3f) | 0x80)};
+        buffer_clear(&out);
+        assert_true(ansi_add_as_8(&out, &bytes[i], 1));
+        assert_int_equal(out.len, 2);
+        assert_memory_equal(out.data, latin1, 2);
+    }
+    buffer_clear(&out);
+    assert_true(ansi_add_as_8(&out, "a\x7f", 2));
+    assert_string_equal(out.data, "a\x7f");
 }
 
 static void utf16_with_its_mark(void **state)
@@ -200,6 +213,42 @@ static void a_damaged_key_line_costs_its_values(void **state)
     }
 }
 
+static void add_path(struct buffer *text, int parts, int characters)
+{
+    buffer_add_text(text, "[HKLM");
+    for (int i = 0; i < parts; i++) {
+        buffer_add_byte(text, '\\');
+        for (int j = 0; j < characters; j++)
+            buffer_add_text(text, "\u20ac"); /* one character, three bytes */
+    }
+    buffer_add_text(text, "]\n");
+}
+
+static void add_value_line(struct buffer *text, int characters)
+{
+    buffer_add_byte(text, '"');
+    for (int i = 0; i < characters; i++)
+        buffer_add_text(text, "\u20ac");
+    buffer_add_text(text, "\"=\"\"\n");
+}
+
+static void names_at_their_limits_are_read(void **state)
+{
+    BUFFER_AUTO text = {0}, out = {0};
+    buffer_add_text(&text, HEADER);
+    add_path(&text, 1, LIMIT_KEY_NAME);
+    add_path(&text, LIMIT_KEY_DEPTH, 1);
+    add_value_line(&text, LIMIT_VALUE_NAME);
+    add_value_line(&text, LIMIT_VALUE_NAME + 1);
+    add_path(&text, 1, LIMIT_KEY_NAME + 1);
+    add_path(&text, LIMIT_KEY_DEPTH + 1, 1);
+    assert_int_equal(opl_reg_read(text.data, text.len, 0, note_entry, &out), ERROR_SUCCESS);
+    static const char *const expected[] = {"3 key ",       "\n4 key ",     "\n5 value ",
+                                           "\n6 damaged ", "\n7 damaged ", "\n8 damaged "};
+    for (size_t i = 0; i < COUNT(expected); i++)
+        assert_non_null(strstr(out.data, expected[i]));
+}
+
 static void names_have_limits(void **state)
 {
     BUFFER_AUTO text = {0}, out = {0};
@@ -282,6 +331,75 @@ static void what_is_printed_reads_back(void **state)
         assert_true(strcspn(line + 1, "\n") <= 100);
 }
 
+/* As the registry editor prints: a line goes on when it has more than 76 characters, and what
+ * follows is indented by two. */
+static void the_printed_file_letter_by_letter(void **state)
+{
+    char bytes[51] = {0};
+    BUFFER_AUTO text = {0};
+    TREE_AUTO *root = tree_new();
+    struct tree_key *key = tree_make(root, "HKEY_LOCAL_MACHINE\\A\\B", true);
+    tree_set(key, "", REG_BINARY, bytes, sizeof bytes);
+    tree_set(key, "q\"\\", REG_SZ, "\"\\", 3);
+    tree_set(key, "n", REG_DWORD, "\x2a\0\0", 4);
+    tree_set(key, "short", REG_DWORD, "\x2a", 1);
+    tree_set(key, "tab", REG_SZ, "\t", 2);
+    tree_set(key, "e", REG_EXPAND_SZ, "\u20ac", 4);
+    tree_set(key, "b", REG_BINARY, "", 0);
+    tree_bury(key, "gone");
+    tree_make(root, "HKEY_LOCAL_MACHINE\\A\\Empty", true);
+    tree_bury_key(root, "HKEY_LOCAL_MACHINE\\Z");
+    tree_set(tree_make(root, "HKEY_USERS\\U", true), "", REG_SZ, "u", 2);
+#define FIVE "00,00,00,00,00,"
+    static const char expected[] =
+        "Windows Registry Editor Version 5.00\n\n; mine\n\n[HKEY_LOCAL_MACHINE\\A\\B]\n"
+        "@=hex:" FIVE FIVE FIVE FIVE "00,00,00,00,\\\n  " FIVE FIVE FIVE FIVE FIVE "\\\n  00,00\n"
+        "\"q\\\"\\\\\"=\"\\\"\\\\\"\n\"n\"=dword:0000002a\n\"short\"=hex(4):2a\n"
+        "\"tab\"=hex(1):09,00,00,00\n\"e\"=hex(2):ac,20,00,00\n\"b\"=hex:\n\"gone\"=-\n\n"
+        "[HKEY_LOCAL_MACHINE\\A\\Empty]\n\n[-HKEY_LOCAL_MACHINE\\Z]\n\n"
+        "[HKEY_USERS\\U]\n@=\"u\"\n";
+    assert_true(hive_print(&text, root, "; mine\n"));
+    assert_string_equal(text.data, expected);
+}
+
+static void read_exactly(const char *text, size_t size, struct buffer *ret)
+{
+    char *end_of_memory = malloc(size ? size : 1); /* one byte more is not ours */
+    memcpy(end_of_memory, text, size);
+    buffer_clear(ret);
+    assert_int_equal(opl_reg_read(end_of_memory, size, 0, note_entry, ret), ERROR_SUCCESS);
+    free(end_of_memory);
+}
+
+/* A torn file: what stands in whole lines is read, and nothing behind the end is looked at. */
+static void a_file_may_end_anywhere(void **state)
+{
+    static const char text[] =
+        "\xef\xbb\xbf" HEADER "; why\n[HKLM\\A]\n\"a\\\\\"=\"1\"\n\"b\" = dword:2a ;\n"
+        "\"c\"=hex:01,02\n\"d\"=hex(7):61,00\n@=-\n[-HKCU\\B]\n[HKU]\n\"e\"=\"x\"\n";
+    static const char wide[] = "\xff\xfeR\0E\0G\0E\0D\0I\0T\0"
+                               "4\0\n\0[\0H\0K\0U\0]\0\n\0";
+    BUFFER_AUTO whole = {0}, part = {0};
+    read_exactly(text, sizeof text - 1, &whole);
+    for (size_t size = 0; size < sizeof text; size++) {
+        read_exactly(text, size, &part);
+        if (size > sizeof HEADER + 2 && text[size - 1] == '\n' && part.len)
+            assert_memory_equal(part.data, whole.data, part.len);
+    }
+    for (size_t size = 0; size < sizeof wide; size++)
+        read_exactly(wide, size, &part);
+    read_exactly(wide, sizeof wide - 1, &part);
+    assert_string_equal(part.data, "2 key HKEY_USERS\n");
+}
+
+static void a_hex_value_breaks_off_where_no_byte_follows(void **state)
+{
+    assert_reads(HEADER "[HKLM\\A]\n\"a\"=hex:1,\\\n\"b\"=dword:1\n\"c\"=hex:\\\n  2\n"
+                        "\"d\"=hex: ; none\n\"e\"=hex:3 ; one\n\"f\"=hex: 4 , 5\n",
+                 "3 key HKEY_LOCAL_MACHINE\\A\n4 damaged \"a\"=hex:1,\\\n5 value b 4 01000000\n"
+                 "6 value c 3 02\n8 value d 3 \n9 value e 3 03\n10 value f 3 0405\n");
+}
+
 static void one_entry_printed_for_a_tool(void **state)
 {
     char text[64];
@@ -295,7 +413,19 @@ static void one_entry_printed_for_a_tool(void **state)
     assert_string_equal(text, "\"n\"=dword:00000001\n");
     entry.data = NULL;
     assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_INVALID_PARAMETER);
+    entry.size = 0;
+    size = sizeof "\"n\"=hex(4):\n" - 1;
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_MORE_DATA);
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_SUCCESS);
+    assert_string_equal(text, "\"n\"=hex(4):\n");
+    entry = (opl_reg_entry){.kind = OPL_REG_COMMENT, .name = "; why"};
+    size = sizeof text;
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_SUCCESS);
+    assert_string_equal(text, "; why\n");
+    entry = (opl_reg_entry){.kind = OPL_REG_KEY};
+    assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_INVALID_PARAMETER);
     entry.kind = OPL_REG_DAMAGED;
+    entry.name = "x";
     assert_int_equal(opl_reg_print(&entry, text, &size), ERROR_INVALID_PARAMETER);
 }
 
@@ -339,14 +469,18 @@ int main(void)
         cmocka_unit_test(every_value_form),
         cmocka_unit_test(deletions_comments_and_continued_lines),
         cmocka_unit_test(regedit4_keeps_bytes_of_the_code_page),
-        cmocka_unit_test(code_page_1252),
+        cmocka_unit_test(regedit4_knows_the_whole_code_page),
         cmocka_unit_test(utf16_with_its_mark),
         cmocka_unit_test(an_ansi_file_is_one_encoding_a_store_file_is_not),
         cmocka_unit_test(a_file_without_header),
         cmocka_unit_test(each_damage_is_one_line),
         cmocka_unit_test(a_damaged_key_line_costs_its_values),
+        cmocka_unit_test(names_at_their_limits_are_read),
         cmocka_unit_test(names_have_limits),
         cmocka_unit_test(what_is_printed_reads_back),
+        cmocka_unit_test(the_printed_file_letter_by_letter),
+        cmocka_unit_test(a_file_may_end_anywhere),
+        cmocka_unit_test(a_hex_value_breaks_off_where_no_byte_follows),
         cmocka_unit_test(one_entry_printed_for_a_tool),
         cmocka_unit_test(the_reader_stops_when_told),
         cmocka_unit_test(one_byte_costs_one_line),
