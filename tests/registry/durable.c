@@ -8,6 +8,7 @@
 #include "registry/hive.h"
 
 #include <errno.h>
+#include <time.h>
 
 const struct registry_tables registry_tables = {0};
 
@@ -423,15 +424,33 @@ static void a_step_that_fails_leaves_the_old_state(void **state)
         }
 }
 
+static void age_file(const char *name, time_t seconds)
+{
+    struct timespec when[2] = {{.tv_sec = time(NULL) - seconds}, {.tv_sec = time(NULL) - seconds}};
+    put(name, "torn");
+    utimensat(AT_FDCWD, path_of(name), when, 0);
+}
+
+/* A process sweeps once: what goes and what stays is looked at together. */
 static void a_killed_writers_temporary_file_is_swept(void **state)
 {
-    struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    put("user/registry.d/.0123456789abcdef.tmp", "torn");
-    put("user/registry.d/.0123456789abcdee.tmp", "young");
-    utimensat(AT_FDCWD, path_of("user/registry.d/.0123456789abcdef.tmp"), old, 0);
+    static const char *const strangers[] = {".0123456789abcdeg.tmp",  ".0123456789abcde.tmp",
+                                            ".0123456789abcdef0.tmp", ".0123456789abcdef.tmq",
+                                            "x0123456789abcdef.tmp",  ".0123456789abcdef_tmp"};
+    char path[64];
+    for (size_t i = 0; i < COUNT(strangers); i++) {
+        snprintf(path, sizeof path, "user/registry.d/%s", strangers[i]);
+        age_file(path, 100000);
+    }
+    age_file("user/registry.d/.0123456789abcdef.tmp", 70);
+    age_file("user/registry.d/.0123456789abcdee.tmp", 50);
     assert_int_equal(registry_set(LAYER_USER, USER_KEY, "x", REG_SZ, "1", 2), ERROR_SUCCESS);
     assert_int_equal(access(path_of("user/registry.d/.0123456789abcdef.tmp"), F_OK), -1);
     assert_int_equal(access(path_of("user/registry.d/.0123456789abcdee.tmp"), F_OK), 0);
+    for (size_t i = 0; i < COUNT(strangers); i++) {
+        snprintf(path, sizeof path, "user/registry.d/%s", strangers[i]);
+        assert_int_equal(access(path_of(path), F_OK), 0);
+    }
 }
 
 int main(void)

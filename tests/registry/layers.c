@@ -70,6 +70,97 @@ static void keys_are_ordered_and_values_keep_their_order(void **state)
     assert_int_equal(registry_each_key(KEY "\\none", add_name, &keys), ERROR_FILE_NOT_FOUND);
 }
 
+static bool stop(void *self, const char *name)
+{
+    return ++*(int *)self < 2;
+}
+
+static bool stop_value(void *self, const struct registry_value *value)
+{
+    return ++*(int *)self < 2;
+}
+
+static void a_call_back_ends_its_listing(void **state)
+{
+    int keys = 0, values = 0;
+    put("machine/registry.d/a.reg", HEADER "[" KEY "\\a]\n[" KEY "\\b]\n[" KEY "\\c]\n[" KEY "]\n"
+                                           "\"a\"=\"\"\n\"b\"=\"\"\n\"c\"=\"\"\n");
+    assert_int_equal(registry_each_key(KEY, stop, &keys), ERROR_SUCCESS);
+    assert_int_equal(keys, 2);
+    assert_int_equal(registry_each_value(KEY, stop_value, &values), ERROR_SUCCESS);
+    assert_int_equal(values, 2);
+    assert_int_equal(registry_each_value(KEY "\\none", stop_value, &values), ERROR_FILE_NOT_FOUND);
+}
+
+static void values_in_the_type_asked_for(void **state)
+{
+    BUFFER_AUTO data = {0};
+    uint32_t number = 7, type = 99;
+    setenv("OPL_TEST_PLACE", "/there", 1);
+    put("machine/registry.d/a.reg",
+        HEADER "[" KEY "]\n@=\"default\"\n\"plain\"=\"%OPL_TEST_PLACE%\"\n\"empty\"=hex(1):\n"
+               "\"place\"=hex(2):25,00,4f,00,50,00,4c,00,5f,00,54,00,45,00,53,00,54,00,5f,00,50,00,"
+               "4c,00,41,00,43,00,45,00,25,00,00,00\n\"number\"=dword:2a\n\"short\"=hex(4):2a\n"
+               "\"bytes\"=hex:2a,00,00,00\n");
+    assert_text(KEY, NULL, "default");
+    assert_text(KEY, "plain", "%OPL_TEST_PLACE%");
+    assert_text(KEY, "place", "/there");
+    assert_text(KEY, "empty", "");
+    assert_int_equal(registry_get_text(KEY, "number", &data), ERROR_INVALID_DATA);
+    assert_int_equal(registry_get(KEY, "place", &type, &data), ERROR_SUCCESS);
+    assert_int_equal(type, REG_EXPAND_SZ);
+    assert_string_equal(data.data, "%OPL_TEST_PLACE%");
+    assert_int_equal(registry_get_dword(KEY, "none", &number), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(registry_get_dword(KEY, "short", &number), ERROR_INVALID_DATA);
+    assert_int_equal(registry_get_dword(KEY, "bytes", &number), ERROR_INVALID_DATA);
+    assert_int_equal(number, 7);
+    assert_int_equal(registry_get_dword(KEY, "number", &number), ERROR_SUCCESS);
+    assert_int_equal(number, 42);
+}
+
+static void what_the_store_cannot_hold_is_refused(void **state)
+{
+    BUFFER_AUTO name = {0};
+    for (int i = 0; i < LIMIT_VALUE_NAME; i++)
+        buffer_add_text(&name, "\u20ac");
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, name.data, REG_SZ, "1", 2), ERROR_SUCCESS);
+    assert_text(KEY, name.data, "1");
+    buffer_add_byte(&name, 'x');
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, name.data, REG_SZ, "1", 2),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "a\x1f", REG_SZ, "1", 2),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY "\n", "a", REG_SZ, "1", 2),
+                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(
+        registry_set(LAYER_MACHINE, KEY, "a", REG_BINARY, "", (size_t)LIMIT_VALUE_BYTES + 1),
+        ERROR_INVALID_PARAMETER);
+    assert_int_equal(registry_set(LAYER_VENDOR, KEY, "a", REG_SZ, "1", 2), ERROR_ACCESS_DENIED);
+    assert_text(KEY, "a", NULL);
+}
+
+static void every_mark_of_a_file_tells_a_change(void **state)
+{
+    struct stat st = {.st_dev = 1, .st_ino = 2, .st_size = 3};
+    struct file_state first, other;
+    file_state_of(&st, &first);
+    assert_true(file_state_same(&first, &first));
+    struct stat changed[7];
+    for (size_t i = 0; i < COUNT(changed); i++)
+        changed[i] = st;
+    changed[0].st_dev++;
+    changed[1].st_ino++;
+    changed[2].st_size++;
+    changed[3].st_mtim.tv_sec++;
+    changed[4].st_mtim.tv_nsec++;
+    changed[5].st_ctim.tv_sec++;
+    changed[6].st_ctim.tv_nsec++;
+    for (size_t i = 0; i < COUNT(changed); i++) {
+        file_state_of(&changed[i], &other);
+        assert_false(file_state_same(&first, &other));
+    }
+}
+
 static void the_generation_follows_the_files(void **state)
 {
     put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
@@ -121,6 +212,22 @@ static void a_folder_that_others_may_write_is_ignored(void **state)
     assert_int_equal(registry_set(LAYER_USER, USER_KEY, "x", REG_SZ, "2", 2), ERROR_ACCESS_DENIED);
     chmod(path_of("user/registry.d"), 0755);
     assert_text(USER_KEY, "x", "1");
+}
+
+static void a_folder_is_forgotten_when_it_loses_trust_or_goes(void **state)
+{
+    put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
+    assert_text(KEY, "x", "1");
+    chmod(path_of("machine/registry.d"), 0775);
+    assert_text(KEY, "x", NULL);
+    chmod(path_of("machine/registry.d"), 0755);
+    assert_text(KEY, "x", "1");
+    uint64_t generation = registry_generation();
+    temp_remove(path_of("machine"));
+    assert_text(KEY, "x", NULL);
+    assert_int_not_equal(registry_generation(), generation);
+    generation = registry_generation();
+    assert_int_equal(registry_generation(), generation);
 }
 
 static void who_may_own_a_file(void **state)
@@ -194,6 +301,67 @@ static void a_damaged_line_survives_a_write_as_a_remark(void **state)
     assert_file_has("machine/registry.d/manual.reg", "broken line");
 }
 
+/* ---- what a write leaves in the file ---- */
+
+static void assert_manual(const char *layer, const char *expected)
+{
+    char name[64];
+    BUFFER_AUTO content = {0};
+    snprintf(name, sizeof name, "%s/registry.d/manual.reg", layer);
+    assert_int_equal(file_read(AT_FDCWD, path_of(name), &content), ERROR_SUCCESS);
+    assert_string_equal(content.data + strlen(HEADER) - 1, expected);
+}
+
+/* docs/registry.md: "name"=- and [-key] are for what files before this one say. */
+static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
+{
+    put("vendor/data/registry.d/a.reg",
+        HEADER "[" KEY "\\Packaged]\n\"p\"=\"1\"\n\"q\"=\"2\"\n[" KEY "\\Packaged\\Sub]\n");
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY "\\Own", "a", REG_SZ, "1", 2), ERROR_SUCCESS);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY "\\Own", "b", REG_SZ, "2", 2), ERROR_SUCCESS);
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY "\\Own", "A"), ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "\\Own]\n\"b\"=\"2\"\n");
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY "\\Packaged", "p"), ERROR_SUCCESS);
+    assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY "\\Packaged\\Sub"), ERROR_SUCCESS);
+    assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY "\\Own"), ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "\\Packaged]\n\"p\"=-\n\n[-" KEY "\\Packaged\\Sub]\n");
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY "\\Packaged", "p"),
+                     ERROR_FILE_NOT_FOUND);
+    assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY "\\Packaged\\Sub"),
+                     ERROR_FILE_NOT_FOUND);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY "\\Packaged", "p", REG_SZ, "3", 2), 0);
+    assert_text(KEY "\\Packaged", "p", "3");
+}
+
+/* What would stay unseen behind the user's layer is refused; what the packages say is no bar. */
+static void a_write_that_a_layer_above_would_hide_is_refused(void **state)
+{
+    put("user/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"user\"\n\"gone\"=-\n[-" KEY "\\Cut]\n");
+    put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"y\"=\"vendor\"\n");
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "X", REG_SZ, "1", 2), ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "gone", REG_SZ, "1", 2), ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY "\\Cut\\Deep", "z", REG_SZ, "1", 2),
+                     ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "x"), ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY), ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "y", REG_SZ, "1", 2), ERROR_SUCCESS);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY "\\Beside", "x", REG_SZ, "1", 2), 0);
+    assert_int_equal(registry_set(LAYER_USER, KEY, "x", REG_SZ, "2", 2), ERROR_SUCCESS);
+    assert_text(KEY, "x", "2");
+    assert_text(KEY, "y", "1");
+}
+
+/* A key that lives in a package only because of its value is no step of the package's file. */
+static void steps_to_a_deletion_make_no_key(void **state)
+{
+    uint32_t type;
+    BUFFER_AUTO keys = {0}, data = {0};
+    put("machine/registry.d/a.reg", HEADER "[-" KEY "\\A\\B]\n[" KEY "\\C]\n");
+    assert_int_equal(registry_each_key(KEY, add_name, &keys), ERROR_SUCCESS);
+    assert_string_equal(keys.data, "C ");
+    assert_int_equal(registry_get(KEY "\\A", "x", &type, &data), ERROR_FILE_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,15 +369,23 @@ int main(void)
         ROOT_TEST(later_layers_and_files_win),
         ROOT_TEST(deletions_hide_what_lies_below),
         ROOT_TEST(keys_are_ordered_and_values_keep_their_order),
+        ROOT_TEST(a_call_back_ends_its_listing),
+        ROOT_TEST(values_in_the_type_asked_for),
+        ROOT_TEST(what_the_store_cannot_hold_is_refused),
+        ROOT_TEST(every_mark_of_a_file_tells_a_change),
         ROOT_TEST(the_generation_follows_the_files),
         ROOT_TEST(the_users_number_is_the_user),
         ROOT_TEST(a_file_that_others_may_write_is_ignored_and_named),
         ROOT_TEST(a_folder_that_others_may_write_is_ignored),
+        ROOT_TEST(a_folder_is_forgotten_when_it_loses_trust_or_goes),
         ROOT_TEST(who_may_own_a_file),
         ROOT_TEST(a_build_tree_of_a_group_is_as_good_as_its_library),
         ROOT_TEST(what_is_no_file_is_passed_over),
         ROOT_TEST(a_damaged_line_is_named_and_costs_only_itself),
         ROOT_TEST(a_damaged_line_survives_a_write_as_a_remark),
+        ROOT_TEST(only_what_a_file_below_says_leaves_a_deletion_behind),
+        ROOT_TEST(a_write_that_a_layer_above_would_hide_is_refused),
+        ROOT_TEST(steps_to_a_deletion_make_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
