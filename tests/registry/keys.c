@@ -67,10 +67,16 @@ static LSTATUS some_text(uint32_t *ret_number, struct buffer *ret_text)
     return ERROR_SUCCESS;
 }
 
+static int more_languages;
+
 static LSTATUS each_language(bool (*each)(void *self, const char *name), void *self)
 {
-    if (each(self, "019"))
-        each(self, "009");
+    char name[16];
+    bool more = each(self, "019") && each(self, "009");
+    for (int i = more_languages; more && i > 0; i--) {
+        snprintf(name, sizeof name, "%03x", 0x100 + (unsigned)i);
+        more = each(self, name);
+    }
     return ERROR_SUCCESS;
 }
 
@@ -251,6 +257,201 @@ static void virtual_keys_stand_among_the_stored_ones(void **state)
     key_close(key);
 }
 
+static void any_number_of_virtual_keys_in_order(void **state)
+{
+    put("machine/registry.d/a.reg", HEADER "[" LANGUAGES "\\101]\n[" LANGUAGES "\\zz]\n");
+    HKEY key = opened("SOFTWARE\\Languages", KEY_READ);
+    for (more_languages = 0; more_languages < 70; more_languages++) {
+        struct key_info info;
+        char name[8], expected[8] = "zz";
+        DWORD count = 2 + (DWORD)more_languages + (more_languages ? 1 : 2), size = sizeof name;
+        assert_int_equal(key_info(key, false, &info), ERROR_SUCCESS);
+        assert_int_equal(info.keys, count);
+        assert_int_equal(key_enum_key(key, count - 1, false, name, &size, NULL), ERROR_SUCCESS);
+        assert_string_equal(name, expected);
+        size = sizeof name;
+        snprintf(expected, sizeof expected, "%03x", 0x100 + (more_languages ? more_languages : 1));
+        assert_int_equal(key_enum_key(key, count - 2, false, name, &size, NULL), ERROR_SUCCESS);
+        assert_string_equal(name, expected);
+    }
+    more_languages = 0;
+    key_close(key);
+}
+
+static void put_aged(const char *name, const char *text, time_t seconds, long nanoseconds)
+{
+    struct timespec times[2] = {
+        {seconds, nanoseconds},
+        {seconds, nanoseconds}
+    };
+    put(name, text);
+    assert_int_equal(utimensat(AT_FDCWD, path_of(name), times, 0), 0);
+}
+
+/* docs/registry.md: a key's last write time is that of the newest file that mentions it. */
+static void the_last_write_is_the_newest_files(void **state)
+{
+    /* 100 ns since 1601: 11,644,473,600 s before 1970 */
+    static const int64_t newer = (INT64_C(11644473600) + 2000000000) * 10000000 + 1234567;
+    static const int64_t older = (INT64_C(11644473600) + 1000000000) * 10000000;
+    put_aged("machine/registry.d/a.reg", HEADER "[" KEY "]\n[" KEY "\\New]\n", 2000000000,
+             123456700);
+    put_aged("machine/registry.d/b.reg", HEADER "[" KEY "\\Old]\n[" LANGUAGES "\\010]\n",
+             1000000000, 0);
+    static const struct {
+        const char *sub;
+        DWORD index;
+        int64_t time;
+    } rows[] = {
+        {"SOFTWARE\\Test",      0, newer},
+        {"SOFTWARE\\Test",      1, older},
+        {"SOFTWARE\\Languages", 0, 0    }, /* nothing is stored */
+        {"SOFTWARE\\Languages", 1, older},
+    };
+    struct key_info info;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char name[8];
+        DWORD size = sizeof name;
+        FILETIME time = {1, 1};
+        HKEY key = opened(rows[i].sub, KEY_READ);
+        assert_int_equal(key_enum_key(key, rows[i].index, false, name, &size, &time), 0);
+        assert_int_equal(time.dwLowDateTime, (DWORD)rows[i].time);
+        assert_int_equal(time.dwHighDateTime, (DWORD)(rows[i].time >> 32));
+        key_close(key);
+    }
+    HKEY key = opened("SOFTWARE\\Test", KEY_READ);
+    assert_int_equal(key_info(key, true, &info), ERROR_SUCCESS);
+    assert_int_equal(info.last_write.dwLowDateTime, (DWORD)newer);
+    assert_int_equal(info.last_write.dwHighDateTime, (DWORD)(newer >> 32));
+    key_close(key);
+    key = opened("SOFTWARE\\Languages\\019", KEY_READ);
+    assert_int_equal(key_info(key, true, &info), ERROR_SUCCESS);
+    assert_int_equal(info.last_write.dwLowDateTime, 0);
+    assert_int_equal(info.values, 2);
+    assert_int_equal(info.longest_name, 7);
+    assert_int_equal(info.keys, 0);
+    key_close(key);
+}
+
+static void generic_rights_become_those_of_keys(void **state)
+{
+    static const struct {
+        REGSAM asked;
+        LSTATUS read, list, write;
+    } rows[] = {
+        {0x80000000,      0,                   0,                   ERROR_ACCESS_DENIED},
+        {0x40000000,      ERROR_ACCESS_DENIED, ERROR_ACCESS_DENIED, 0                  },
+        {0x20000000,      0,                   0,                   ERROR_ACCESS_DENIED},
+        {0x10000000,      0,                   0,                   0                  },
+        {MAXIMUM_ALLOWED, 0,                   0,                   0                  },
+        {KEY_QUERY_VALUE, 0,                   ERROR_ACCESS_DENIED, ERROR_ACCESS_DENIED},
+        {0,               ERROR_ACCESS_DENIED, ERROR_ACCESS_DENIED, ERROR_ACCESS_DENIED},
+    };
+    put("machine/registry.d/a.reg", HEADER "[" KEY "\\Sub]\n[" KEY "]\n\"x\"=\"1\"\n");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char name[8];
+        DWORD size = sizeof name;
+        HKEY key = opened("SOFTWARE\\Test", rows[i].asked);
+        assert_int_equal(key_query(key, "x", false, NULL, NULL, NULL), rows[i].read);
+        assert_int_equal(key_enum_key(key, 0, false, name, &size, NULL), rows[i].list);
+        assert_int_equal(key_set(key, "y", false, REG_SZ, "", 1), rows[i].write);
+        key_close(key);
+    }
+}
+
+/* Whichever of several handles goes first, the others know of a deletion. */
+static void handles_close_in_any_order(void **state)
+{
+    static const int orders[][3] = {
+        {0, 1, 2},
+        {0, 2, 1},
+        {1, 0, 2},
+        {1, 2, 0},
+        {2, 0, 1},
+        {2, 1, 0}
+    };
+    bool existed;
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        HKEY keys[3];
+        for (size_t j = 0; j < COUNT(keys); j++)
+            assert_int_equal(
+                key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test", KEY_READ, &keys[j], &existed), 0);
+        assert_int_equal(key_close(keys[orders[i][0]]), ERROR_SUCCESS);
+        assert_int_equal(key_delete(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test"), ERROR_SUCCESS);
+        for (size_t j = 1; j < COUNT(keys); j++) {
+            HKEY key = keys[orders[i][j]];
+            assert_int_equal(key_query(key, "x", false, NULL, NULL, NULL), ERROR_KEY_DELETED);
+            assert_int_equal(key_close(key), ERROR_SUCCESS);
+            assert_int_equal(key_close(key), ERROR_INVALID_HANDLE);
+        }
+    }
+}
+
+static void a_deletion_spares_what_only_begins_alike(void **state)
+{
+    bool existed;
+    HKEY other, sub;
+    assert_int_equal(key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test2", KEY_READ, &other, &existed),
+                     0);
+    assert_int_equal(
+        key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test\\Sub", KEY_READ, &sub, &existed), 0);
+    assert_int_equal(key_delete_tree(HKEY_LOCAL_MACHINE, "software\\test"), ERROR_SUCCESS);
+    assert_int_equal(key_query(other, "x", false, NULL, NULL, NULL), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(key_query(sub, "x", false, NULL, NULL, NULL), ERROR_KEY_DELETED);
+    key_close(other);
+    key_close(sub);
+}
+
+static void the_roots_of_windows_have_their_places(void **state)
+{
+    static const struct {
+        HKEY root;
+        const char *path;
+    } rows[] = {
+        {HKEY_CLASSES_ROOT,   "SOFTWARE\\Classes"                                    },
+        {HKEY_CURRENT_CONFIG, "SYSTEM\\CurrentControlSet\\Hardware Profiles\\Current"},
+    };
+    bool existed;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char path[128];
+        HKEY key;
+        assert_int_equal(key_create(rows[i].root, "Sub", KEY_ALL_ACCESS, &key, &existed), 0);
+        assert_int_equal(key_set(key, "x", false, REG_SZ, "1", 2), ERROR_SUCCESS);
+        snprintf(path, sizeof path, "HKEY_LOCAL_MACHINE\\%s\\Sub", rows[i].path);
+        assert_text(path, "x", "1");
+        assert_int_equal(key_delete(HKEY_LOCAL_MACHINE, rows[i].path), ERROR_ACCESS_DENIED);
+        key_close(key);
+    }
+    put("machine/registry.d/a.reg", HEADER "[HKCR\\.opl]\n@=\"2\"\n");
+    assert_text("HKEY_LOCAL_MACHINE\\SOFTWARE\\Classes\\.opl", NULL, "2");
+}
+
+static void levels_and_characters_of_a_path_have_limits(void **state)
+{
+    BUFFER_AUTO path = {0}, deep = {0};
+    bool existed;
+    HKEY key;
+    for (int i = 0; i < LIMIT_KEY_NAME; i++)
+        buffer_add_text(&path, "\u20ac");
+    assert_int_equal(key_create(HKEY_LOCAL_MACHINE, path.data, KEY_READ, &key, &existed), 0);
+    key_close(key);
+    buffer_add_byte(&path, 'x');
+    assert_int_equal(key_create(HKEY_LOCAL_MACHINE, path.data, KEY_READ, &key, &existed),
+                     ERROR_INVALID_PARAMETER);
+    for (int i = 0; i < LIMIT_KEY_DEPTH; i++)
+        buffer_add_text(&deep, "k\\");
+    assert_int_equal(key_open(HKEY_LOCAL_MACHINE, deep.data, KEY_READ, &key), ERROR_FILE_NOT_FOUND);
+    buffer_add_text(&deep, "k");
+    assert_int_equal(key_open(HKEY_LOCAL_MACHINE, deep.data, KEY_READ, &key),
+                     ERROR_INVALID_PARAMETER);
+    void *large = calloc(1, (size_t)LIMIT_VALUE_BYTES + 1);
+    key = opened("SOFTWARE\\Languages", KEY_ALL_ACCESS);
+    assert_int_equal(key_set(key, "x", false, REG_BINARY, large, LIMIT_VALUE_BYTES + 1),
+                     ERROR_NO_SYSTEM_RESOURCES);
+    key_close(key);
+    free(large);
+}
+
 static void computed_values_over_and_under_the_files(void **state)
 {
     put("machine/registry.d/a.reg",
@@ -301,6 +502,13 @@ int main(void)
         ROOT_TEST(english_opens_as_the_text_key),
         ROOT_TEST(another_language_is_answered_by_its_mount),
         ROOT_TEST(virtual_keys_stand_among_the_stored_ones),
+        ROOT_TEST(any_number_of_virtual_keys_in_order),
+        ROOT_TEST(the_last_write_is_the_newest_files),
+        ROOT_TEST(generic_rights_become_those_of_keys),
+        ROOT_TEST(handles_close_in_any_order),
+        ROOT_TEST(a_deletion_spares_what_only_begins_alike),
+        ROOT_TEST(the_roots_of_windows_have_their_places),
+        ROOT_TEST(levels_and_characters_of_a_path_have_limits),
         ROOT_TEST(computed_values_over_and_under_the_files),
         ROOT_TEST(get_value_asks_a_query_once),
     };
