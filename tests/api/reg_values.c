@@ -171,6 +171,113 @@ static void get_value_filters_types(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
 }
 
+static void each_type_has_its_filter(void **state)
+{
+    static const struct {
+        DWORD type, flag;
+    } rows[] = {
+        {REG_NONE,     RRF_RT_REG_NONE    },
+        {REG_SZ,       RRF_RT_REG_SZ      },
+        {REG_BINARY,   RRF_RT_REG_BINARY  },
+        {REG_DWORD,    RRF_RT_REG_DWORD   },
+        {REG_MULTI_SZ, RRF_RT_REG_MULTI_SZ},
+        {REG_QWORD,    RRF_RT_REG_QWORD   },
+        {REG_LINK,     0                  }
+    };
+    static const BYTE bytes[8] = "1234";
+    HKEY key = made(KEY_ALL_ACCESS);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(RegSetValueExA(key, "x", 0, rows[i].type, bytes, 8), ERROR_SUCCESS);
+        assert_int_equal(RegGetValueA(key, NULL, "x", RRF_RT_ANY, NULL, NULL, NULL), ERROR_SUCCESS);
+        for (size_t j = 0; j < COUNT(rows); j++)
+            assert_int_equal(RegGetValueA(key, NULL, "x", rows[j].flag, NULL, NULL, NULL),
+                             i == j && rows[i].flag ? ERROR_SUCCESS : ERROR_UNSUPPORTED_TYPE);
+    }
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+}
+
+/* RRF_RT_DWORD and RRF_RT_QWORD take bytes too, when there are as many as the number has. */
+static void bytes_stand_for_a_number_of_their_size(void **state)
+{
+    HKEY key = made(KEY_ALL_ACCESS);
+    for (DWORD size = 0; size <= 9; size++) {
+        assert_int_equal(RegSetValueExA(key, "b", 0, REG_BINARY, (const BYTE *)"123456789", size),
+                         0);
+        assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_DWORD, NULL, NULL, NULL),
+                         size == 4 ? ERROR_SUCCESS : ERROR_INVALID_DATA);
+        assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_QWORD, NULL, NULL, NULL),
+                         size == 8 ? ERROR_SUCCESS : ERROR_INVALID_DATA);
+        assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_REG_BINARY, NULL, NULL, NULL), 0);
+        assert_int_equal(
+            RegGetValueA(key, NULL, "b", RRF_RT_DWORD | RRF_RT_REG_SZ, NULL, NULL, NULL),
+            ERROR_SUCCESS);
+    }
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+}
+
+static void get_value_below_a_subkey_needs_no_rights_of_the_handle(void **state)
+{
+    HKEY key = made(KEY_SET_VALUE), sub;
+    DWORD number = 7, size = sizeof number, read = 0;
+    assert_int_equal(RegCreateKeyA(key, "sub", &sub), ERROR_SUCCESS);
+    assert_int_equal(RegSetValueExA(sub, "d", 0, REG_DWORD, (const BYTE *)&number, 4), 0);
+    assert_int_equal(RegCloseKey(sub), ERROR_SUCCESS);
+    for (int i = 0; i < 100; i++) { /* and leaves no handle open */
+        assert_int_equal(RegGetValueA(key, "sub", "d", RRF_RT_ANY, NULL, &read, &size), 0);
+        assert_int_equal(read, 7);
+    }
+    assert_int_equal(RegGetValueA(key, NULL, "d", RRF_RT_ANY, NULL, &read, &size),
+                     ERROR_ACCESS_DENIED);
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+}
+
+/* Only the terminators that are lacking are added. */
+static void terminators_there_are_none_twice(void **state)
+{
+    static const struct {
+        DWORD type, given, got;
+    } rows[] = {
+        {REG_SZ,       0, 1},
+        {REG_SZ,       3, 4},
+        {REG_SZ,       4, 4},
+        {REG_SZ,       5, 5},
+        {REG_MULTI_SZ, 0, 2},
+        {REG_MULTI_SZ, 3, 5},
+        {REG_MULTI_SZ, 4, 5},
+        {REG_MULTI_SZ, 5, 5},
+        {REG_MULTI_SZ, 6, 6},
+        {REG_BINARY,   3, 3},
+    };
+    HKEY key = made(KEY_ALL_ACCESS);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        BYTE data[16];
+        DWORD size = sizeof data;
+        assert_int_equal(
+            RegSetValueExA(key, "x", 0, rows[i].type, (const BYTE *)"abc\0\0\0\0", rows[i].given),
+            ERROR_SUCCESS);
+        assert_int_equal(RegGetValueA(key, NULL, "x", RRF_RT_ANY, NULL, data, &size),
+                         ERROR_SUCCESS);
+        assert_int_equal(size, rows[i].got);
+        size = sizeof data;
+        assert_int_equal(RegGetValueW(key, NULL, u"x", RRF_RT_ANY, NULL, data, &size), 0);
+        assert_int_equal(size, rows[i].type == REG_BINARY ? 3 : rows[i].got * 2);
+    }
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+}
+
+/* docs/registry.md: bytes that are no UTF-8 become U+FFFD; what is good stays. */
+static void text_of_bad_bytes_becomes_readable(void **state)
+{
+    HKEY key = made(KEY_ALL_ACCESS);
+    BYTE data[32];
+    DWORD size = sizeof data;
+    assert_int_equal(RegSetValueExA(key, "x", 0, REG_SZ, (const BYTE *)"a\xff\xc3\xa4", 5), 0);
+    assert_int_equal(RegQueryValueExA(key, "x", NULL, NULL, data, &size), ERROR_SUCCESS);
+    assert_int_equal(size, 7);
+    assert_memory_equal(data, "a\xef\xbf\xbd\xc3\xa4", 7);
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+}
+
 static void get_value_terminates(void **state)
 {
     HKEY key = made(KEY_ALL_ACCESS);
@@ -240,10 +347,19 @@ static void values_are_in_the_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CLEAN_TEST(sizes_of_a_query),       CLEAN_TEST(text_has_two_forms),
-        CLEAN_TEST(bytes_stay_as_they_are), CLEAN_TEST(terminators_are_the_writers),
-        CLEAN_TEST(values_one_by_one),      CLEAN_TEST(get_value_filters_types),
-        CLEAN_TEST(get_value_terminates),   CLEAN_TEST(get_value_expands),
+        CLEAN_TEST(sizes_of_a_query),
+        CLEAN_TEST(text_has_two_forms),
+        CLEAN_TEST(bytes_stay_as_they_are),
+        CLEAN_TEST(terminators_are_the_writers),
+        CLEAN_TEST(values_one_by_one),
+        CLEAN_TEST(get_value_filters_types),
+        CLEAN_TEST(each_type_has_its_filter),
+        CLEAN_TEST(bytes_stand_for_a_number_of_their_size),
+        CLEAN_TEST(get_value_below_a_subkey_needs_no_rights_of_the_handle),
+        CLEAN_TEST(terminators_there_are_none_twice),
+        CLEAN_TEST(text_of_bad_bytes_becomes_readable),
+        CLEAN_TEST(get_value_terminates),
+        CLEAN_TEST(get_value_expands),
         CLEAN_TEST(values_are_in_the_file),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
