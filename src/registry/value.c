@@ -165,7 +165,7 @@ static LSTATUS refine(DWORD flags, DWORD *type, struct buffer *data)
     DWORD types = flags & RRF_RT_ANY;
     if (*type == REG_BINARY &&
         ((types == RRF_RT_DWORD && data->len != 4) || (types == RRF_RT_QWORD && data->len != 8)))
-        return ERROR_INVALID_DATA;
+        return ERROR_DATATYPE_MISMATCH;
     size_t wanted = *type == REG_MULTI_SZ ? 2 : is_text(*type);
     size_t zeros = 0;
     while (zeros < wanted && zeros < data->len && !data->data[data->len - 1 - zeros])

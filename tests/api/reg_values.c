@@ -163,7 +163,7 @@ static void get_value_filters_types(void **state)
         ERROR_UNSUPPORTED_TYPE);
     assert_int_equal(read, 0);
     assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_DWORD, NULL, &read, &size),
-                     ERROR_INVALID_DATA);
+                     ERROR_DATATYPE_MISMATCH);
     assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_ANY, NULL, &read, NULL),
                      ERROR_INVALID_PARAMETER);
     assert_int_equal(RegGetValueA(key, "none", "b", RRF_RT_ANY, NULL, NULL, NULL),
