@@ -29,9 +29,23 @@ static const char *known(const struct difference *difference, uint32_t index)
     return text;
 }
 
+/* English text that stood in for a missing one, and was written back with the rest: no text of this
+ * language, it must not stand in the way of the one that was appended for the same index. */
+static bool is_stand_in(const struct difference *difference, uint32_t index, const char *text)
+{
+    enum names_part part = difference->part;
+    const struct name_language *base = difference->base, *english = difference->english;
+    if (base == english || (base && (name_table_find(&base->given[part], index) ||
+                                     name_table_find(&base->hand[part], index))))
+        return false;
+    const char *said = name_table_find(&english->merged[part], index);
+    return said && !strcmp(said, text);
+}
+
 static bool add_pair(void *self, uint32_t index, const char *text)
 {
-    return name_table_add(self, index, text);
+    struct difference *difference = self;
+    return is_stand_in(difference, index, text) || name_table_add(&difference->table, index, text);
 }
 
 /* Of an index that was written twice the first text counts, as for readers. */
@@ -39,7 +53,7 @@ static LSTATUS find_difference(const char *multi, size_t size, struct difference
 {
     struct name_table *table = &difference->table;
     size_t kept = 0;
-    if (!name_pairs_each(multi, size, add_pair, table))
+    if (!name_pairs_each(multi, size, add_pair, difference))
         return ERROR_NOT_ENOUGH_MEMORY;
     name_table_sort(table);
     for (size_t i = 0; i < table->count; i++) {

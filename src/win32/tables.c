@@ -71,10 +71,13 @@ static LSTATUS close_data(void)
 
 /* ---- a language's key below Perflib ---- */
 
+/* CurrentLanguage stands for the user's; a program that writes a name into each subkey meets it. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');
     uint32_t language;
+    if (id && !text_compare_fold(id + 1, "CurrentLanguage"))
+        return names_language(names_user_langid());
     return id && text_hex(id + 1, strlen(id + 1), &language) ? language : LANGUAGE_ENGLISH;
 }
 
@@ -128,7 +131,7 @@ static const struct mount mounts[] = {
      .opens_as = HKEY_PERFORMANCE_TEXT},
     {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
      .query = performance_nlstext,
-     .set_status = ERROR_BADKEY,
+     .set = language_set,
      .names = text_names,
      .opens_as = HKEY_PERFORMANCE_NLSTEXT},
     {.path = REGISTRY_PERFLIB "\\*",
