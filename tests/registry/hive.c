@@ -88,6 +88,12 @@ static void deletions_comments_and_continued_lines(void **state)
                  "11 value behind 4 01000000\n");
 }
 
+static void lines_of_blanks_say_nothing(void **state)
+{
+    assert_reads(HEADER " \n\t \r\n\r\n[HKLM\\A]\n    \n \t\"a\"\t=\t\"1\" \t\r\n  [HKLM\\B]  \n ",
+                 "6 key HKEY_LOCAL_MACHINE\\A\n8 value a 1 3100\n9 key HKEY_LOCAL_MACHINE\\B\n");
+}
+
 static void regedit4_keeps_bytes_of_the_code_page(void **state)
 {
     assert_reads("REGEDIT4\r\n\r\n[HKEY_USERS\\A]\r\n\"m\"=hex(7):61,00,e9,00,00\r\n"
@@ -468,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_form),
         cmocka_unit_test(deletions_comments_and_continued_lines),
+        cmocka_unit_test(lines_of_blanks_say_nothing),
         cmocka_unit_test(regedit4_keeps_bytes_of_the_code_page),
         cmocka_unit_test(regedit4_knows_the_whole_code_page),
         cmocka_unit_test(utf16_with_its_mark),

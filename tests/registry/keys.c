@@ -2,6 +2,8 @@
 /* Tests of keys behind handles with tables of our own: mounts, computed values, virtual keys. */
 #include "test.h"
 
+#include <malloc.h>
+
 #define LANGUAGES "HKEY_LOCAL_MACHINE\\SOFTWARE\\Languages"
 
 static unsigned closed, asked;
@@ -378,13 +380,94 @@ static void handles_close_in_any_order(void **state)
                 key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test", KEY_READ, &keys[j], &existed), 0);
         assert_int_equal(key_close(keys[orders[i][0]]), ERROR_SUCCESS);
         assert_int_equal(key_delete(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test"), ERROR_SUCCESS);
+        HKEY fresh = NULL; /* does not bring the old ones back */
+        assert_int_equal(
+            key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test", KEY_READ, &fresh, &existed), 0);
+        assert_false(existed);
         for (size_t j = 1; j < COUNT(keys); j++) {
             HKEY key = keys[orders[i][j]];
             assert_int_equal(key_query(key, "x", false, NULL, NULL, NULL), ERROR_KEY_DELETED);
             assert_int_equal(key_close(key), ERROR_SUCCESS);
             assert_int_equal(key_close(key), ERROR_INVALID_HANDLE);
         }
+        assert_int_equal(key_query(fresh, "x", false, NULL, NULL, NULL), ERROR_FILE_NOT_FOUND);
+        assert_int_equal(key_close(fresh), ERROR_SUCCESS);
     }
+}
+
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static size_t memory_in_use(void)
+{
+    return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes()
+                                                   : mallinfo2().uordblks;
+}
+
+static void a_closed_key_takes_no_memory(void **state)
+{
+    size_t before = 0;
+    put("machine/registry.d/a.reg", HEADER "[" KEY "]\n");
+    for (int i = 0; i < 200; i++) {
+        if (i == 100)
+            before = memory_in_use();
+        key_close(opened("SOFTWARE\\Test", KEY_READ));
+    }
+    assert_true(memory_in_use() < before + 100 * strlen(KEY));
+}
+
+/* Only HKEY_CURRENT_USER is written to the user's layer. */
+static void each_root_is_written_to_its_layer(void **state)
+{
+    static const struct {
+        HKEY root;
+        const char *sub, *file;
+    } rows[] = {
+        {HKEY_CURRENT_USER,  "Test",           "user/registry.d/manual.reg"   },
+        {HKEY_USERS,         "ABCDEF\\Test",   "machine/registry.d/manual.reg"},
+        {HKEY_USERS,         "ABC",            "machine/registry.d/manual.reg"},
+        {HKEY_LOCAL_MACHINE, "SOFTWARE\\Test", "machine/registry.d/manual.reg"},
+    };
+    char text[64];
+    bool existed;
+    HKEY key;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(key_create(rows[i].root, rows[i].sub, KEY_ALL_ACCESS, &key, &existed), 0);
+        snprintf(text, sizeof text, "row %zu", i);
+        assert_int_equal(key_set(key, text, false, REG_SZ, "1", 2), ERROR_SUCCESS);
+        assert_file_has(rows[i].file, text);
+        key_close(key);
+    }
+}
+
+static void assert_listed(const char *sub, size_t count, const char *const *names)
+{
+    HKEY key = opened(sub, KEY_READ);
+    struct key_info info;
+    char name[32];
+    DWORD size = sizeof name;
+    memset(&info, 0xff, sizeof info);
+    assert_int_equal(key_info(key, false, &info), ERROR_SUCCESS);
+    assert_int_equal(info.values, count);
+    for (DWORD i = 0; i < count; i++) {
+        size = sizeof name;
+        assert_int_equal(key_enum_value(key, i, false, name, &size, NULL, NULL, NULL), 0);
+        assert_string_equal(name, names[i]);
+    }
+    size = sizeof name;
+    assert_int_equal(key_enum_value(key, (DWORD)count, false, name, &size, NULL, NULL, NULL),
+                     ERROR_NO_MORE_ITEMS);
+    key_close(key);
+}
+
+static void a_value_that_several_answer_for_is_listed_once(void **state)
+{
+    static const char *const computed_ones[] = {"own", "last counter", "InstallLanguage"};
+    static const char *const mounted_ones[] = {"help", "own", "Counter"};
+    put("machine/registry.d/a.reg",
+        HEADER "[" LANGUAGES "]\n\"own\"=\"1\"\n\"last counter\"=dword:1\n"
+               "[" LANGUAGES "\\019]\n\"help\"=\"2\"\n\"own\"=\"3\"\n");
+    assert_listed("SOFTWARE\\Languages", COUNT(computed_ones), computed_ones);
+    assert_listed("SOFTWARE\\Languages\\019", COUNT(mounted_ones), mounted_ones);
 }
 
 static void a_deletion_spares_what_only_begins_alike(void **state)
@@ -506,6 +589,9 @@ int main(void)
         ROOT_TEST(the_last_write_is_the_newest_files),
         ROOT_TEST(generic_rights_become_those_of_keys),
         ROOT_TEST(handles_close_in_any_order),
+        ROOT_TEST(a_closed_key_takes_no_memory),
+        ROOT_TEST(each_root_is_written_to_its_layer),
+        ROOT_TEST(a_value_that_several_answer_for_is_listed_once),
         ROOT_TEST(a_deletion_spares_what_only_begins_alike),
         ROOT_TEST(the_roots_of_windows_have_their_places),
         ROOT_TEST(levels_and_characters_of_a_path_have_limits),

@@ -331,6 +331,9 @@ static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
                      ERROR_FILE_NOT_FOUND);
     assert_int_equal(registry_set(LAYER_MACHINE, KEY "\\Packaged", "p", REG_SZ, "3", 2), 0);
     assert_text(KEY "\\Packaged", "p", "3");
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY "\\Packaged", "p"), ERROR_SUCCESS);
+    assert_text(KEY "\\Packaged", "p", NULL);
+    assert_text(KEY "\\Packaged", "q", "2");
 }
 
 /* What would stay unseen behind the user's layer is refused; what the packages say is no bar. */
@@ -349,6 +352,70 @@ static void a_write_that_a_layer_above_would_hide_is_refused(void **state)
     assert_int_equal(registry_set(LAYER_USER, KEY, "x", REG_SZ, "2", 2), ERROR_SUCCESS);
     assert_text(KEY, "x", "2");
     assert_text(KEY, "y", "1");
+}
+
+/* What another program wrote a moment ago, without a new name in the folder, is met by a change. */
+static void a_change_meets_what_was_edited_in_place(void **state)
+{
+    put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
+    usleep(60 * 1000);
+    registry_generation();
+    assert_text(KEY, "x", "1"); /* each file was looked at within the last second */
+    put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"newer\"=\"1\"\n");
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "newer"), ERROR_SUCCESS);
+    assert_text(KEY, "newer", NULL);
+    assert_manual("machine", "\n[" KEY "]\n\"newer\"=-\n");
+}
+
+static uint64_t open_descriptors(void)
+{
+    uint64_t open = 0;
+    for (int fd = 0; fd < 64; fd++)
+        if (fcntl(fd, F_GETFD) != -1)
+            open |= UINT64_C(1) << fd;
+    return open;
+}
+
+static void use_everything(void)
+{
+    uint32_t number;
+    put("user/registry.d/a.reg", HEADER "[" USER_KEY "]\n\"x\"=\"1\"\n");
+    chmod(path_of("user/registry.d"), 0777);
+    put("machine/registry.d/loose.reg", HEADER);
+    chmod(path_of("machine/registry.d/loose.reg"), 0666);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_SZ, "1", 2), ERROR_SUCCESS);
+    assert_int_equal(registry_set(LAYER_USER, USER_KEY, "x", REG_SZ, "1", 2), ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_set(LAYER_VENDOR, KEY, "x", REG_SZ, "1", 2), ERROR_ACCESS_DENIED);
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "none"), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(registry_get_dword(KEY, "x", &number), ERROR_INVALID_DATA);
+    chmod(path_of("user/registry.d"), 0755);
+    assert_text(USER_KEY, "x", "1");
+    assert_int_equal(store_refresh_all(), ERROR_SUCCESS);
+    assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY), ERROR_SUCCESS);
+}
+
+static void no_descriptor_stays_open_and_none_of_others_is_closed(void **state)
+{
+    use_everything();
+    uint64_t before = open_descriptors();
+    use_everything();
+    assert_int_equal(open_descriptors(), before);
+}
+
+/* A daemon's files may get the number 0. */
+static void a_program_without_standard_input(void **state)
+{
+    int kept = dup(0);
+    close(0);
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_SZ, "1", 2), ERROR_SUCCESS);
+    assert_text(KEY, "x", "1");
+    store_forget();
+    assert_text(KEY, "x", "1");
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    if (kept >= 0) {
+        dup2(kept, 0);
+        close(kept);
+    }
 }
 
 /* A key that lives in a package only because of its value is no step of the package's file. */
@@ -385,6 +452,9 @@ int main(void)
         ROOT_TEST(a_damaged_line_survives_a_write_as_a_remark),
         ROOT_TEST(only_what_a_file_below_says_leaves_a_deletion_behind),
         ROOT_TEST(a_write_that_a_layer_above_would_hide_is_refused),
+        ROOT_TEST(a_change_meets_what_was_edited_in_place),
+        ROOT_TEST(no_descriptor_stays_open_and_none_of_others_is_closed),
+        ROOT_TEST(a_program_without_standard_input),
         ROOT_TEST(steps_to_a_deletion_make_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
