@@ -21,6 +21,12 @@ static bool is_low(uint32_t unit)
     return unit >= 0xdc00 && unit < 0xe000;
 }
 
+/* Empty text may be NULL, which C lets nobody count from. */
+static const unsigned char *end_of(const unsigned char *text, size_t count)
+{
+    return count ? text + count : text;
+}
+
 /* One code point from [text, end), which is not empty; false: its first byte is invalid. */
 static bool decode_long(const unsigned char **text, const unsigned char *end, uint32_t *ret)
 {
@@ -54,7 +60,7 @@ static inline bool decode(const unsigned char **text, const unsigned char *end, 
 
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + count;
+    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
     size_t needed = 0;
     while (at < end) {
         uint32_t code;
@@ -128,7 +134,7 @@ bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)
 
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + count;
+    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
     /* a buffer may hold an odd number of bytes, so units are copied as bytes, a stretch at a time
      */
     while (at < end) {
@@ -148,7 +154,7 @@ bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
 
 bool utf8_valid(const char *text, size_t count)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + count;
+    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
     uint32_t code;
     while (at < end)
         if (!decode(&at, end, &code))
