@@ -204,9 +204,9 @@ static void bytes_stand_for_a_number_of_their_size(void **state)
         assert_int_equal(RegSetValueExA(key, "b", 0, REG_BINARY, (const BYTE *)"123456789", size),
                          0);
         assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_DWORD, NULL, NULL, NULL),
-                         size == 4 ? ERROR_SUCCESS : ERROR_INVALID_DATA);
+                         size == 4 ? ERROR_SUCCESS : ERROR_DATATYPE_MISMATCH);
         assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_QWORD, NULL, NULL, NULL),
-                         size == 8 ? ERROR_SUCCESS : ERROR_INVALID_DATA);
+                         size == 8 ? ERROR_SUCCESS : ERROR_DATATYPE_MISMATCH);
         assert_int_equal(RegGetValueA(key, NULL, "b", RRF_RT_REG_BINARY, NULL, NULL, NULL), 0);
         assert_int_equal(
             RegGetValueA(key, NULL, "b", RRF_RT_DWORD | RRF_RT_REG_SZ, NULL, NULL, NULL),
