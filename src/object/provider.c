@@ -213,12 +213,28 @@ static opl_provider *provider_new(size_t count)
     return provider;
 }
 
+static bool is_there(opl_provider *provider, struct source *source)
+{
+    opl_reading none = {.provider = provider, .folder = "", .serial = provider->serial};
+    return source_load(&none, source) == ERROR_SUCCESS;
+}
+
+/* Could there be an instance later? Not if the file that lists them is missing, nor if the object
+ * in whose walk they are found is absent. */
+static bool instances_possible(opl_provider *provider, const struct object *object)
+{
+    if (object->is->lines.source)
+        return is_there(provider, source_of(provider, object->is->lines.source));
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (object->is->listed_with == provider->objects[i].is && provider->objects[i].definition)
+            return provider->objects[i].row_count > 0;
+    return true;
+}
+
 /* Could an instance, when there is one, have this row? Not if there is no such file. */
 static bool row_possible(opl_provider *provider, const struct row *row)
 {
-    opl_reading none = {.provider = provider, .folder = "", .serial = provider->serial};
-    bool one_file = row->source && !row->source->star;
-    return !one_file || source_load(&none, row->source) == ERROR_SUCCESS;
+    return !row->source || row->source->star || is_there(provider, row->source);
 }
 
 /* Reads everything once; a row that nobody has is dropped. Nothing is known about the rows of an
@@ -233,8 +249,9 @@ static LSTATUS provider_find_out(opl_provider *provider)
     provider->opening = false;
     for (size_t i = 0; i < provider->object_count && !status; i++) {
         struct object *object = &provider->objects[i];
+        bool possible = object->listing.count == 0 && instances_possible(provider, object);
         for (size_t row = 0; row < object->row_count && object->listing.count == 0; row++)
-            object->rows[row].seen = row_possible(provider, &object->rows[row]);
+            object->rows[row].seen = possible && row_possible(provider, &object->rows[row]);
         status = object_fix(object, provider);
     }
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
