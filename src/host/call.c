@@ -132,6 +132,8 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
     size_t size = 0;
     if (!judge(service, settings, &answer, &size) || !size)
         return ERROR_SUCCESS;
+    trace("host", "%s: %zu bytes passed the checks of test level %u", service->name, size,
+          settings->test_level);
     memcpy(data, answer.start, size);
     *ret_size = size;
     *ret_objects = answer.objects;

@@ -112,14 +112,29 @@ static LSTATUS collect_service(struct service *service, const struct query *quer
     return status;
 }
 
+static bool is_asked(size_t position, const struct query *query)
+{
+    const struct service *service = &host.services[position];
+    bool asked =
+        !host.settings.disabled && select_service(host.services, host.count, position, query);
+    if (!asked)
+        trace("host", "%s is not asked: %s", service->name,
+              host.settings.disabled         ? "all counters are disabled"
+              : service->disabled            ? "it is disabled"
+              : query->kind != QUERY_OBJECTS ? "the query concerns nobody"
+              : service->has_list            ? "its Object List has none of the objects"
+                                             : "each object is in the list of another");
+    return asked;
+}
+
 static LSTATUS collect_all(const struct query *query, unsigned char *data, size_t room,
                            size_t *used, uint32_t *objects)
 {
     bool more = false;
-    for (size_t i = 0; i < host.count && !host.settings.disabled; i++) {
+    for (size_t i = 0; i < host.count; i++) {
         size_t size;
         uint32_t count;
-        if (!select_service(host.services, host.count, i, query))
+        if (!is_asked(i, query))
             continue;
         LSTATUS status =
             collect_service(&host.services[i], query, data + *used, room - *used, &size, &count);

@@ -48,7 +48,13 @@ static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *
     struct buffer *text = &base->text[part][wide];
     if (!text->len)
         status = make_text(&base->merged[part], wide, text);
-    return status ? status : hand_out(text, data, size);
+    DWORD room = data ? *size : 0;
+    if (!status)
+        status = hand_out(text, data, size);
+    trace("names", "%s wanted in %03X, found in %03X; %zu bytes, room for %u: %s",
+          part == NAMES_COUNTER ? "names" : "explanations", (unsigned)language, (unsigned)base->id,
+          text->len, (unsigned)room, status_text(status));
+    return status;
 }
 
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size)
