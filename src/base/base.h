@@ -8,6 +8,7 @@
 #ifndef OPL_BASE_H
 #define OPL_BASE_H
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,6 +122,13 @@ const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
 const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
 void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
+
+/* ---- lock.c: locks that are open in a child of fork(), which waits for their holders ---- */
+void lock_take(pthread_mutex_t *lock);
+void lock_release(pthread_mutex_t *lock);
+void lock_take_shared(pthread_rwlock_t *lock);
+void lock_take_alone(pthread_rwlock_t *lock);
+void lock_release_rw(pthread_rwlock_t *lock);
 
 /* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
  * Thread-safe; what handle_get returned stays the caller's to protect against a concurrent close. A

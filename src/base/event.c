@@ -57,7 +57,7 @@ static struct repetition *row_of(uint64_t what)
 static bool is_due(uint64_t what, unsigned *ret_held_back)
 {
     int64_t now = event_clock();
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     struct repetition *row = row_of(what);
     bool due = row->written < SINGLE_EVENTS || now - row->last_written >= silence;
     row->last_seen = now;
@@ -69,7 +69,7 @@ static bool is_due(uint64_t what, unsigned *ret_held_back)
     } else {
         row->held_back++;
     }
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return due;
 }
 

@@ -63,13 +63,13 @@ LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret)
     uint32_t slot = 0;
     if (!object)
         return ERROR_INVALID_PARAMETER;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     LSTATUS status = take_slot(table, &slot);
     if (status == ERROR_SUCCESS) {
         table->slots[slot].object = object;
         *ret = compose(table, slot);
     }
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return status;
 }
 
@@ -92,12 +92,12 @@ static void release(struct handle_table *table, struct handle_slot *slot)
 
 static void *look(struct handle_table *table, uintptr_t handle, bool take)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     struct handle_slot *slot = find(table, handle);
     void *object = slot ? slot->object : NULL;
     if (slot && take)
         release(table, slot);
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return object;
 }
 

@@ -69,12 +69,12 @@ static void find_out(void)
 
 static const char *ask(char *const *place, const char *otherwise)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     if (!known)
         find_out();
     known = true;
     const char *answer = *place ? *place : otherwise;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return answer;
 }
 
@@ -107,11 +107,11 @@ void place_forget(void)
 {
     char **all[] = {&places.vendor, &places.machine, &places.user,
                     &places.root,   &places.events,  &places.sysroot};
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     for (size_t i = 0; i < COUNT(all); i++) {
         free(*all[i]);
         *all[i] = NULL;
     }
     known = false;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
 }

@@ -22,20 +22,20 @@ static pthread_mutex_t spent_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct question *question_take(void)
 {
-    pthread_mutex_lock(&spent_lock);
+    lock_take(&spent_lock);
     struct question *question = spent;
     if (question)
         spent = question->next;
-    pthread_mutex_unlock(&spent_lock);
+    lock_release(&spent_lock);
     return question ? question : malloc(sizeof(*question));
 }
 
 static void question_return(struct question *question)
 {
-    pthread_mutex_lock(&spent_lock);
+    lock_take(&spent_lock);
     question->next = spent;
     spent = question;
-    pthread_mutex_unlock(&spent_lock);
+    lock_release(&spent_lock);
 }
 
 static const char *kind_text(enum query_kind kind)

@@ -86,14 +86,14 @@ static LSTATUS lock_current_services(void)
 {
     uint64_t generation = registry_generation();
     LSTATUS status = ERROR_SUCCESS;
-    pthread_rwlock_rdlock(&host.lock);
+    lock_take_shared(&host.lock);
     while (!status && (!host.known || host.generation != generation)) {
-        pthread_rwlock_unlock(&host.lock);
-        pthread_rwlock_wrlock(&host.lock);
+        lock_release_rw(&host.lock);
+        lock_take_alone(&host.lock);
         if (!host.known || host.generation != generation)
             status = reload(generation);
-        pthread_rwlock_unlock(&host.lock);
-        pthread_rwlock_rdlock(&host.lock);
+        lock_release_rw(&host.lock);
+        lock_take_shared(&host.lock);
     }
     return status;
 }
@@ -103,12 +103,12 @@ static LSTATUS collect_service(struct service *service, const struct query *quer
 {
     LSTATUS status = ERROR_SUCCESS;
     *ret_size = 0;
-    pthread_mutex_lock(&service->code->lock);
+    lock_take(&service->code->lock);
     inside_provider = true;
     if (!service->code->off_for_session && library_open(service) == ERROR_SUCCESS)
         status = call_collect(service, &host.settings, query, data, room, ret_size, ret_objects);
     inside_provider = false;
-    pthread_mutex_unlock(&service->code->lock);
+    lock_release(&service->code->lock);
     return status;
 }
 
@@ -160,7 +160,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
     LSTATUS status = lock_current_services();
     if (!status)
         status = collect_all(query, data, room, ret_size, ret_objects);
-    pthread_rwlock_unlock(&host.lock);
+    lock_release_rw(&host.lock);
     return status;
 }
 
@@ -168,8 +168,8 @@ void host_close(void)
 {
     if (inside_provider)
         return;
-    pthread_rwlock_wrlock(&host.lock);
+    lock_take_alone(&host.lock);
     for (size_t i = 0; i < host.count; i++)
         library_close(&host.services[i], !host.services[i].keep_resident);
-    pthread_rwlock_unlock(&host.lock);
+    lock_release_rw(&host.lock);
 }

@@ -27,13 +27,13 @@ const char *library_shipped_folder(void)
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
     static char *folder;
     static bool known;
-    pthread_mutex_lock(&once);
+    lock_take(&once);
     if (!known) {
         FREE_AUTO char *path = text_format("%s/providers", place_vendor());
         folder = path ? realpath(path, NULL) : NULL;
         known = true;
     }
-    pthread_mutex_unlock(&once);
+    lock_release(&once);
     return folder;
 }
 

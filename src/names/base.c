@@ -291,11 +291,11 @@ LSTATUS names_refresh(void)
 
 void names_forget(void)
 {
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     drop_languages();
     while (vendor_count)
         name_table_done(&vendor[--vendor_count].table);
     vendor_read = false;
     name_intern_forget();
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
 }

@@ -10,11 +10,11 @@ enum { LANGUAGE_ID_ROOM = 8 };
 
 bool names_language_installed(uint32_t language)
 {
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     const struct name_language *base =
         names_refresh() == ERROR_SUCCESS ? names_base_exactly(names_language(language)) : NULL;
     bool installed = base && base->installed;
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     return installed;
 }
 
@@ -22,12 +22,12 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
 {
     uint32_t ids[MOST_LANGUAGES];
     size_t count = 0;
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     LSTATUS status = names_refresh();
     for (size_t i = 0; i < names_language_count; i++)
         if (names_languages[i]->installed)
             ids[count++] = names_languages[i]->id;
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     for (size_t i = 0; i < count; i++) {
         char id[LANGUAGE_ID_ROOM];
         snprintf(id, sizeof id, "%03X", (unsigned)(ids[i] & 0xffff));
@@ -40,7 +40,7 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
 const char *names_lookup(uint32_t index, uint32_t language)
 {
     const char *text = NULL;
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     if (names_refresh() == ERROR_SUCCESS) {
         const struct name_language *base = names_base(language);
         enum names_part part = names_part_of(index);
@@ -48,7 +48,7 @@ const char *names_lookup(uint32_t index, uint32_t language)
         if (!text) /* a program may have written it into the other table */
             text = name_table_find(&base->merged[NAMES_PARTS - 1 - part], index);
     }
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     return text;
 }
 
@@ -93,9 +93,9 @@ static uint32_t find_name(struct name_language *base, const char *name)
 
 uint32_t names_find(const char *name, uint32_t language)
 {
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     uint32_t index = names_refresh() == ERROR_SUCCESS ? find_name(names_base(language), name) : 0;
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     return index;
 }
 
@@ -109,14 +109,14 @@ static uint32_t highest(const struct name_table *table, uint32_t parity, uint32_
 
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
 {
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     LSTATUS status = names_refresh();
     uint32_t counter = NAMES_BASE_INDEX - 1, help = NAMES_BASE_INDEX;
     for (size_t i = 0; i < names_language_count; i++) {
         counter = highest(&names_languages[i]->merged[NAMES_COUNTER], 0, counter);
         help = highest(&names_languages[i]->merged[NAMES_HELP], 1, help);
     }
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     if (status == ERROR_SUCCESS) {
         *ret_counter = counter;
         *ret_help = help;

@@ -111,11 +111,11 @@ LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, 
     BUFFER_AUTO wanted = {0};
     language = names_language(language);
     struct difference difference = {.part = part};
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     LSTATUS status = compare_with_base(language, multi, size, &difference);
     if (status == ERROR_SUCCESS)
         status = print(&difference.table, &wanted);
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     trace("names", "%zu texts of language %03X differ", difference.table.count, (unsigned)language);
     name_table_done(&difference.table);
     if (status != ERROR_SUCCESS)

@@ -61,8 +61,8 @@ LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *dat
 {
     if (!size)
         return ERROR_INVALID_PARAMETER;
-    pthread_mutex_lock(&names_lock);
+    lock_take(&names_lock);
     LSTATUS status = answer(part, language, wide, data, size);
-    pthread_mutex_unlock(&names_lock);
+    lock_release(&names_lock);
     return status;
 }

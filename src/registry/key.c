@@ -38,7 +38,7 @@ static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
     key->holders = 1;
     key->access = access;
     key->mount = mount_of_path(path);
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     LSTATUS status = handle_new(&handles, key, &handle);
     if (status) {
         free(key);
@@ -49,7 +49,7 @@ static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
             key->next->link = &key->next;
         open_keys = key;
     }
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     *ret = (HKEY)handle;
     return status;
 }
@@ -81,7 +81,7 @@ static const char *root_path(HKEY key)
 
 static LSTATUS hold_handle(HKEY key, struct held *ret)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     struct open_key *found = handle_get(&handles, (uintptr_t)key);
     if (found) {
         found->holders++;
@@ -89,7 +89,7 @@ static LSTATUS hold_handle(HKEY key, struct held *ret)
             .path = found->path, .access = found->access, .mount = found->mount, .key = found};
     }
     bool deleted = found && found->deleted;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return !found ? ERROR_INVALID_HANDLE : deleted ? ERROR_KEY_DELETED : ERROR_SUCCESS;
 }
 
@@ -107,9 +107,9 @@ void held_done(struct held *held)
 {
     if (!held->key)
         return;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     drop(held->key);
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
 }
 
 static bool at_or_below(const char *path, const char *above)
@@ -122,11 +122,11 @@ static bool at_or_below(const char *path, const char *above)
 /* `below`: the key itself lives on. */
 static void mark_deleted(const char *path, bool below)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     for (struct open_key *key = open_keys; key; key = key->next)
         if (at_or_below(key->path, path) && (!below || strlen(key->path) > strlen(path)))
             key->deleted = true;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
 }
 
 /* ---- opening ---- */
@@ -220,11 +220,11 @@ LSTATUS key_close(HKEY key)
         return mount->close ? mount->close() : ERROR_SUCCESS;
     if (root_path(key))
         return ERROR_SUCCESS;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     struct open_key *closed = handle_take(&handles, (uintptr_t)key);
     if (closed)
         drop(closed);
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return closed ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
 }
 

@@ -41,10 +41,10 @@ static void find_folders(void)
 
 const char *store_folder(enum registry_layer layer)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     find_folders();
     const char *path = store.folders[layer].path;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return path;
 }
 
@@ -58,7 +58,7 @@ static void free_snapshot(struct snapshot *snapshot)
 
 void store_forget(void)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     for (int i = 0; i < STORE_LAYERS; i++) {
         folder_forget(&store.folders[i]);
         free(store.folders[i].files);
@@ -68,7 +68,7 @@ void store_forget(void)
     memset(&store.folders, 0, sizeof store.folders);
     store.current = NULL;
     store.known = false;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
 }
 
 /* ---- merging ---- */
@@ -152,36 +152,36 @@ static LSTATUS refresh(bool every_file)
 
 LSTATUS store_hold(const struct snapshot **ret)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     LSTATUS status = refresh(false);
     *ret = status ? NULL : store.current;
     if (!status)
         store.current->holders++;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return status;
 }
 
 void store_drop(const struct snapshot **snapshot)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     free_snapshot((struct snapshot *)*snapshot);
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
 }
 
 LSTATUS store_refresh_all(void)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     LSTATUS status = refresh(true);
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return status;
 }
 
 uint64_t registry_generation(void)
 {
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     refresh(false);
     uint64_t generation = store.generation;
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return generation;
 }
 
@@ -207,14 +207,14 @@ static bool exists_behind(const struct tree_key *file, const char *path, const c
 bool store_below_has(enum registry_layer layer, const char *path, const char *value)
 {
     bool has = false;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     for (int i = 0; i <= (int)layer; i++)
         for (size_t j = 0; j < store.folders[i].count; j++) {
             const struct layer_file *file = &store.folders[i].files[j];
             if (file->tree && !(i == (int)layer && !strcmp(file->name, MANUAL_FILE)))
                 has = exists_behind(file->tree, path, value, has);
         }
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return has;
 }
 
@@ -234,11 +234,11 @@ static bool file_hides(const struct tree_key *key, const char *path, const char 
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value)
 {
     bool hides = false;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     for (int i = (int)layer + 1; i < STORE_LAYERS; i++)
         for (size_t j = 0; !hides && j < store.folders[i].count; j++)
             hides = store.folders[i].files[j].tree &&
                     file_hides(store.folders[i].files[j].tree, path, value);
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
     return hides;
 }

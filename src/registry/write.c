@@ -209,7 +209,7 @@ static LSTATUS apply(struct writing *writing, struct change *change)
 LSTATUS store_write(enum registry_layer layer, struct change *change)
 {
     struct writing writing = {.layer = layer, .folder = -1, .lock = -1};
-    pthread_mutex_lock(&writers);
+    lock_take(&writers);
     bool deletes = change->kind == CHANGE_DELETE_VALUE || change->kind == CHANGE_DELETE_KEY;
     /* what is not there need not be deleted: no folder is made for that */
     LSTATUS status = deletes ? check_change(layer, change) : ERROR_SUCCESS;
@@ -223,7 +223,7 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
         close(writing.folder);
     tree_free(writing.manual);
     buffer_done(&writing.remarks);
-    pthread_mutex_unlock(&writers);
+    lock_release(&writers);
     if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
         return ERROR_SUCCESS; /* somebody was faster */
     return status;

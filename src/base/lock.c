@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks that survive fork(). A program forks while other threads ask; their locks would stay locked
+ * in the child for ever. So whoever holds any lock of the library is inside one gate, and a fork
+ * waits until the gate is empty: it sees every table whole and every lock open.
+ */
+#include "base/base.h"
+
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+/* a fork must not wait for ever in a program that always asks */
+#define GATE_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#else
+#define GATE_INITIALIZER PTHREAD_RWLOCK_INITIALIZER
+#endif
+
+static pthread_rwlock_t gate = GATE_INITIALIZER;
+static pthread_once_t registered = PTHREAD_ONCE_INIT;
+static _Thread_local unsigned held; /* locks of this thread; only the first one enters the gate */
+
+/* A provider that forks inside Collect holds locks itself: it cannot wait for them. */
+static void before_fork(void)
+{
+    if (!held)
+        pthread_rwlock_wrlock(&gate);
+}
+
+static void after_fork_in_parent(void)
+{
+    if (!held)
+        pthread_rwlock_unlock(&gate);
+}
+
+static void after_fork_in_child(void)
+{
+    gate = (pthread_rwlock_t)GATE_INITIALIZER;
+    if (held)
+        pthread_rwlock_rdlock(&gate);
+}
+
+/* At the first lock, not in a constructor; the library is never unloaded. */
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+static void enter(void)
+{
+    pthread_once(&registered, watch_forks);
+    if (!held)
+        pthread_rwlock_rdlock(&gate);
+    held++;
+}
+
+static void leave(void)
+{
+    if (--held == 0)
+        pthread_rwlock_unlock(&gate);
+}
+
+void lock_take(pthread_mutex_t *lock)
+{
+    enter();
+    pthread_mutex_lock(lock);
+}
+
+void lock_release(pthread_mutex_t *lock)
+{
+    pthread_mutex_unlock(lock);
+    leave();
+}
+
+void lock_take_shared(pthread_rwlock_t *lock)
+{
+    enter();
+    pthread_rwlock_rdlock(lock);
+}
+
+void lock_take_alone(pthread_rwlock_t *lock)
+{
+    enter();
+    pthread_rwlock_wrlock(lock);
+}
+
+void lock_release_rw(pthread_rwlock_t *lock)
+{
+    pthread_rwlock_unlock(lock);
+    leave();
+}
