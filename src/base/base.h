@@ -34,6 +34,8 @@ enum {
 
 /* ---- status.c ---- */
 LSTATUS status_from_errno(int error);
+/* No memory, no descriptors: it says nothing about what was asked, the next try may do better. */
+bool status_is_passing(LSTATUS status);
 /* A short lower-case sentence without period, "status N" for unknown codes; never NULL. */
 const char *status_text(LSTATUS status);
 

@@ -137,3 +137,9 @@ const char *status_text(LSTATUS status)
     snprintf(unknown, sizeof unknown, "status %lu", (unsigned long)(uint32_t)status);
     return unknown;
 }
+
+bool status_is_passing(LSTATUS status)
+{
+    return status == ERROR_TOO_MANY_OPEN_FILES || status == ERROR_NOT_ENOUGH_MEMORY ||
+           status == ERROR_OUTOFMEMORY || status == ERROR_NO_SYSTEM_RESOURCES;
+}

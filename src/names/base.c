@@ -61,36 +61,53 @@ static void add_vendor_text(struct name_table *table, const struct buffer *conte
     }
 }
 
-static void read_vendor_file(int folder, const char *file)
+static LSTATUS read_vendor_file(int folder, const char *file)
 {
     static const char ending[] = ".names";
     const char *dot = strrchr(file, '.');
     uint32_t id;
     BUFFER_AUTO content = {0};
     if (!dot || strcmp(dot, ending) != 0 || !language_of(file, (size_t)(dot - file), &id))
-        return;
+        return ERROR_SUCCESS;
     LSTATUS status =
-        vendor_count < MOST_LANGUAGES ? file_read(folder, file, &content) : ERROR_NOT_ENOUGH_MEMORY;
+        vendor_count < MOST_LANGUAGES ? file_read(folder, file, &content) : ERROR_BUFFER_OVERFLOW;
     if (status != ERROR_SUCCESS) {
         trace("names", "cannot read %s: %s", file, status_text(status));
-        return;
+        return status;
     }
     struct vendor_base *base = &vendor[vendor_count++];
     base->id = id;
     add_vendor_text(&base->table, &content, file);
+    return ERROR_SUCCESS;
 }
 
-static void read_vendor(void)
+static void forget_vendor(void)
 {
+    for (size_t i = 0; i < vendor_count; i++)
+        name_table_done(&vendor[i].table);
+    memset(vendor, 0, sizeof vendor);
+    vendor_count = 0;
+    vendor_read = false;
+}
+
+/* A file that is damaged or not there costs only itself; without descriptors nothing is known. */
+static LSTATUS read_vendor(void)
+{
+    LSTATUS status = ERROR_SUCCESS;
     FREE_AUTO char *path = text_format("%s/data/names", place_vendor());
     DIR *folder = path ? opendir(path) : NULL;
     if (!folder)
+        status = status_from_errno(errno);
+    if (!folder)
         trace("names", "no name bases in %s", path ? path : "the vendor's folder");
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        read_vendor_file(dirfd(folder), entry->d_name);
+    for (struct dirent *entry; folder && !status_is_passing(status) && (entry = readdir(folder));)
+        status = read_vendor_file(dirfd(folder), entry->d_name);
     if (folder)
         closedir(folder);
-    vendor_read = true;
+    vendor_read = !status_is_passing(status);
+    if (!vendor_read)
+        forget_vendor();
+    return vendor_read ? ERROR_SUCCESS : status;
 }
 
 /* ---- building ---- */
@@ -274,8 +291,9 @@ LSTATUS names_refresh(void)
     uint64_t generation = registry_generation();
     if (built && generation == built_from)
         return ERROR_SUCCESS;
-    if (!vendor_read)
-        read_vendor();
+    LSTATUS status = vendor_read ? ERROR_SUCCESS : read_vendor();
+    if (status)
+        return status;
     drop_languages();
     if (!build()) {
         drop_languages();
@@ -293,9 +311,7 @@ void names_forget(void)
 {
     lock_take(&names_lock);
     drop_languages();
-    while (vendor_count)
-        name_table_done(&vendor[--vendor_count].table);
-    vendor_read = false;
+    forget_vendor();
     name_intern_forget();
     lock_release(&names_lock);
 }

@@ -198,7 +198,8 @@ static bool is_hive_name(const char *name)
 }
 
 /* Adds the file to `fresh`: what was read of it before if it is the same, else read anew. A file
- * that cannot be read or trusted says nothing, and is not tried again before it changes. */
+ * that cannot be read or trusted says nothing, and is not tried again before it changes; but when
+ * this process lacks descriptors or memory, nothing is known of the file. */
 static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
                          struct layer_folder *fresh, bool *ret_changed)
 {
@@ -221,6 +222,10 @@ static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *na
         LSTATUS status = file_load(folder->layer, dir_fd, name, &state, &file.tree, NULL);
         *ret_changed = true;
         file.state = status ? file.state : state;
+        if (status_is_passing(status)) {
+            free(file.name);
+            return status;
+        }
         if (status && status != ERROR_ACCESS_DENIED && status != ERROR_FILE_NOT_FOUND)
             event_report("Perflib", EVENT_FILE_NOT_READ, EVENT_WARNING, name, "ignored: %s",
                          status_text(status));
@@ -255,6 +260,7 @@ static LSTATUS list_folder(struct layer_folder *folder, int dir_fd, bool *ret_ch
     DIR *listing = fdopendir(dir_fd);
     if (!listing) {
         close(dir_fd);
+        folder->state = (struct file_state){0};
         return ERROR_NOT_ENOUGH_MEMORY;
     }
     struct layer_folder fresh = {.layer = folder->layer};
@@ -295,6 +301,11 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
     struct stat st;
     int fd;
     LSTATUS status = open_folder(folder, &st, &fd);
+    if (status_is_passing(status)) {
+        close_auto(&fd);
+        folder->state = (struct file_state){0};
+        return status;
+    }
     if (status) {
         *ret_changed |= folder->count > 0;
         if (fd >= 0)
