@@ -115,7 +115,7 @@ static uint64_t entries_count(const char *entries, long bytes)
 static bool count_by_reading(opl_provider *provider, const char *path, uint64_t *ret)
 {
     long bytes;
-    int fd = openat(provider_root(provider), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = source_openat(provider_root(provider), path, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return false;
     *ret = 0;

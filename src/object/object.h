@@ -197,6 +197,9 @@ struct opl_provider {
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
 };
+int source_openat(int dir_fd, const char *path, int flags);
+/* Did an open of this thread fail for want of descriptors since this was last asked? */
+bool source_lacked(void);
 int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
 bool provider_live(void);                  /* the system root is "/" */
 

@@ -115,6 +115,7 @@ static void provider_notice_fork(opl_provider *provider)
 static void provider_read(opl_provider *provider)
 {
     provider_notice_fork(provider);
+    source_lacked();
     provider->collection = ++provider->serial;
     provider->time = clock_filetime();
     provider->failed = false;
@@ -185,6 +186,8 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
     provider_totals(provider);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
+    if (source_lacked()) /* zeros that are no zeros */
+        return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
     if (size > room || size > UINT32_MAX)
         return ERROR_MORE_DATA;
@@ -254,6 +257,8 @@ static LSTATUS provider_find_out(opl_provider *provider)
             object->rows[row].seen = possible && row_possible(provider, &object->rows[row]);
         status = object_fix(object, provider);
     }
+    if (source_lacked())
+        return ERROR_TOO_MANY_OPEN_FILES; /* what is missing now may be there at the next try */
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 

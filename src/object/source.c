@@ -24,13 +24,31 @@ static bool kept_is_ours(const struct kept *kept)
            now.st_ino == kept->inode;
 }
 
+static _Thread_local bool lacked; /* descriptors or memory for one, since it was last asked */
+
+/* openat, close-on-exec, that remembers when it failed for want of descriptors: then the file says
+ * nothing about what this machine has. */
+int source_openat(int dir_fd, const char *path, int flags)
+{
+    int fd = openat(dir_fd, path, flags | O_CLOEXEC);
+    lacked |= fd < 0 && status_is_passing(status_from_errno(errno));
+    return fd;
+}
+
+bool source_lacked(void)
+{
+    bool told = lacked;
+    lacked = false;
+    return told;
+}
+
 /* The descriptor, opened if there is none or the program has closed it; -1 with errno. */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
 {
     if (kept_is_ours(kept))
         return kept->fd;
     struct stat now;
-    kept->fd = openat(dir_fd, path, flags | O_CLOEXEC);
+    kept->fd = source_openat(dir_fd, path, flags);
     if (kept->fd < 0)
         return -1;
     if (fstat(kept->fd, &now) == 0) {
@@ -207,7 +225,7 @@ static int source_open_instance(opl_reading *reading, struct source *source,
         return -1;
     }
     return lasting ? kept_open(&lasting->kept, folder, path, O_RDONLY)
-                   : openat(folder, path, O_RDONLY | O_CLOEXEC);
+                   : source_openat(folder, path, O_RDONLY);
 }
 
 static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
