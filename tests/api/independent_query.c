@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The performance keys once more, from the documents alone: odd query strings, odd calls, languages,
+ * The performance keys once more, from the documents alone: odd query strings and calls, languages,
  * names written by hand, and the answers beside ps, /proc and the recorded Windows blocks.
  */
 #include "independent.h"
@@ -244,7 +244,7 @@ INDEPENDENT(c80_names_by_hand_in_every_language)
         CHECK_IS(RegOpenKeyExA(perflib, code, 0, KEY_QUERY_VALUE | KEY_SET_VALUE, &key), 0);
         snprintf(text, sizeof(text), "Meine Größe %s", code);
         append_pair(key, "Counter", name, text);
-        append_pair(key, "Help", help, "Was sie ist.");
+        append_pair(key, "Help", help, "Wozu?");
         CHECK_IS(RegCloseKey(key), 0);
     }
     CHECK(count >= 5);
@@ -263,7 +263,7 @@ INDEPENDENT(c80_names_by_hand_in_every_language)
         CHECK(answer_name(230) && answer_name(2));
         snprintf(query, sizeof(query), "eXpLaIn %s", code);
         CHECK_IS(ask(query), 0);
-        CHECK(answer_name(help) && !strcmp(answer_name(help), "Was sie ist."));
+        CHECK(answer_name(help) && !strcmp(answer_name(help), "Wozu?"));
         CHECK_IS(RegOpenKeyExA(perflib, code, 0, KEY_READ, &key), 0);
         CHECK_IS(ask_key(key, "Counter"), 0);
         CHECK(answer_name(name) && !strcmp(answer_name(name), text));
