@@ -16,7 +16,11 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
 {
     struct value value;
     LSTATUS status = value_read(key, name, &value);
-    if (!status && (!showing->reg->type || value.type == showing->type)) {
+    if (status == ERROR_FILE_NOT_FOUND && !*name && !showing->reg->recursive) {
+        printf("\n%s\n    (Default)    REG_SZ    (value not set)\n", full);
+        showing->shown++;
+        status = ERROR_SUCCESS;
+    } else if (!status && (!showing->reg->type || value.type == showing->type)) {
         if (full)
             printf("\n%s\n", full);
         value_print(name, &value);
@@ -26,10 +30,13 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
     return status;
 }
 
-static LSTATUS show_values(struct showing *showing, HKEY key)
+/* Windows prints no line for a key itself that has no values. */
+static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
 {
     struct names names;
     LSTATUS status = names_read(key, true, &names);
+    if (!status && (names.count || showing->reg->recursive))
+        printf("\n%s\n", full);
     for (size_t i = 0; !status && i < names.count; i++) {
         status = show_value(showing, key, NULL, names.names[i]);
         if (status == ERROR_FILE_NOT_FOUND)
@@ -76,7 +83,7 @@ static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
             status = show_below(showing, key, full, names.names[i]);
         else
             printf("%s\\%s\n", full, names.names[i]);
-    showing->shown += !named_only && names.count > 0;
+    showing->shown += !named_only && !showing->reg->recursive && names.count > 0;
     names_done(&names);
     return status;
 }
@@ -91,8 +98,7 @@ static LSTATUS show_key(struct showing *showing, HKEY key, const char *full)
         if (status == ERROR_FILE_NOT_FOUND && showing->reg->recursive)
             status = ERROR_SUCCESS;
     } else {
-        printf("\n%s\n", full);
-        status = show_values(showing, key);
+        status = show_values(showing, key, full);
     }
     return status ? status : show_subkeys(showing, key, full);
 }
