@@ -10,7 +10,8 @@ enum { SIMILAR = 4, TOO_UNLIKE = 4 };
 
 static bool is_index(const char *text)
 {
-    return *text && strlen(text) <= 10 && strspn(text, "0123456789") == strlen(text);
+    return *text && strlen(text) <= 10 && strspn(text, "0123456789") == strlen(text) &&
+           strtoull(text, NULL, 10) <= UINT32_MAX;
 }
 
 static void look_up(const struct names *names, struct wanted *wanted)

@@ -183,9 +183,10 @@ static void output_begin(struct pcview *view)
         view->out = stdout;
 }
 
-/* False: it could not be written, and that was said. */
+/* False: it could not be written, and that was said, once. */
 static bool output_end(struct pcview *view)
 {
+    static bool said;
     if (view->out != stdout && fclose(view->out) == 0) {
         print_trimmed(collected, stdout);
         free(collected);
@@ -193,7 +194,9 @@ static bool output_end(struct pcview *view)
     view->out = stdout;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    fprintf(stderr, "pcview: cannot write: %s\n", strerror(errno));
+    if (!said)
+        fprintf(stderr, "pcview: cannot write: %s\n", strerror(errno));
+    said = true;
     return false;
 }
 
