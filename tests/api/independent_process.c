@@ -125,7 +125,7 @@ INDEPENDENT(sixteen_threads_at_once)
     all_is_well();
 }
 
-static volatile int stop;
+static _Atomic int stop;
 
 static void *ask_until_told(void *data)
 {

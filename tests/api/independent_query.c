@@ -157,6 +157,7 @@ INDEPENDENT(a_connected_key_has_its_own_life)
     CHECK(RegConnectRegistryA("no-such-machine", HKEY_PERFORMANCE_DATA, &one) != 0);
 }
 
+/* An empty variable counts as not set. */
 static const struct {
     const char *lc_all, *lc_messages, *lang, *install, *processor_name;
     LANGID primary;
@@ -166,7 +167,7 @@ static const struct {
     {"es_ES.UTF-8", "ru_RU.UTF-8", "de_DE.UTF-8", NULL,   "Proceso",        0x0a},
     {"fr_FR",       NULL,          NULL,          "040C", "Processus",      0x0c},
     {"C",           "de_DE",       "de_DE",       "0409", "Process",        0x09},
-    {"",            "de_AT@euro",  "ru_RU",       NULL,   "Prozess",        0x07}, /* an empty variable is not set */
+    {"",            "de_AT@euro",  "ru_RU",       NULL,   "Prozess",        0x07},
     {"tlh_XX",      NULL,          NULL,          NULL,   "Process",        0x00},
     {NULL,          NULL,          NULL,          "0409", "Process",        0x09},
 };
