@@ -370,9 +370,9 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     if (good && panel->form == PANEL_BARS && table.column_count)
         text_clean(table.columns[0].title, detail, sizeof detail);
     else if (good && panel->form == PANEL_TABLE)
-        snprintf(detail, sizeof detail, "%zu %s%s%s", table.row_count,
-                 view_object_single(object) ? "counters" : "instances",
-                 *watch->filter ? " with " : "", watch->filter);
+        snprintf(detail, sizeof detail, "%zu %s%s%s%s", table.row_count,
+                 view_object_single(object) ? "counter" : "instance",
+                 table.row_count == 1 ? "" : "s", *watch->filter ? " with " : "", watch->filter);
     draw_head(canvas, object->title, detail);
     const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
     bool explain = watch->explain && focus && panel->form == PANEL_TABLE;
