@@ -86,7 +86,7 @@ static struct instance *listing_new(opl_listing *listing)
 static void listing_name(opl_listing *listing, struct instance *instance, const char *name,
                          size_t bytes)
 {
-    if (!names_grow(listing, bytes))
+    if (!bytes || !names_grow(listing, bytes))
         return;
     uint16_t *out = listing->names + listing->names_used;
     size_t units = 0;

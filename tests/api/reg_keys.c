@@ -152,9 +152,7 @@ static void delete_tree_with_and_without_subkey(void **state)
 
 static void subkeys_one_by_one(void **state)
 {
-    static const char *const names[] = {"beta", "Alpha",
-                                        "g\xc3\xa9"
-                                        "ant"};
+    static const char *const names[] = {"beta", "Alpha", "g\303\251ant"};
     HKEY key = made(KEY_ALL_ACCESS), sub;
     char name[16] = "untouched", class_name[4] = "xxx";
     WCHAR wide[16];

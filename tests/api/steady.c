@@ -14,7 +14,10 @@
 
 static volatile unsigned long allocations; /* the compiler thinks that malloc changes nothing */
 
-#ifdef __SANITIZE_ADDRESS__
+#ifndef __has_feature /* gcc says it otherwise */
+#define __has_feature(what) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
                                               void (*on_free)(const volatile void *));
 static void count_malloc(const volatile void *memory, size_t size)

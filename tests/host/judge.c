@@ -22,7 +22,7 @@
 
 static char root[] = "/tmp/openperflib-judge-XXXXXX";
 static char notes_path[64], events_path[64];
-static unsigned char data[1 << 20];
+static unsigned char data[16 << 20]; /* other tests may start thousands of processes */
 static DWORD size;
 
 static void set(const char *key, const char *name, DWORD type, const void *value, DWORD bytes)

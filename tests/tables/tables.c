@@ -271,7 +271,8 @@ static void look_at_roots(void)
 {
     char folder[1024], root[2048];
     snprintf(folder, sizeof folder, "%s/tests/roots", source_root());
-    DIR *roots = opendir(folder);
+    static DIR *roots; /* not lost in a child that ends in the middle */
+    roots = opendir(folder);
     if (!roots)
         wrong("%s cannot be read", folder);
     for (struct dirent *entry; roots && (entry = readdir(roots));) {
