@@ -397,6 +397,8 @@ static void use_everything(void)
 static void no_descriptor_stays_open_and_none_of_others_is_closed(void **state)
 {
     use_everything();
+    while (fcntl(0, F_GETFD) == -1) /* standard input is one of others */
+        assert_true(open("/dev/null", O_RDONLY) >= 0);
     uint64_t before = open_descriptors();
     use_everything();
     assert_int_equal(open_descriptors(), before);
