@@ -399,6 +399,25 @@ static void the_object_says_what_it_was_told(void **state)
     assert_int_equal(finish(&built).type.DetailLevel, PERF_DETAIL_EXPERT);
 }
 
+/* The easiest of its counters, wherever it stands; what lies behind them is none of them. */
+static void an_object_without_level_has_its_easiest_counters(void **state)
+{
+    opl_build_object_info info = {2, 3, 0, 1, true, 0, 0, 0};
+    for (DWORD count = 1; count <= 4; count++)
+        for (DWORD easiest = 0; easiest < count; easiest++) {
+            opl_build_counter counters[5];
+            struct built built;
+            for (DWORD i = 0; i < 5; i++)
+                counters[i] = (opl_build_counter){
+                    .name_index = 4 + 2 * i, .type = PERF_COUNTER_RAWCOUNT, .level = 300 + i};
+            counters[easiest].level = 200;
+            counters[count].level = 100;
+            begin(&built, sizeof(built.bytes));
+            opl_build_object(&built.build, &info, counters, count);
+            assert_int_equal(finish(&built).type.DetailLevel, 200);
+        }
+}
+
 static void c44_nothing_built_is_success_with_zeros(void **state)
 {
     struct built built;
@@ -565,6 +584,7 @@ int main(void)
         cmocka_unit_test(odd_addresses_are_fine),
         cmocka_unit_test(an_object_without_instances_at_the_end_is_padded),
         cmocka_unit_test(the_object_says_what_it_was_told),
+        cmocka_unit_test(an_object_without_level_has_its_easiest_counters),
         cmocka_unit_test(c44_nothing_built_is_success_with_zeros),
         cmocka_unit_test(misuse_is_an_invalid_parameter),
         cmocka_unit_test(as_many_counters_as_allowed),
