@@ -244,7 +244,8 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     if (row->flags & TIME_BASE && *time_base <= 0)
         return (PDH_STATUS)PDH_CALC_NEGATIVE_TIMEBASE;
-    from.time_base = time_base ? (double)*time_base : 0;
+    if (time_base)
+        from.time_base = (double)*time_base;
     status = read_operands(row, newest, before, &from);
     if (status)
         return status;
