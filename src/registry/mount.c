@@ -43,6 +43,16 @@ static bool is_wanted(void *self, const char *name)
     return !search->found;
 }
 
+/* Another name of a key is there, though nobody lists it. */
+static bool is_alias(const char *path)
+{
+    const struct mount *mount = registry_tables.mounts;
+    for (; mount && mount->path; mount++)
+        if (mount->alias && text_equal_fold(mount->path, path))
+            return true;
+    return false;
+}
+
 bool virtual_key(const char *path)
 {
     const char *last = strrchr(path, '\\');
@@ -51,7 +61,7 @@ bool virtual_key(const char *path)
     for (; last && keys && keys->path; keys++)
         if (parent_is(path, keys->path) && !keys->each(is_wanted, &search) && search.found)
             return true;
-    return false;
+    return is_alias(path);
 }
 
 const struct registry_virtual_keys *virtual_keys_of(const char *path)

@@ -72,6 +72,7 @@ struct mount {
     LSTATUS enum_key_status;  /* RegEnumKeyEx */
     const char *const *names; /* RegEnumValue and RegQueryInfoKey: the values' names, NULL-ended */
     LSTATUS (*close)(void);   /* RegCloseKey; NULL: nothing to do */
+    bool alias;               /* another name of a key: opened, but no subkey that is counted */
     HKEY opens_as;            /* RegOpenKeyEx without KEY_SET_VALUE answers this predefined key */
 };
 /* Values that are computed, merged over what the files say: Last Counter, InstallLanguage, ... */

@@ -94,7 +94,7 @@ static bool add_fixed_keys(struct tree_key *root)
         good = tree_make(root, roots[i], true);
     const struct mount *mount = registry_tables.mounts;
     for (; good && mount && mount->path; mount++)
-        if (!mount->predefined && !strchr(mount->path, '*'))
+        if (!mount->predefined && !mount->alias && !strchr(mount->path, '*'))
             good = tree_make(root, mount->path, true);
     const struct registry_computed *computed = registry_tables.computed;
     for (; good && computed && computed->path; computed++)

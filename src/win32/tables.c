@@ -130,6 +130,7 @@ static const struct mount mounts[] = {
      .names = text_names,
      .opens_as = HKEY_PERFORMANCE_TEXT},
     {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
+     .alias = true, /* the subkeys are the installed languages (C107) */
      .query = performance_nlstext,
      .set = language_set,
      .names = text_names,

@@ -368,7 +368,7 @@ static void c107_installed_languages_are_subkeys(void **state)
 {
     static const char *const wanted[] = {"007", "009", "00A", "00C", "019"};
     HKEY key;
-    size_t found = 0;
+    size_t found = 0, count_all = 0;
     char name[32];
     assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE,
                                    "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", 0,
@@ -380,9 +380,11 @@ static void c107_installed_languages_are_subkeys(void **state)
             break;
         for (size_t j = 0; j < COUNT(wanted); j++)
             found += strcmp(name, wanted[j]) == 0;
+        count_all = i + 1;
     }
     RegCloseKey(key);
     assert_int_equal(found, COUNT(wanted));
+    assert_int_equal(count_all, COUNT(wanted)); /* CurrentLanguage is none */
 }
 
 /* ---- other calls on the keys ---- */
