@@ -16,7 +16,7 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
 {
     struct value value;
     LSTATUS status = value_read(key, name, &value);
-    if (status == ERROR_FILE_NOT_FOUND && !*name && !showing->reg->recursive) {
+    if (status == ERROR_FILE_NOT_FOUND && full && !*name && !showing->reg->recursive) {
         printf("\n%s\n    (Default)    REG_SZ    (value not set)\n", full);
         showing->shown++;
         status = ERROR_SUCCESS;
