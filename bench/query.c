@@ -244,11 +244,11 @@ static bool installed(const char *program)
 static void bench_system(void)
 {
     struct variant variants[] = {
-        {.name = "bare reader of the files", .run = read_system, .repeat = 200},
-        { .name = "system objects, level 1",               .run = query_system,      .repeat = 200,    .level = 1},
-        { .name = "system objects, level 3",               .run = query_system,      .repeat = 200,    .level = 3},
+        {.name = "bare reader of the files", .run = read_system, .repeat = 2000},
+        { .name = "system objects, level 1",               .run = query_system,     .repeat = 2000,     .level = 1},
+        { .name = "system objects, level 3",               .run = query_system,     .repeat = 2000,     .level = 3},
     };
-    measure_all(variants, COUNT(variants), 15);
+    measure_all(variants, COUNT(variants), 11);
     printf("system objects together (2 4 86 238 260 700)\n");
     print(variants, COUNT(variants), &variants[0]);
 }
