@@ -4,9 +4,9 @@
  *
  * The first word decides. Where the documents are silent:
  *   - only blanks ask like ""; blanks around Global and Costly do no harm;
- *   - in a list, words that are no title index are ignored ("2 abc" asks for 2); if no index is
- * left
+ *   - in a list, words that are no title index are ignored ("2 abc" asks for 2); if none is left
  *     ("abc", "99999999999", "Global Costly"), the answer is an empty block and nobody is asked;
+ *   - the Metadata words ask nobody: we do not announce them (Perflib has no "Supports Metadata");
  *   - "Foreign" without a machine asks nobody;
  *   - of a text query the second word is the language if it is hexadecimal ("Counter 00C",
  *     "counters 9"); without one ("Counter9", "Help xyz") it is English.
@@ -26,13 +26,15 @@ static const struct {
     {"Explain", QUERY_HELPS},
 };
 
-/* Keywords that stand alone. */
+/* Keywords that stand alone, and what providers are told. OLD_Global asks for all but counter
+ * sets, which there are none of yet. (C.2) */
 static const struct {
-    const char *word;
+    const char *word, *told;
     enum query_kind kind;
 } keywords[] = {
-    {"Global", QUERY_GLOBAL},
-    {"Costly", QUERY_COSTLY},
+    {"Global",     "Global", QUERY_GLOBAL},
+    {"OLD_Global", "Global", QUERY_GLOBAL},
+    {"Costly",     "Costly", QUERY_COSTLY},
 };
 
 static const char foreign[] = "Foreign";
@@ -135,7 +137,7 @@ static LSTATUS parse_words(struct query *ret)
     for (size_t i = 0; first && alone && i < COUNT(keywords); i++)
         if (is_word(first, count, keywords[i].word)) {
             ret->kind = keywords[i].kind;
-            strcpy(ret->text_room, keywords[i].word);
+            strcpy(ret->text_room, keywords[i].told);
             return ERROR_SUCCESS;
         }
     LSTATUS status = parse_objects(ret->text, ret);

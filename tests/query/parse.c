@@ -52,6 +52,14 @@ static void c30_global_and_costly(void **state)
     assert_int_equal(query.object_count, 0);
 }
 
+static void old_global_is_global_and_metadata_is_not_announced(void **state)
+{
+    expect("OLD_Global", QUERY_GLOBAL, "Global");
+    expect("old_global", QUERY_GLOBAL, "Global");
+    expect("MetadataGlobal", QUERY_NOTHING, "MetadataGlobal");
+    expect("OLD_MetadataCostly", QUERY_NOTHING, "OLD_MetadataCostly");
+}
+
 static void c31_lists_of_indices(void **state)
 {
     OBJECTS("2", 2);
@@ -128,7 +136,7 @@ static void c33_keywords_in_any_case_are_handed_on_canonically(void **state)
 static void c50_nonsense_asks_nobody(void **state)
 {
     static const char *const words[] = {
-        "ABCD",       "EFGHIJ",      "Globa",        "Globals", "OLD_Global",
+        "ABCD",       "EFGHIJ",      "Globa",        "Globals", "OLD_Costly",
         "Global\n",   "-2",          "0x2",          "2.5",     "Global Costly",
         "4294967296", "99999999999", "\xff\xfe\x80", "\xc2",    "230,232",
     };
@@ -216,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c30_global_and_costly),
+        cmocka_unit_test(old_global_is_global_and_metadata_is_not_announced),
         cmocka_unit_test(c31_lists_of_indices),
         cmocka_unit_test(indices_in_any_order_are_kept_once),
         cmocka_unit_test(what_the_last_question_left_is_no_answer),
