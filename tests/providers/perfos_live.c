@@ -201,14 +201,6 @@ static uint64_t processes_by_names(void)
     return count;
 }
 
-static bool sees_all_processes(void)
-{
-    char space[64] = "";
-    ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
-    return length > 0 && strcmp(space, "pid:[4026531836]") == 0 &&
-           access("/proc/2/stat", R_OK) == 0;
-}
-
 /* Others come and go meanwhile: it must be exact as soon as nobody does. */
 static void processes_are_exact(void **state)
 {
