@@ -468,7 +468,7 @@ static void compare(opl_block *block, opl_object_view *object, opl_instance_view
     CHECK_IS(number_of(block, object, instance, 174), (ULONGLONG)seen->vsz * 1024);
     long long set = (long long)number_of(block, object, instance, 180) / 1024;
     CHECK(llabs(set - (long long)seen->rss) <= (long long)seen->rss / 20 + 1024);
-    size_t same = strcspn(seen->name, "-"); /* behind it stands what it does at the moment */
+    size_t same = strcspn(seen->name, "-+"); /* behind it stands what it does, or did last */
     same = same > 15 ? 15 : same;
     if (seen->vsz == 0 && strncmp(name, seen->name, same) != 0) /* a kernel thread */
         printf("# %u is %s, ps says %s\n", seen->pid, name, seen->name), failures++;
