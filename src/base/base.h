@@ -170,6 +170,13 @@ enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
  * tabs) or to syslog. Never fails towards the caller, leaves errno alone. */
 void event_report(const char *source, unsigned id, enum event_level level, const char *service,
                   const char *format, ...) PRINTF_LIKE(5, 6);
+/* The same with the fields of reference D.5 and E.7, which a structured log keeps apart. */
+struct event_field {
+    const char *name, *value; /* "Library", "/usr/lib/..." */
+};
+void event_report_fields(const char *source, unsigned id, enum event_level level,
+                         const char *service, const struct event_field *fields, size_t count,
+                         const char *format, ...) PRINTF_LIKE(7, 8);
 /* The first ten of a (source, id, service) come singly, then one line a minute with the count.
  * Tests put a clock of their own here. */
 extern int64_t (*event_clock)(void);

@@ -144,18 +144,15 @@ static uint64_t hash_event(const char *source, unsigned id, const char *service)
     return hash ? hash : 1;
 }
 
-void event_report(const char *source, unsigned id, enum event_level level, const char *service,
-                  const char *format, ...)
+static void report(const char *source, unsigned id, enum event_level level, const char *service,
+                   const char *format, va_list list)
 {
     int saved = errno;
     unsigned held_back;
     char name[256], text[TEXT_ROOM];
     snprintf(name, sizeof name, "%s", service ? service : "");
     if (is_due(hash_event(source, id, name), &held_back)) {
-        va_list list;
-        va_start(list, format);
         int length = vsnprintf(text, sizeof text, format, list);
-        va_end(list);
         length = length < 0 ? 0 : length < TEXT_ROOM ? length : TEXT_ROOM - 1;
         if (held_back)
             snprintf(text + length, sizeof text - (size_t)length, " (and %u more like this)",
@@ -166,4 +163,24 @@ void event_report(const char *source, unsigned id, enum event_level level, const
         write_event(source, id, level, name, text);
     }
     errno = saved;
+}
+
+void event_report(const char *source, unsigned id, enum event_level level, const char *service,
+                  const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report(source, id, level, service, format, list);
+    va_end(list);
+}
+
+/* The file keeps the text alone. */
+void event_report_fields(const char *source, unsigned id, enum event_level level,
+                         const char *service, const struct event_field *fields, size_t count,
+                         const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report(source, id, level, service, format, list);
+    va_end(list);
 }

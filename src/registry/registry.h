@@ -56,6 +56,20 @@ LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const
 /* Deletes the key and all below it, as one step. */
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 
+/* ---- a package's file: everything about one service in registry.d/NAME.reg of a layer ---- */
+/* Holds the layer's writers' lock from begin to end, so that what was read stays true; nobody else
+ * writes meanwhile. One edit at a time in a thread; no registry_set or key_ call inside. */
+struct registry_edit;
+LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret);
+/* The layer's folder, for reading its files: cheap even where thousands are registered. */
+int registry_edit_folder(const struct registry_edit *edit);
+/* Replaces registry.d/NAME.reg by `text` whole, durably (one rename). */
+LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, const char *text,
+                              size_t size);
+/* Removes it, durably; ERROR_FILE_NOT_FOUND: there is none. */
+LSTATUS registry_edit_remove(struct registry_edit *edit, const char *name);
+void registry_edit_end(struct registry_edit *edit);
+
 /* ---- mounts: how other rooms answer for a key; handed in by the doors as one constant table ----
  */
 struct mount {

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The door of loadperf: ini and symbol files become a service's numbers and texts. */
+#ifndef OPL_LOADPERF_H
+#define OPL_LOADPERF_H
+
+#include <openperflib/loadperf.h>
+
+/* The command lines of the LoadPerf functions, in UTF-8: a dummy word, then the argument (C68). */
+DWORD load_command(const char *command_line, bool quiet);
+DWORD unload_command(const char *command_line, bool quiet);
+
+#endif
