@@ -38,11 +38,19 @@ typedef struct opl_load_remark {
 } opl_load_remark;
 
 typedef struct opl_load_options {
-    bool user;          /* the user's layer, with indices from 1,000,000; else the machine's */
-    bool dry_run;       /* do everything but write */
-    bool strict;        /* warnings are errors (--check) */
+    bool user;    /* the user's layer, with indices from 1,000,000; else the machine's */
+    bool dry_run; /* do everything but write */
+    /* Judges the files alone (--check): warnings are errors, nothing is written, the service may be
+     * missing or loaded already. */
+    bool strict;
     unsigned code_page; /* of ini files that are neither UTF-16 nor UTF-8; 0: by language */
+    /* Writes the service's record too, in the same step; a missing service is made. NULL: it
+     * must exist. A library without '/' lies in the installation's folder of providers. The names
+     * of the procedures are Open, Collect, Close where they are NULL. */
+    const char *library, *open, *collect, *close;
     void (*remark)(void *self, const opl_load_remark *remark); /* NULL: nobody listens */
+    /* The registry file that is, or by dry_run would be, written; readable by opl_reg_read. */
+    void (*written)(void *self, const char *text, size_t size);
     void *self;
 } opl_load_options;
 
