@@ -9,7 +9,7 @@
 #define MAX_COMPUTERNAME_LENGTH 15
 #define INFINITE 0xffffffff
 
-/* why DllMain is called on Windows; here it never is */
+/* why a provider's DllMain is called, if it has one; of threads it never hears */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH 2

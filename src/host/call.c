@@ -38,7 +38,7 @@ static void ask(struct library *code, struct answer *answer)
     answer->bytes = answer->room > UINT32_MAX ? UINT32_MAX : (DWORD)answer->room;
     answer->objects = 0;
     answer->status =
-        code->collect((LPWSTR)code->query_text, &end, &answer->bytes, &answer->objects);
+        code->module.collect((LPWSTR)code->query_text, &end, &answer->bytes, &answer->objects);
     answer->end = end;
 }
 

@@ -5,6 +5,7 @@
 #define OPL_HOST_INTERNAL_H
 
 #include "host/host.h"
+#include "host/module.h"
 #include "wire/wire.h"
 
 #include <pthread.h>
@@ -55,10 +56,7 @@ bool select_service(const struct service *services, size_t count, size_t positio
 /* ---- library.c: a loaded provider; one lock each, never entered twice at once ---- */
 struct library {
     pthread_mutex_t lock;
-    void *module;
-    PM_OPEN_PROC *open;
-    PM_COLLECT_PROC *collect;
-    PM_CLOSE_PROC *close;
+    struct module module;
     bool opened, off_for_session;
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */

@@ -6,7 +6,6 @@
  */
 #include "host/internal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -89,62 +88,45 @@ static LSTATUS check_place(struct service *service, const char *real_path)
 
 static LSTATUS load_module(struct service *service)
 {
-    char real_path[PATH_MAX];
+    char real_path[PATH_MAX], why[MODULE_TEXT] = "";
     LSTATUS status = find_file(service->library, real_path);
     if (!status)
         status = check_place(service, real_path);
-    if (!status) {
-        service->code->module = dlopen(real_path, RTLD_NOW | RTLD_LOCAL);
-        if (service->code->module)
-            return ERROR_SUCCESS;
-        status = ERROR_MOD_NOT_FOUND;
-    }
-    const char *why = status == ERROR_MOD_NOT_FOUND ? dlerror() : NULL;
-    if (status != ERROR_NOT_SUPPORTED)
+    if (!status)
+        status = module_load(&service->code->module, real_path, why);
+    if (status && status != ERROR_NOT_SUPPORTED)
         event_report("Perflib", 1023, EVENT_ERROR, service->name,
                      "cannot load %s: %s (%d); check the value Library of the service's "
                      "Performance key, and the file's owner and mode",
-                     service->library, why ? why : status_text(status), (int)status);
+                     service->library, *why ? why : status_text(status), (int)status);
     return status;
 }
 
-struct procedure {
-    const char *name;
-    unsigned event;
-    void **to;
-};
-
 static LSTATUS find_procedures(struct service *service)
 {
-    struct library *code = service->code;
-    const struct procedure procedures[] = {
-        {service->open,    1005, (void **)&code->open   },
-        {service->collect, 1006, (void **)&code->collect},
-        {service->close,   1007, (void **)&code->close  },
-    };
-    for (size_t i = 0; i < COUNT(procedures); i++) {
-        const struct procedure *wanted = &procedures[i];
-        *wanted->to = wanted->name ? dlsym(code->module, wanted->name) : NULL;
-        if (*wanted->to)
-            continue;
-        bool named = wanted->name != NULL;
-        event_report("Perflib", named ? wanted->event : 3003, EVENT_ERROR, service->name,
-                     named ? "procedure %s is not in %s"
-                           : "the procedure's name is missing in the registry (%s%s)",
-                     named ? wanted->name : service->library, named ? service->library : "");
-        return ERROR_PROC_NOT_FOUND;
-    }
-    return ERROR_SUCCESS;
+    const char *const names[] = {service->open, service->collect, service->close};
+    enum module_procedure missing;
+    LSTATUS status = module_find(&service->code->module, names, &missing);
+    if (!status)
+        return ERROR_SUCCESS;
+    bool named = names[missing] != NULL;
+    event_report("Perflib", named ? 1005 + (unsigned)missing : 3003, EVENT_ERROR, service->name,
+                 named ? "procedure %s is not in %s"
+                       : "the procedure's name is missing in the registry (%s%s)",
+                 named ? names[missing] : service->library, named ? service->library : "");
+    return status;
 }
 
-static void unload(struct library *code)
+static LSTATUS call_open(struct service *service)
 {
-    if (code->module)
-        dlclose(code->module);
-    code->module = NULL;
-    code->open = NULL;
-    code->collect = NULL;
-    code->close = NULL;
+    PM_OPEN_PROC *open = service->code->module.open;
+    LSTATUS status = open ? (LSTATUS)open((LPWSTR)service->export_names) : ERROR_SUCCESS;
+    trace("host", "%s: Open returned %d", service->name, (int)status);
+    if (status)
+        event_report("Perflib", 1008, EVENT_ERROR, service->name,
+                     "Open of %s failed: %s (%d); it is tried again at the next query",
+                     service->library, status_text(status), (int)status);
+    return status;
 }
 
 LSTATUS library_open(struct service *service)
@@ -154,19 +136,13 @@ LSTATUS library_open(struct service *service)
         return ERROR_SUCCESS;
     if (code->off_for_session)
         return ERROR_NOT_READY;
-    LSTATUS status = code->module ? ERROR_SUCCESS : load_module(service);
+    LSTATUS status = code->module.handle ? ERROR_SUCCESS : load_module(service);
     if (!status)
         status = find_procedures(service);
-    if (!status) {
-        status = (LSTATUS)code->open((LPWSTR)service->export_names);
-        trace("host", "%s: Open returned %d", service->name, (int)status);
-        if (status)
-            event_report("Perflib", 1008, EVENT_ERROR, service->name,
-                         "Open of %s failed: %s (%d); it is tried again at the next query",
-                         service->library, status_text(status), (int)status);
-    }
+    if (!status)
+        status = call_open(service);
     if (status)
-        unload(code);
+        module_unload(&code->module);
     code->opened = !status;
     return status;
 }
@@ -176,14 +152,14 @@ void library_close(struct service *service, bool unload_too)
     struct library *code = service->code;
     if (!code)
         return;
-    if (code->opened) {
-        DWORD status = code->close();
+    if (code->opened && code->module.close) {
+        DWORD status = code->module.close();
         trace("host", "%s: Close returned %u", service->name, (unsigned)status);
     }
     code->opened = false;
     code->off_for_session = false;
     if (unload_too)
-        unload(code);
+        module_unload(&code->module);
 }
 
 void library_free(struct service *service)

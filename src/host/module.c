@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading as LoadLibrary does it: DllMain is told when a library comes and when it goes, but of no
+ * threads, and may refuse to start. Names count only if the library itself exports them: "Open" and
+ * "close" would else be found in libc. (C45, D.2)
+ */
+#include "host/module.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openperflib/winbase.h>
+
+typedef BOOL WINAPI DLL_MAIN(HINSTANCE, DWORD, LPVOID);
+
+/* What is loaded: services may share a library. */
+struct loaded {
+    void *handle;
+    unsigned count;
+    DLL_MAIN *main;
+    struct loaded *next;
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct loaded *all_loaded;
+
+/* *ret is a pointer to a function: C has no conversion from dlsym's pointer to data. */
+static bool own_symbol(void *handle, const char *name, void *ret)
+{
+    struct link_map *own, *its;
+    Dl_info info;
+    void *symbol = dlsym(handle, name);
+    if (!symbol || dlinfo(handle, RTLD_DI_LINKMAP, &own) ||
+        !dladdr1(symbol, &info, (void **)&its, RTLD_DL_LINKMAP) || own != its)
+        return false;
+    memcpy(ret, &symbol, sizeof symbol);
+    return true;
+}
+
+/* A library of another word size gets an event of its own. */
+static bool other_word_size(const char *path)
+{
+    unsigned char start[EI_NIDENT];
+    FILE *file = fopen(path, "re");
+    bool whole = file && fread(start, sizeof start, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return whole && !memcmp(start, ELFMAG, SELFMAG) &&
+           start[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+}
+
+static struct loaded **find_loaded(const void *handle)
+{
+    struct loaded **at = &all_loaded;
+    while (*at && (*at)->handle != handle)
+        at = &(*at)->next;
+    return at;
+}
+
+/* The first who loads it. */
+static LSTATUS attach(void *handle, char text[static MODULE_TEXT])
+{
+    struct loaded *loaded = malloc(sizeof *loaded);
+    if (!loaded) {
+        snprintf(text, MODULE_TEXT, "%s", status_text(ERROR_NOT_ENOUGH_MEMORY));
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    *loaded = (struct loaded){.handle = handle, .count = 1, .next = all_loaded};
+    own_symbol(handle, "DllMain", &loaded->main);
+    if (loaded->main && !loaded->main(handle, DLL_PROCESS_ATTACH, NULL)) {
+        free(loaded);
+        snprintf(text, MODULE_TEXT, "its DllMain refused to start");
+        return ERROR_DLL_INIT_FAILED;
+    }
+    all_loaded = loaded;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS load(struct module *ret, const char *path, char text[static MODULE_TEXT])
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *why = dlerror();
+        snprintf(text, MODULE_TEXT, "%s", why ? why : "dlopen failed");
+        return other_word_size(path) ? ERROR_BAD_EXE_FORMAT : ERROR_MOD_NOT_FOUND;
+    }
+    struct loaded *loaded = *find_loaded(handle);
+    if (loaded)
+        loaded->count++;
+    LSTATUS status = loaded ? ERROR_SUCCESS : attach(handle, text);
+    if (status)
+        dlclose(handle);
+    else
+        *ret = (struct module){.handle = handle};
+    return status;
+}
+
+LSTATUS module_load(struct module *ret, const char *path, char text[static MODULE_TEXT])
+{
+    lock_take(&lock);
+    LSTATUS status = load(ret, path, text);
+    lock_release(&lock);
+    return status;
+}
+
+LSTATUS module_find(struct module *module, const char *const names[static MODULE_PROCEDURES],
+                    enum module_procedure *ret_missing)
+{
+    struct module found = {.handle = module->handle};
+    void *const places[] = {&found.open, &found.collect, &found.close};
+    for (int i = 0; i < MODULE_PROCEDURES; i++) {
+        bool optional = i != MODULE_COLLECT && !names[i];
+        if (optional || (names[i] && own_symbol(module->handle, names[i], places[i])))
+            continue;
+        *ret_missing = (enum module_procedure)i;
+        return ERROR_PROC_NOT_FOUND;
+    }
+    *module = found;
+    return ERROR_SUCCESS;
+}
+
+void module_unload(struct module *module)
+{
+    if (!module->handle)
+        return;
+    lock_take(&lock);
+    struct loaded **at = find_loaded(module->handle), *loaded = *at;
+    if (loaded && --loaded->count == 0) {
+        if (loaded->main)
+            loaded->main(module->handle, DLL_PROCESS_DETACH, NULL);
+        *at = loaded->next;
+        free(loaded);
+    }
+    dlclose(module->handle);
+    lock_release(&lock);
+    *module = (struct module){0};
+}
