@@ -45,7 +45,7 @@ struct service {
 /* *ret: an array sorted by name; those without Library are left out. */
 LSTATUS services_read(struct service **ret, size_t *ret_count);
 void services_free(struct service *services, size_t count);
-bool service_same_code(const struct service *left, const struct service *right);
+bool service_same_code(const struct service *now, const struct service *before);
 LSTATUS settings_read(struct host_settings *ret);
 
 /* ---- select.c ---- */

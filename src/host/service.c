@@ -175,12 +175,13 @@ static bool same_text(const char *left, const char *right)
     return left == right || (left && right && strcmp(left, right) == 0);
 }
 
-/* Would it load the same functions? Then a loaded library may stay when the registry changed. */
-bool service_same_code(const struct service *left, const struct service *right)
+/* Would it load the same functions? Then a loaded library may stay when the registry changed. One
+ * that was disabled stays until the key is closed (C45); enabled again it begins anew (C46). */
+bool service_same_code(const struct service *now, const struct service *before)
 {
-    return text_equal_fold(left->name, right->name) && same_text(left->library, right->library) &&
-           same_text(left->open, right->open) && same_text(left->collect, right->collect) &&
-           same_text(left->close, right->close) && left->disabled == right->disabled;
+    return text_equal_fold(now->name, before->name) && same_text(now->library, before->library) &&
+           same_text(now->open, before->open) && same_text(now->collect, before->collect) &&
+           same_text(now->close, before->close) && (now->disabled || !before->disabled);
 }
 
 LSTATUS settings_read(struct host_settings *ret)
