@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that asks: each argument is a question to HKEY_PERFORMANCE_DATA, answered by a line on
+ * standard output:
+ *
+ *     Global: status 0, 1 try, 2:17 4:33 22222:1
+ *
+ * the status, how often it asked, the objects with their number of counters. "grow QUESTION" begins
+ * with 1 KiB and doubles it while it is too little, as programs do; "close" closes the key. At the
+ * end the key is closed; closing is noted in $OPENPERFLIB_ROOT/notes.
+ */
+#include <openperflib/block.h>
+#include <openperflib/windows.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROOM = 32 << 20 };
+static unsigned char data[ROOM];
+static DWORD size;
+
+static void print_objects(void)
+{
+    opl_block block;
+    opl_object_view object = {0};
+    if (opl_block_init(&block, data, size) != OPL_BLOCK_GOOD)
+        printf(" damaged");
+    while (opl_block_next_object(&block, &object))
+        printf(" %u:%u", object.type.ObjectNameTitleIndex, object.type.NumCounters);
+    if (block.fault)
+        printf(" damaged: %s", opl_block_fault_text(block.fault));
+}
+
+static LSTATUS ask_with(const char *question, DWORD room)
+{
+    size = room;
+    return RegQueryValueExA(HKEY_PERFORMANCE_DATA, question, NULL, NULL, data, &size);
+}
+
+static void ask(const char *question, DWORD room)
+{
+    unsigned tries = 1;
+    LSTATUS status;
+    while ((status = ask_with(question, room)) == ERROR_MORE_DATA && room < ROOM) {
+        room *= 2;
+        tries++;
+    }
+    printf("%s: status %d, %u %s,", question, (int)status, tries, tries == 1 ? "try" : "tries");
+    if (status == 0)
+        print_objects();
+    printf("\n");
+}
+
+static void close_key(void)
+{
+    char path[256], line[64];
+    snprintf(path, sizeof path, "%s/notes", getenv("OPENPERFLIB_ROOT"));
+    int length = snprintf(line, sizeof line, "%d %d key closed\n", getpid(), gettid());
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
+    if (file < 0 || write(file, line, (size_t)length) != length || close(file))
+        abort();
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "close") == 0)
+            close_key();
+        else if (strncmp(argv[i], "grow ", 5) == 0)
+            ask(argv[i] + 5, 1 << 10);
+        else
+            ask(argv[i], ROOM);
+    }
+    close_key();
+    return 0;
+}
