@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A performance object as a table: one row per counter, and nothing else has to agree with it.
+ * A performance object as a table: one row per counter, and nothing else has to agree with it. This
+ * is a whole provider, for the service Demo:
  *
+ *     static uint64_t visitors;
  *     static const opl_source meminfo = {"proc/meminfo"};
  *     static const opl_counter counters[] = {
- *         {24, 25, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE,
- *          OPL_KEY(&meminfo, "MemAvailable", OPL_KIB), .name = "Available Bytes", .help = "..."},
+ *         {.index = 2, .help_index = 2, .type = PERF_COUNTER_LARGE_RAWCOUNT,
+ *          .level = PERF_DETAIL_NOVICE, .value = OPL_VARIABLE(visitors),
+ *          .name = "Visitors", .help = "Who came."},
+ *         {4, 4, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE,
+ *          OPL_KEY(&meminfo, "MemAvailable", OPL_KIB), .name = "Free Bytes", .help = "..."},
  *     };
- *     static const opl_object memory = {4, 5, "Memory", "...", OPL_COUNTERS(counters)};
- *     static const opl_object *const objects[] = {&memory};
- *     static opl_provider *provider;
- *     DWORD Open(LPWSTR)  { return opl_provider_open(OPL_OBJECTS(objects), 0, 0, &provider); }
- *     DWORD Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
- *                         { return opl_provider_collect(provider, query, data, bytes, types); }
- *     DWORD Close(void)   { opl_provider_close(provider); provider = NULL; return 0; }
+ *     static const opl_object demo = {0, 0, "Demo", "...", OPL_COUNTERS(counters)};
+ *     static const opl_object *const objects[] = {&demo};
+ *     OPL_PROVIDER("Demo", objects);
+ *
+ * (C++20 wants all members of a row named, as in the first one, or none; older C++ does not mind.)
+ * The indices are offsets from the service's First Counter and First Help, which lodctr wrote; the
+ * objects of NT have their own numbers, see OPL_PROVIDER_NT. `openperflib-tables` prints the files
+ * for lodctr from the rows.
  *
  * Sizes, offsets, definitions, base counters, alignment, the query string, `_Total`,
  * ERROR_MORE_DATA and kept files are the engine's work. What this machine's kernel does not offer
@@ -75,8 +81,8 @@ enum {
  * left out. Calls the opl_reading_ functions; keeps nothing. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 
-/* Where a value comes from: KEY, COLUMN or FN; write it with the macros below. {0}: nowhere, the
- * list function gives it with opl_listing_set. */
+/* Where a value comes from: KEY, COLUMN, VARIABLE, FIELD or FN; write it with the macros below.
+ * {0}: nowhere, the list function gives it with opl_listing_set. */
 typedef struct opl_value {
     const opl_source *source;
     const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
@@ -84,6 +90,9 @@ typedef struct opl_value {
     unsigned column, plus; /* COLUMN: this field, and this one added (0: none) */
     opl_unit unit;
     opl_function function;
+    const void *variable; /* VARIABLE: where it is */
+    size_t offset;        /* FIELD: its place in the instance's thing */
+    size_t size;          /* VARIABLE and FIELD, in bytes */
 } opl_value;
 /* The first number behind the key of a line "key: number ..." or "key number ...". A key that a
  * readable file does not have is 0 for an instance; if no instance has it, the counter is absent.
@@ -117,6 +126,18 @@ typedef struct opl_value {
     {                                                                                              \
         .source = file, .function = compute                                                        \
     }
+/* What stands in a variable of the provider: an unsigned integer of 1, 2, 4 or 8 bytes; for
+ * PERF_COUNTER_TEXT an array of char with UTF-8. It is read at each query: another thread that
+ * changes it changes it as a whole. */
+#define OPL_VARIABLE(name)                                                                         \
+    {                                                                                              \
+        .variable = &(name), .size = sizeof(name)                                                  \
+    }
+/* The same for a member of the structure that the list function gave with opl_listing_item. */
+#define OPL_FIELD(structure, member)                                                               \
+    {                                                                                              \
+        .offset = offsetof(structure, member), .size = sizeof(((structure *)0)->member)            \
+    }
 
 /* What `_Total` shows. */
 typedef enum opl_total {
@@ -130,7 +151,7 @@ typedef enum opl_total {
  * with the same title, directly behind. */
 typedef struct opl_counter {
     DWORD index, help_index; /* absolute, or relative to First Counter and First Help */
-    DWORD type;              /* PERF_*: numbers only; texts are written with build.h */
+    DWORD type;              /* PERF_*; a text has the value OPL_VARIABLE or OPL_FIELD */
     LONG scale;              /* power of ten for graphs, -7..7 */
     DWORD level;             /* PERF_DETAIL_* */
     opl_value value, base;
@@ -166,15 +187,74 @@ struct opl_object {
 #define OPL_COUNTERS(rows) .counters = rows, .counter_count = sizeof(rows) / sizeof((rows)[0])
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])
 
-/* A provider library exports this under the name opl_tables, so that documents, names and tests are
- * made from the rows without opening it: OPL_EXPORT_TABLES(objects); */
+/* A provider library exports this under the name opl_tables, so that documents, names, lodctr's
+ * files and tests are made from the rows without opening it. The macros below make it. */
 typedef struct opl_table_list {
     const opl_object *const *objects;
     size_t count;
+    const char *service;       /* the key below Services; NULL: the numbers are absolute */
+    const char *procedures[3]; /* the names of Open, Collect and Close */
 } opl_table_list;
-#define OPL_EXPORT_TABLES(objects)                                                                 \
-    extern const opl_table_list opl_tables;                                                        \
-    __attribute__((visibility("default"))) const opl_table_list opl_tables = {OPL_OBJECTS(objects)}
+
+/* What the three functions of a provider work on; its maker fills the first two, the rest is the
+ * engine's. */
+typedef struct opl_entry {
+    const opl_table_list *tables;
+    void (*begin)(void); /* called by Open before the tables are opened; NULL: nothing to do */
+    opl_provider *provider;
+    unsigned opened; /* remote service processes open once per connection (D.2) */
+} opl_entry;
+
+/* Defines the provider's functions Open, Collect and Close, opl_tables, and DllRegisterServer,
+ * which registers them for the service of this name: a text, "Demo". */
+#define OPL_PROVIDER(service, objects) OPL_PROVIDER_AS(service, objects, NULL, Open, Collect, Close)
+/* The same for functions that must have certain names, and with a function that is called before
+ * the tables are opened (or NULL). */
+#define OPL_PROVIDER_AS(service, objects, begin, open, collect, close)                             \
+    OPL_DEFINE_PROVIDER(service, objects, begin, open, collect, close);                            \
+    OPL_EXPORTED HRESULT DllRegisterServer(void);                                                  \
+    OPL_EXPORTED HRESULT DllUnregisterServer(void);                                                \
+    HRESULT DllRegisterServer(void)                                                                \
+    {                                                                                              \
+        return opl_entry_register(&opl_this_entry);                                                \
+    }                                                                                              \
+    HRESULT DllUnregisterServer(void)                                                              \
+    {                                                                                              \
+        return opl_entry_unregister(&opl_this_entry);                                              \
+    }                                                                                              \
+    extern const opl_table_list opl_tables
+/* The same for objects whose numbers are NT's own, or the project's: absolute. */
+#define OPL_PROVIDER_NT(objects, begin, open, collect, close)                                      \
+    OPL_DEFINE_PROVIDER(NULL, objects, begin, open, collect, close)
+
+#define OPL_EXPORTED_DATA __attribute__((visibility("default")))
+#ifdef __cplusplus
+#define OPL_EXPORTED extern "C" OPL_EXPORTED_DATA
+#else
+#define OPL_EXPORTED OPL_EXPORTED_DATA
+#endif
+/* clang-format off */
+#define OPL_DEFINE_PROVIDER(service, objects, begin, open, collect, close)                         \
+    OPL_EXPORTED DWORD APIENTRY open(LPWSTR devices);                                              \
+    OPL_EXPORTED DWORD APIENTRY collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types); \
+    OPL_EXPORTED DWORD APIENTRY close(void);                                                       \
+    extern OPL_EXPORTED_DATA const opl_table_list opl_tables;                                      \
+    const opl_table_list opl_tables = {OPL_OBJECTS(objects), service, {#open, #collect, #close}};  \
+    static opl_entry opl_this_entry = {&opl_tables, begin, NULL, 0};                               \
+    DWORD APIENTRY open(LPWSTR devices)                                                            \
+    {                                                                                              \
+        return opl_entry_open(&opl_this_entry, devices);                                           \
+    }                                                                                              \
+    DWORD APIENTRY collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)               \
+    {                                                                                              \
+        return opl_entry_collect(&opl_this_entry, query, data, bytes, types);                      \
+    }                                                                                              \
+    DWORD APIENTRY close(void)                                                                     \
+    {                                                                                              \
+        return opl_entry_close(&opl_this_entry);                                                   \
+    }                                                                                              \
+    extern const opl_table_list opl_tables
+/* clang-format on */
 
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
@@ -193,6 +273,24 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
                            LPDWORD types);
 /* Closes the files and frees everything; NULL is fine. */
 void opl_provider_close(opl_provider *provider);
+
+/* ---- for the macros OPL_PROVIDER... ---- */
+/* First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL. `last_offset`
+ * is the highest offset that will be added. Not registered: ERROR_FILE_NOT_FOUND; registered for
+ * fewer counters: ERROR_INVALID_DATA. Each is an event that says what to do. (C67, C100, C101) */
+DWORD opl_service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
+                          DWORD *ret_first_help);
+/* Opens the tables with the service's numbers; a further Open is only counted. `devices` are the
+ * strings of Linkage\Export, which tables have no use for. (C41) */
+DWORD opl_entry_open(opl_entry *entry, LPCWSTR devices);
+DWORD opl_entry_collect(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                        LPDWORD types);
+/* The last Close closes. Always ERROR_SUCCESS. */
+DWORD opl_entry_close(opl_entry *entry);
+/* Writes Library (the file that `entry` lies in), Open, Collect and Close of the service's
+ * Performance key, or removes them, and the key if nothing else is left. */
+HRESULT opl_entry_register(const opl_entry *entry);
+HRESULT opl_entry_unregister(const opl_entry *entry);
 
 /* ---- for functions of OPL_FN ---- */
 /* Word `column` of the file's first line or of the instance's own line; false: unreadable. */
@@ -221,6 +319,8 @@ LONGLONG opl_reading_time(const opl_reading *reading);
 LONGLONG opl_boot_time(opl_reading *reading);
 /* A number that the list function gave to the instance (opl_listing_note). */
 uint64_t opl_reading_note(const opl_reading *reading);
+/* What the list function gave with opl_listing_item; NULL: nothing. */
+const void *opl_reading_item(const opl_reading *reading);
 
 /* ---- for functions that list instances ---- */
 /* The reading of things that belong to no instance. */
@@ -229,6 +329,9 @@ opl_reading *opl_listing_reading(opl_listing *listing);
 opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object);
 /* Adds an instance that has no files: every value is 0 until set. The name is copied. */
 void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes);
+/* Adds an instance that is a thing in the provider's memory, and computes its rows now: what
+ * OPL_FIELD reads. `item` must stay until Collect returns; the name is copied. */
+void opl_listing_item(opl_listing *listing, const char *name, const void *item);
 /* Adds an instance whose files are read and whose rows are computed now. `folder` stands for '*'.
  * An empty name (0 bytes) is replaced by the name in parentheses, if a source has one. False: it is
  * gone (its first file does not exist any more) and nothing was added. */

@@ -14,38 +14,4 @@ const opl_source perfos_vmstat = {.path = "proc/vmstat"};
 static const opl_object *const objects[] = {&perfos_system,  &perfos_memory,
                                             &perfos_cache,   &perfos_processor,
                                             &perfos_objects, &perfos_paging_file};
-OPL_EXPORT_TABLES(objects);
-
-static opl_provider *provider;
-static unsigned opened; /* remote service processes open once per connection (D.2) */
-
-DWORD APIENTRY OpenOSObject(LPWSTR devices);
-DWORD APIENTRY CollectOSObjectData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
-DWORD APIENTRY CloseOSObject(void);
-
-__declspec(dllexport) DWORD APIENTRY OpenOSObject(LPWSTR devices)
-{
-    if (opened == 0) {
-        perfos_processor_open();
-        DWORD status = opl_provider_open(OPL_OBJECTS(objects), 0, 0, &provider);
-        if (status)
-            return status;
-    }
-    opened++;
-    return ERROR_SUCCESS;
-}
-
-__declspec(dllexport) DWORD APIENTRY
-    CollectOSObjectData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
-{
-    return opl_provider_collect(provider, query, data, bytes, types);
-}
-
-__declspec(dllexport) DWORD APIENTRY CloseOSObject(void)
-{
-    if (opened > 0 && --opened == 0) {
-        opl_provider_close(provider);
-        provider = NULL;
-    }
-    return ERROR_SUCCESS;
-}
+OPL_PROVIDER_NT(objects, perfos_processor_open, OpenOSObject, CollectOSObjectData, CloseOSObject);

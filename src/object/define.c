@@ -94,7 +94,7 @@ static void object_place_rows(struct object *object)
             at += 4;
         }
         row->offset = at;
-        at += row->size;
+        at += (row->size + 3) / 4 * 4; /* a text may have any length */
     }
     object->block_size = (at + 7) / 8 * 8;
 }

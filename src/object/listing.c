@@ -140,6 +140,7 @@ static void reading_begin(opl_listing *listing, const char *folder, uint64_t not
 {
     opl_reading *reading = &listing->reading;
     reading->folder = folder;
+    reading->item = NULL;
     reading->note = note;
     reading->position = (uint32_t)listing->count;
     reading->serial = ++listing->provider->serial;
@@ -231,6 +232,17 @@ void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes)
     struct instance *instance = listing_new(listing);
     if (instance)
         listing_name(listing, instance, name, name_bytes);
+}
+
+void opl_listing_item(opl_listing *listing, const char *name, const void *item)
+{
+    reading_begin(listing, "", 0);
+    listing->reading.item = item;
+    struct instance *instance = listing_new(listing);
+    if (!instance)
+        return;
+    listing_name(listing, instance, name, strlen(name));
+    listing_read_rows(listing);
 }
 
 /* The first source of the rows that belongs to instances: without it there is no instance. */

@@ -12,12 +12,13 @@
 #include <openperflib/object.h>
 
 enum {
-    OBJECT_MAX_ROWS = 256, /* counters of an object, base counters included */
-    OBJECT_MAX_TERMS = 4,  /* keys added in one row */
-    OBJECT_MAX_KEY = 64,   /* characters of a key */
-    OBJECT_MAX_WORDS = 64, /* words of a line */
-    OBJECT_MAX_PATH = 256, /* characters of a path below the system root */
-    OBJECT_LEVELS = 2,     /* folders listed inside each other */
+    OBJECT_MAX_ROWS = 256,  /* counters of an object, base counters included */
+    OBJECT_MAX_TERMS = 4,   /* keys added in one row */
+    OBJECT_MAX_KEY = 64,    /* characters of a key */
+    OBJECT_MAX_TEXT = 1024, /* bytes of a text */
+    OBJECT_MAX_WORDS = 64,  /* words of a line */
+    OBJECT_MAX_PATH = 256,  /* characters of a path below the system root */
+    OBJECT_LEVELS = 2,      /* folders listed inside each other */
     OBJECT_MAX_LASTING =
         8, /* instances whose lasting files stay open: descriptors are the program's */
     OBJECT_MAX_LASTING_NAME = 16
@@ -69,6 +70,7 @@ struct opl_reading {
     const char *folder;
     uint32_t position;
     uint64_t note;
+    const void *item;
     uint64_t serial;            /* of this instance; never 0 */
     struct source *line_source; /* whose words are those of `line` */
     const char *line;
@@ -104,6 +106,7 @@ struct row {
     unsigned term_count;
     uint64_t times, parts;
     DWORD type, size, offset;
+    bool text; /* its value is the address of UTF-8, 0 for none */
     opl_total total;
     bool seen;       /* could be read for some instance */
     bool complained; /* the trace knows that it could not be read for some instance */

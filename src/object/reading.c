@@ -55,6 +55,11 @@ uint64_t opl_reading_note(const opl_reading *reading)
     return reading->note;
 }
 
+const void *opl_reading_item(const opl_reading *reading)
+{
+    return reading->item;
+}
+
 /* ---- the start of the system ---- */
 
 static int64_t clock_100ns(clockid_t which)

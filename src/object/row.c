@@ -106,6 +106,17 @@ static LSTATUS row_init_columns(struct row *row)
     return ERROR_SUCCESS;
 }
 
+/* A text has room for as many UTF-16 units as its variable has bytes: more it cannot become. */
+static LSTATUS row_init_memory(struct row *row)
+{
+    size_t size = row->value->size;
+    if (row->text && !row->is_base && size > 0 && size <= OBJECT_MAX_TEXT)
+        row->size = (DWORD)(size * 2);
+    else if (row->text || (size != 1 && size != 2 && size != 4 && size != 8))
+        return ERROR_INVALID_PARAMETER;
+    return ERROR_SUCCESS;
+}
+
 LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base)
 {
     memset(row, 0, sizeof *row);
@@ -115,8 +126,12 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->type = is_base ? row_base_type(is->type) : is->type;
     row->size = row_size(row->type);
     row->total = is->total;
-    row->seen = !row->value->source && !row->value->function; /* given by the list function */
-    LSTATUS status = row->size ? row_init_unit(row) : ERROR_INVALID_PARAMETER;
+    row->text = row->type == PERF_COUNTER_TEXT;
+    /* given by the list function */
+    row->seen = !row->value->source && !row->value->function && !row->value->size;
+    LSTATUS status = row->value->size ? row_init_memory(row) : ERROR_SUCCESS;
+    if (!status)
+        status = row->size ? row_init_unit(row) : ERROR_INVALID_PARAMETER;
     if (status || !row->value->source)
         return status;
     row->source = source_of(provider, row->value->source);
@@ -167,9 +182,42 @@ static enum row_result row_read_columns(const struct row *row, opl_reading *read
     return ROW_READ;
 }
 
+static uint64_t memory_number(const void *at, size_t size)
+{
+    uint64_t wide;
+    uint32_t dword;
+    uint16_t word;
+    switch (size) {
+    case 1:
+        return *(const uint8_t *)at;
+    case 2:
+        return memcpy(&word, at, size), word;
+    case 4:
+        return memcpy(&dword, at, size), dword;
+    default:
+        return memcpy(&wide, at, sizeof wide), wide;
+    }
+}
+
+/* Of a text, the address: it is converted when it is written. */
+static enum row_result row_read_memory(const struct row *row, const opl_reading *reading,
+                                       uint64_t *ret)
+{
+    const opl_value *value = row->value;
+    const char *at = value->variable;
+    if (!at && reading->item)
+        at = (const char *)reading->item + value->offset;
+    if (!at)
+        return ROW_UNREADABLE;
+    *ret = row->text ? (uint64_t)(uintptr_t)at : row_unit(row, memory_number(at, value->size));
+    return ROW_READ;
+}
+
 enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
     *ret = 0;
+    if (row->value->size)
+        return row_read_memory(row, reading, ret);
     if (row->value->function)
         return row->value->function(reading, ret) ? ROW_READ : ROW_UNREADABLE;
     if (!row->source) /* given by the list function with opl_listing_set */

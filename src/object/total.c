@@ -43,6 +43,8 @@ void listing_total(opl_listing *listing)
     uint64_t *total = listing->values + count * object->all_rows;
     for (size_t i = 0; i < object->row_count; i++) {
         opl_total rule = object->rows[i].total;
+        if (object->rows[i].text)
+            continue; /* texts have no sum */
         if (rule == OPL_SUM || rule == OPL_MEAN)
             total[i] = row_sum(listing, count, i, &knowns);
         if (rule == OPL_MEAN && knowns)

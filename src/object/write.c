@@ -46,6 +46,16 @@ static void write_fraction(const struct row *row, const uint64_t *values, unsign
     write_dword(block + row[1].offset, whole);
 }
 
+/* UTF-16 with its terminator; the block is zeros so far. */
+static void write_text(const struct row *row, uint64_t value, unsigned char *out)
+{
+    const char *text = (const char *)(uintptr_t)value;
+    uint16_t units[OBJECT_MAX_TEXT];
+    size_t room = row->size / 2 - 1;
+    size_t count = text ? utf8_to_16(text, strnlen(text, row->value->size), units, room) : 0;
+    memcpy(out + row->offset, units, (count < room ? count : room) * 2);
+}
+
 static void write_block(const struct object *object, const uint64_t *values, unsigned char *block)
 {
     memset(block, 0, object->block_size);
@@ -55,6 +65,8 @@ static void write_block(const struct object *object, const uint64_t *values, uns
         if (row->type == PERF_RAW_FRACTION) {
             write_fraction(row, values + i, block);
             i++;
+        } else if (row->text) {
+            write_text(row, values[i], block);
         } else if (row->size == 8) {
             memcpy(block + row->offset, &values[i], 8);
         } else {

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands between a provider's tables and the service that it is registered as: the numbers
+ * that lodctr gave it, and the values by which it is found. (C40, C67, C100, C101)
+ */
+#include "object/object.h"
+#include "registry/registry.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static LSTATUS say_unregistered(const char *service, const char *value)
+{
+    const struct event_field fields[] = {
+        {"Value",   value  },
+        {"Service", service}
+    };
+    event_report_fields("Perflib", 3004, EVENT_ERROR, service, fields, COUNT(fields),
+                        "%s is missing in Services\\%s\\Performance: the counters have no numbers "
+                        "and no names yet; run lodctr with the provider's ini file",
+                        value, service);
+    return ERROR_FILE_NOT_FOUND;
+}
+
+static LSTATUS say_too_few(const char *service, const char *value, DWORD needed, DWORD there)
+{
+    const struct event_field fields[] = {
+        {"Value",   value  },
+        {"Service", service}
+    };
+    event_report_fields("Perflib", 3004, EVENT_ERROR, service, fields, COUNT(fields),
+                        "%s of Services\\%s\\Performance is %u, but the library has counters up to "
+                        "%u: it is newer than its registration; run unlodctr %s, then lodctr with "
+                        "the new ini file",
+                        value, service, (unsigned)there, (unsigned)needed, service);
+    return ERROR_INVALID_DATA;
+}
+
+/* One pair of values, "First Counter" and "Last Counter". */
+static LSTATUS numbers_read(const char *service, const char *first, const char *last,
+                            DWORD last_offset, DWORD *ret)
+{
+    DWORD highest;
+    FREE_AUTO char *path = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service);
+    if (!path)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (registry_get_dword(path, first, ret))
+        return say_unregistered(service, first);
+    if (registry_get_dword(path, last, &highest))
+        return say_unregistered(service, last);
+    if (highest < *ret || highest - *ret < last_offset)
+        return say_too_few(service, last, *ret + last_offset, highest);
+    return ERROR_SUCCESS;
+}
+
+DWORD opl_service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
+                          DWORD *ret_first_help)
+{
+    DWORD counter = 0, help = 0;
+    LSTATUS status = ERROR_SUCCESS;
+    if (service) {
+        status = numbers_read(service, "First Counter", "Last Counter", last_offset, &counter);
+        if (!status)
+            status = numbers_read(service, "First Help", "Last Help", last_offset, &help);
+    }
+    if (status)
+        return (DWORD)status;
+    *ret_first_counter = counter;
+    *ret_first_help = help;
+    return ERROR_SUCCESS;
+}
+
+static void raise_to(DWORD *highest, DWORD number)
+{
+    if (number > *highest)
+        *highest = number;
+}
+
+static DWORD tables_last_offset(const opl_table_list *tables)
+{
+    DWORD last = 0;
+    for (size_t i = 0; i < tables->count; i++) {
+        const opl_object *object = tables->objects[i];
+        raise_to(&last, object->index);
+        raise_to(&last, object->help_index);
+        for (size_t row = 0; row < object->counter_count; row++) {
+            raise_to(&last, object->counters[row].index);
+            raise_to(&last, object->counters[row].help_index);
+        }
+    }
+    return last;
+}
+
+DWORD opl_entry_open(opl_entry *entry, LPCWSTR devices)
+{
+    const opl_table_list *tables = entry->tables;
+    DWORD first_counter, first_help;
+    (void)devices;
+    if (entry->opened == 0) {
+        DWORD status = opl_service_numbers(tables->service, tables_last_offset(tables),
+                                           &first_counter, &first_help);
+        if (status)
+            return status;
+        if (entry->begin)
+            entry->begin();
+        status = opl_provider_open(tables->objects, tables->count, first_counter, first_help,
+                                   &entry->provider);
+        if (status)
+            return status;
+    }
+    entry->opened++;
+    return ERROR_SUCCESS;
+}
+
+DWORD opl_entry_collect(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    return opl_provider_collect(entry->provider, query, data, bytes, types);
+}
+
+DWORD opl_entry_close(opl_entry *entry)
+{
+    if (entry->opened > 0 && --entry->opened == 0) {
+        opl_provider_close(entry->provider);
+        entry->provider = NULL;
+    }
+    return ERROR_SUCCESS;
+}
+
+/* ---- registration ---- */
+
+static HRESULT result_of(LSTATUS status)
+{
+    return status ? (HRESULT)(0x80070000u | (DWORD)status) : S_OK;
+}
+
+static char *service_path(const opl_entry *entry, const char *below)
+{
+    const char *service = entry->tables->service;
+    return text_format("SYSTEM\\CurrentControlSet\\Services\\%s%s", service ? service : "", below);
+}
+
+static LSTATUS set_text(HKEY key, const char *name, const char *text)
+{
+    return key_set(key, name, false, REG_SZ, text, (DWORD)strlen(text) + 1);
+}
+
+static LSTATUS write_values(HKEY key, const char *library, const char *const procedures[3])
+{
+    LSTATUS status = set_text(key, "Library", library);
+    if (!status)
+        status = set_text(key, "Open", procedures[0]);
+    if (!status)
+        status = set_text(key, "Collect", procedures[1]);
+    return status ? status : set_text(key, "Close", procedures[2]);
+}
+
+HRESULT opl_entry_register(const opl_entry *entry)
+{
+    Dl_info info;
+    char library[PATH_MAX];
+    HKEY key;
+    bool existed;
+    FREE_AUTO char *path = service_path(entry, "\\Performance");
+    if (!path)
+        return result_of(ERROR_NOT_ENOUGH_MEMORY);
+    if (!entry->tables->service || !dladdr(entry, &info) || !realpath(info.dli_fname, library))
+        return result_of(ERROR_MOD_NOT_FOUND);
+    LSTATUS status = key_create(HKEY_LOCAL_MACHINE, path, KEY_WRITE, &key, &existed);
+    if (status)
+        return result_of(status);
+    status = write_values(key, library, entry->tables->procedures);
+    key_close(key);
+    return result_of(status);
+}
+
+static LSTATUS delete_values(HKEY key)
+{
+    static const char *const names[] = {"Library", "Open", "Collect", "Close"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        LSTATUS status = key_delete_value(key, names[i]);
+        if (status && status != ERROR_FILE_NOT_FOUND)
+            return status;
+    }
+    return ERROR_SUCCESS;
+}
+
+/* A key that others wrote something into stays. */
+static void delete_if_empty(const char *path)
+{
+    struct key_info info;
+    HKEY key;
+    if (!path || key_open(HKEY_LOCAL_MACHINE, path, KEY_READ, &key))
+        return;
+    bool empty = key_info(key, false, &info) == ERROR_SUCCESS && !info.keys && !info.values;
+    key_close(key);
+    if (empty)
+        key_delete(HKEY_LOCAL_MACHINE, path);
+}
+
+HRESULT opl_entry_unregister(const opl_entry *entry)
+{
+    HKEY key;
+    FREE_AUTO char *service = service_path(entry, "");
+    FREE_AUTO char *performance = service_path(entry, "\\Performance");
+    if (!service || !performance)
+        return result_of(ERROR_NOT_ENOUGH_MEMORY);
+    LSTATUS status = entry->tables->service
+                         ? key_open(HKEY_LOCAL_MACHINE, performance, KEY_WRITE, &key)
+                         : ERROR_FILE_NOT_FOUND;
+    if (status)
+        return result_of(status);
+    status = delete_values(key);
+    key_close(key);
+    if (!status) {
+        delete_if_empty(performance);
+        delete_if_empty(service);
+    }
+    return result_of(status);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* A provider by macro: numbers of its registration, values and texts in its own memory. */
+#include "tree.h"
+
+#include "../temp.h"
+#include <openperflib/windows.h>
+
+#define SERVICE "SYSTEM\\CurrentControlSet\\Services\\Zoo"
+enum { VISITORS = 2, MOTTO = 4, TICKETS = 6, ANIMAL = 8, WEIGHT = 10, NAME = 12, LEGS = 14 };
+enum { FIRST = 1848, FIRST_HELP = 1849 };
+
+static uint64_t visitors = 5000000000;
+static uint16_t tickets = 40000;
+static char motto[20] = "Bitte nicht f\xc3\xbcttern";
+
+static struct animal {
+    char name[8]; /* not terminated when full */
+    uint32_t weight;
+    unsigned char legs;
+} animals[] = {
+    {"Hippo",    1500, 4},
+    {"Ostrichs", 120,  2}
+};
+static size_t animal_count = 2;
+
+/* clang-format off */
+static const opl_counter zoo_rows[] = {
+    {VISITORS, VISITORS, PERF_COUNTER_LARGE_RAWCOUNT, 0, 100, OPL_VARIABLE(visitors), .name = "Visitors", .help = "V."},
+    {MOTTO, MOTTO, PERF_COUNTER_TEXT, 0, 100, OPL_VARIABLE(motto), .name = "Motto", .help = "M."},
+    {TICKETS, TICKETS, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_VARIABLE(tickets), .name = "Tickets", .help = "T."},
+};
+static const opl_counter animal_rows[] = {
+    {WEIGHT, WEIGHT, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_FIELD(struct animal, weight), .name = "Weight", .help = "W."},
+    {NAME, NAME, PERF_COUNTER_TEXT, 0, 100, OPL_FIELD(struct animal, name), .name = "Name", .help = "N."},
+    {LEGS, LEGS, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_FIELD(struct animal, legs), .name = "Legs", .help = "L."},
+};
+/* clang-format on */
+
+static void list_animals(opl_listing *listing)
+{
+    static const char *const names[] = {"the hippo", "the ostriches"};
+    for (size_t i = 0; i < animal_count; i++)
+        opl_listing_item(listing, names[i], &animals[i]);
+}
+
+static const opl_object zoo = {0, 0, "Zoo", "A zoo.", OPL_COUNTERS(zoo_rows)};
+static const opl_object animal = {ANIMAL,
+                                  ANIMAL,
+                                  "Animal",
+                                  "Who lives there.",
+                                  OPL_COUNTERS(animal_rows),
+                                  .instances = true,
+                                  .total = "_Total",
+                                  .list = list_animals};
+static const opl_object *const objects[] = {&zoo, &animal};
+OPL_PROVIDER("Zoo", objects);
+
+/* ---- the registry ---- */
+
+static char root[64];
+
+static void set_dword(const char *name, DWORD value)
+{
+    HKEY key;
+    assert_int_equal(RegCreateKeyExA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", 0, NULL, 0,
+                                     KEY_WRITE, NULL, &key, NULL),
+                     0);
+    assert_int_equal(RegSetValueExA(key, name, 0, REG_DWORD, (const BYTE *)&value, sizeof value),
+                     0);
+    RegCloseKey(key);
+}
+
+static void load(DWORD last_offset)
+{
+    set_dword("First Counter", FIRST);
+    set_dword("Last Counter", FIRST + last_offset);
+    set_dword("First Help", FIRST_HELP);
+    set_dword("Last Help", FIRST_HELP + last_offset);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    temp_make(root);
+    return setenv("OPENPERFLIB_ROOT", root, 1);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    temp_remove(root);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    Close();
+    animal_count = 2;
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, SERVICE);
+    char path[96];
+    snprintf(path, sizeof path, "%s/events", root);
+    unlink(path);
+    return 0;
+}
+
+static const char *events(void)
+{
+    static char text[4096];
+    char path[96];
+    snprintf(path, sizeof path, "%s/events", root);
+    FILE *file = fopen(path, "r");
+    size_t count = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[count] = 0;
+    return text;
+}
+
+static void c67_c100_numbers_are_added_to_the_registration(void **state)
+{
+    (void)state;
+    load(LEGS);
+    assert_int_equal(Open(NULL), 0);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    assert_int_equal(answer.types, 2);
+    opl_object_view view;
+    opl_counter_view counter;
+    assert_true(answer_object(&answer, FIRST + ANIMAL, &view));
+    assert_int_equal(view.type.ObjectHelpTitleIndex, FIRST_HELP + ANIMAL);
+    assert_true(object_counter(&answer, &view, FIRST + WEIGHT, &counter));
+    assert_int_equal(counter.definition.CounterHelpTitleIndex, FIRST_HELP + WEIGHT);
+    assert_int_equal(ask_function(Collect, u"1848", ANSWER_ROOM).types, 1);
+    assert_int_equal(ask_function(Collect, u"0", ANSWER_ROOM).types, 0);
+}
+
+static void c100_without_a_registration_open_says_what_to_do(void **state)
+{
+    (void)state;
+    assert_int_equal(Open(NULL), ERROR_FILE_NOT_FOUND);
+    assert_non_null(strstr(events(), "\tPerflib\t3004\terror\tZoo\tFirst Counter is missing"));
+    assert_non_null(strstr(events(), "run lodctr"));
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    assert_int_equal(answer.status, ERROR_NOT_READY);
+    assert_int_equal(answer.bytes, 0);
+    set_dword("First Counter", FIRST);
+    assert_int_equal(Open(NULL), ERROR_FILE_NOT_FOUND);
+    assert_non_null(strstr(events(), "Last Counter is missing"));
+}
+
+static void c101_a_registration_with_fewer_counters_is_refused(void **state)
+{
+    (void)state;
+    load(LEGS - 2);
+    assert_int_equal(Open(NULL), ERROR_INVALID_DATA);
+    assert_non_null(strstr(events(), "Last Counter of Services\\Zoo\\Performance is 1860, but the "
+                                     "library has counters up to 1862"));
+    set_dword("Last Counter", FIRST + LEGS);
+    assert_int_equal(Open(NULL), ERROR_INVALID_DATA);
+    assert_non_null(strstr(events(), "Last Help of"));
+    load(LEGS);
+    assert_int_equal(Open(NULL), 0);
+}
+
+static void open_is_counted(void **state)
+{
+    (void)state;
+    load(LEGS);
+    assert_int_equal(Open(NULL), 0);
+    assert_int_equal(Open(NULL), 0);
+    assert_int_equal(Close(), 0);
+    assert_int_equal(ask_function(Collect, u"Global", ANSWER_ROOM).types, 2);
+    assert_int_equal(Close(), 0);
+    assert_int_equal(ask_function(Collect, u"Global", ANSWER_ROOM).status, ERROR_NOT_READY);
+    assert_int_equal(Close(), 0);
+}
+
+/* ---- values ---- */
+
+static void text_of(struct answer *answer, DWORD object, uint32_t position, DWORD index, char *out,
+                    size_t room)
+{
+    opl_object_view view;
+    opl_instance_view instance;
+    opl_counter_view counter;
+    assert_true(answer_object(answer, object, &view));
+    assert_true(object_instance(answer, &view, position, &instance));
+    assert_true(object_counter(answer, &view, index, &counter));
+    assert_true(opl_counter_text(&answer->block, &view, &instance, &counter, out, room) > 0);
+}
+
+static void variables_are_read_at_each_query(void **state)
+{
+    (void)state;
+    load(LEGS);
+    assert_int_equal(Open(NULL), 0);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + VISITORS), 5000000000);
+    assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + TICKETS), 40000);
+    visitors++;
+    tickets--;
+    answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + VISITORS), 5000000001);
+    assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + TICKETS), 39999);
+}
+
+static void texts_are_utf_16_with_an_end(void **state)
+{
+    (void)state;
+    char text[64];
+    load(LEGS);
+    assert_int_equal(Open(NULL), 0);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    text_of(&answer, FIRST, 0, FIRST + MOTTO, text, sizeof text);
+    assert_string_equal(text, "Bitte nicht f\xc3\xbcttern");
+    text_of(&answer, FIRST + ANIMAL, 0, FIRST + NAME, text, sizeof text);
+    assert_string_equal(text, "Hippo");
+    text_of(&answer, FIRST + ANIMAL, 1, FIRST + NAME, text, sizeof text);
+    assert_string_equal(text, "Ostrich"); /* one unit is the terminator's */
+    text_of(&answer, FIRST + ANIMAL, 2, FIRST + NAME, text, sizeof text);
+    assert_string_equal(text, ""); /* _Total */
+}
+
+static void instances_are_things_of_the_provider(void **state)
+{
+    (void)state;
+    load(LEGS);
+    assert_int_equal(Open(NULL), 0);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + WEIGHT), 1500);
+    assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the ostriches", FIRST + LEGS), 2);
+    assert_int_equal(value_of(&answer, FIRST + ANIMAL, "_Total", FIRST + WEIGHT), 1620);
+    assert_int_equal(value_of(&answer, FIRST + ANIMAL, "_Total", FIRST + LEGS), 6);
+}
+
+static void an_empty_list_at_open_keeps_all_rows(void **state)
+{
+    (void)state;
+    load(LEGS);
+    animal_count = 0;
+    assert_int_equal(Open(NULL), 0);
+    animal_count = 1;
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + LEGS), 4);
+}
+
+static void wrong_rows_are_refused(void **state)
+{
+    static uint32_t number;
+    static char letters[3];
+    static const opl_counter wrong[] = {
+        {2, 2, PERF_COUNTER_TEXT,     0, 100, {.size = 0},           .name = "no text", .help = "."},
+        {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_VARIABLE(letters), .name = "3 bytes",
+         .help = "."                                                                               },
+        {2,
+         2,    PERF_COUNTER_TEXT,
+         0,                              100,
+         {.variable = &number, .size = 1u << 20},
+         .name = "long",
+         .help = "."                                                                               },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        opl_provider *provider;
+        const opl_object object = {0, 0, "Wrong", ".", .counters = &wrong[i], .counter_count = 1};
+        const opl_object *const list[] = {&object};
+        assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider),
+                         ERROR_INVALID_PARAMETER);
+    }
+}
+
+/* ---- DllRegisterServer ---- */
+
+static void register_text(const char *name, char *text, DWORD room)
+{
+    assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", name, RRF_RT_REG_SZ,
+                                  NULL, text, &room),
+                     0);
+}
+
+static void registering_writes_four_values_and_takes_them_back(void **state)
+{
+    (void)state;
+    char text[4096], self[4096];
+    HKEY key;
+    assert_int_equal(DllRegisterServer(), S_OK);
+    register_text("Open", text, sizeof text);
+    assert_string_equal(text, "Open");
+    register_text("Collect", text, sizeof text);
+    assert_string_equal(text, "Collect");
+    register_text("Close", text, sizeof text);
+    assert_string_equal(text, "Close");
+    register_text("Library", text, sizeof text);
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length] = 0;
+    assert_string_equal(text, self);
+
+    set_dword("Disable Performance Counters", 1);
+    assert_int_equal(DllUnregisterServer(), S_OK);
+    assert_int_equal(
+        RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", 0, KEY_ALL_ACCESS, &key),
+        0); /* somebody's value is in it */
+    assert_int_equal(RegDeleteValueA(key, "Disable Performance Counters"), 0);
+    RegCloseKey(key);
+    assert_int_equal(DllRegisterServer(), S_OK);
+    assert_int_equal(DllUnregisterServer(), S_OK);
+    assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICE, 0, KEY_READ, &key),
+                     ERROR_FILE_NOT_FOUND);
+    assert_int_equal(DllUnregisterServer(), (HRESULT)0x80070002u);
+}
+
+static void the_tables_say_who_they_are(void **state)
+{
+    (void)state;
+    assert_string_equal(opl_tables.service, "Zoo");
+    assert_string_equal(opl_tables.procedures[1], "Collect");
+    assert_int_equal(opl_tables.count, 2);
+}
+
+#define ZOO_TEST(function) cmocka_unit_test_teardown(function, unload)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZOO_TEST(c67_c100_numbers_are_added_to_the_registration),
+        ZOO_TEST(c100_without_a_registration_open_says_what_to_do),
+        ZOO_TEST(c101_a_registration_with_fewer_counters_is_refused),
+        ZOO_TEST(open_is_counted),
+        ZOO_TEST(variables_are_read_at_each_query),
+        ZOO_TEST(texts_are_utf_16_with_an_end),
+        ZOO_TEST(instances_are_things_of_the_provider),
+        ZOO_TEST(an_empty_list_at_open_keeps_all_rows),
+        ZOO_TEST(wrong_rows_are_refused),
+        ZOO_TEST(registering_writes_four_values_and_takes_them_back),
+        ZOO_TEST(the_tables_say_who_they_are),
+    };
+    return cmocka_run_group_tests_name("entry", tests, begin, end);
+}
