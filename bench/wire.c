@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { INSTANCES = 1000, COUNTERS = 28, ROUNDS = 20, ROOM = 1 << 20 };
@@ -100,8 +101,15 @@ static void measure(const char *what, void (*work)(void))
     printf("%-45s %8.1f us\n", what, best);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) {
+        bool asked = strcmp(argv[1], "--help") == 0;
+        fputs("usage: bench-wire\n\nWhat building, checking and walking a block costs, in "
+              "microseconds.\n",
+              asked ? stdout : stderr);
+        return asked ? 0 : 2;
+    }
     memory = malloc(ROOM);
     if (!memory)
         return 1;
