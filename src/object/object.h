@@ -35,11 +35,12 @@ struct kept {
 struct key {
     char text[OBJECT_MAX_KEY];
     size_t length;
-    const char *at; /* behind the key in the text read last; NULL: it is not there */
-    unsigned line;  /* where it was found last */
-    size_t order;   /* see keys_sort */
-    size_t after;   /* the key that came next the last time */
-    size_t gap;     /* bytes from the line of the key found before; 0: none */
+    const char *at;  /* behind the key in the text read last; NULL: it is not there */
+    uint64_t number; /* the first behind it */
+    unsigned line;   /* where it was found last */
+    size_t order;    /* see keys_sort */
+    size_t after;    /* the key that came next the last time */
+    size_t gap;      /* bytes from the line of the key found before; 0: none */
 };
 struct source {
     const opl_source *is;
@@ -58,12 +59,14 @@ struct source {
     uint64_t words_for;                   /* and the words */
     uint64_t checked_for;                 /* collection in which the kept folder was identified */
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
-    unsigned word_count, words_wanted;
-    const char *name; /* the name in parentheses */
+    unsigned word_count, words_wanted;    /* on the line; the last that anyone asks for */
+    uint64_t words_asked;                 /* bit n - 1: somebody asks for word n */
+    const char *name;                     /* the name in parentheses */
     size_t name_bytes;
     struct key *keys;
     size_t key_count;
-    bool keys_sorted; /* all found: the next reading probably has them in the same lines */
+    uint64_t key_starts[4]; /* bits: the characters that keys begin with */
+    bool keys_sorted;       /* all found: the next reading probably has them in the same lines */
 };
 struct opl_reading {
     opl_provider *provider;
@@ -83,7 +86,9 @@ struct key *source_add_key(struct source *source, const char *text, size_t lengt
 /* Makes the text that of this reading. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
+/* Splits the line; `wanted` 0: into the words that were asked for before. */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
+void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
 void source_done(struct source *source);
 /* The start of a file path for this reading: *ret_dir and the rest, formatted into `room`. */
 const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH]);

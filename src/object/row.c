@@ -101,8 +101,9 @@ static LSTATUS row_init_columns(struct row *row)
     unsigned most = row->value->column > row->value->plus ? row->value->column : row->value->plus;
     if (!row->value->column || most > OBJECT_MAX_WORDS)
         return ERROR_INVALID_PARAMETER;
-    if (row->source->words_wanted < most)
-        row->source->words_wanted = most;
+    source_ask_word(row->source, row->value->column);
+    if (row->value->plus)
+        source_ask_word(row->source, row->value->plus);
     return ERROR_SUCCESS;
 }
 
@@ -155,7 +156,9 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
 {
     uint64_t sum = 0;
     enum row_result result = ROW_READ;
-    if (source_load_keys(reading, row->source))
+    const struct source *source = row->source;
+    bool loaded = source->star && source->keys_for == reading->serial; /* by the row before */
+    if (!loaded && source_load_keys(reading, row->source))
         return ROW_UNREADABLE;
     for (unsigned i = 0; i < row->term_count; i++) {
         const struct key *key = &row->source->keys[row->terms[i].key];
@@ -171,7 +174,8 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
 static enum row_result row_read_columns(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
     const struct source *source = row->source;
-    if (source_load_words(reading, row->source, 0))
+    bool loaded = source->star && source->words_for == reading->serial; /* by the row before */
+    if (!loaded && source_load_words(reading, row->source, 0))
         return ROW_UNREADABLE;
     if (row->value->column > source->word_count || row->value->plus > source->word_count)
         return ROW_UNREADABLE;

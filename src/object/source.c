@@ -31,7 +31,8 @@ static _Thread_local bool lacked; /* descriptors or memory for one, since it was
 int source_openat(int dir_fd, const char *path, int flags)
 {
     int fd = openat(dir_fd, path, flags | O_CLOEXEC);
-    lacked |= fd < 0 && status_is_passing(status_from_errno(errno));
+    if (fd < 0 && status_is_passing(status_from_errno(errno)))
+        lacked = true;
     return fd;
 }
 
@@ -116,6 +117,7 @@ struct key *source_add_key(struct source *source, const char *text, size_t lengt
     memcpy(key->text, text, length);
     key->length = length;
     key->after = source->key_count;
+    source->key_starts[(unsigned char)*text / 64] |= (uint64_t)1 << (unsigned char)*text % 64;
     source->keys_for = 0;
     source->keys_sorted = false;
     return key;

@@ -39,6 +39,8 @@ static const char *skip_word(const char *at)
 
 uint64_t key_number(const struct key *key, unsigned column)
 {
+    if (column <= 1)
+        return key->number;
     const char *at = skip_blanks(key->at);
     for (unsigned i = 1; i < column; i++)
         at = skip_blanks(skip_word(at));
@@ -53,7 +55,9 @@ static bool key_match(struct key *key, const char *line)
     char next = line[key->length];
     if (next != ':' && next != ' ' && next != '\t')
         return false;
-    key->at = line + key->length + 1;
+    const char *at = key->at = line + key->length + 1;
+    at = skip_blanks(at);
+    key->number = text_number(&at);
     return true;
 }
 
@@ -70,6 +74,13 @@ static bool keys_find_again(struct source *source)
             return false;
     }
     return true;
+}
+
+/* Most lines have no key that is asked for, and show it by their first character. */
+static bool keys_may_match(const struct source *source, const char *line)
+{
+    unsigned char first = (unsigned char)*line;
+    return source->key_starts[first / 64] >> first % 64 & 1;
 }
 
 /* The line's key is probably the one that came next the last time: look there first. */
@@ -99,13 +110,26 @@ static void keys_sort(struct source *source)
 
 /* Where the next key was the last time, counted from the last one found: files of instances differ
  * in their first lines, but then have columns of equal width. */
-static const char *keys_jump(struct source *source, const char *line, size_t next)
+static struct key *keys_jump(struct source *source, const char **line, size_t next)
 {
     if (next >= source->key_count || source->keys[next].at || !source->keys[next].gap)
         return NULL;
-    const char *there = line + source->keys[next].gap;
+    const char *there = *line + source->keys[next].gap;
     bool begins = there < source->text + source->length && there[-1] == '\n';
-    return begins && key_match(&source->keys[next], there) ? there : NULL;
+    if (!begins || !key_match(&source->keys[next], there))
+        return NULL;
+    *line = there;
+    return &source->keys[next];
+}
+
+/* The key was found in this line: remembers what that tells about the next text. */
+static void key_found(struct source *source, struct key *key, struct key *before, const char *line,
+                      const char *line_before, unsigned number)
+{
+    key->line = number;
+    key->gap = (size_t)(line - line_before);
+    if (before)
+        before->after = (size_t)(key - source->keys);
 }
 
 /* Finds keys line by line, or jumps from one to the next; how many were not found. */
@@ -113,28 +137,25 @@ static size_t keys_walk(struct source *source, bool jump)
 {
     size_t left = source->key_count, next = 0;
     unsigned number = 0;
-    struct key *last = NULL;
-    const char *last_line = source->text, *there;
+    struct key *last = NULL, *jumped = NULL;
+    const char *last_line = source->text;
     for (size_t i = 0; i < source->key_count; i++)
         source->keys[i].at = NULL;
-    for (const char *line = source->text; *line && left; line = there, number++) {
-        struct key *key = keys_match(source, line, next);
-        there = NULL;
+    for (const char *line = source->text; *line && left; number++) {
+        struct key *key = jumped;
+        if (!key && keys_may_match(source, line))
+            key = keys_match(source, line, next);
+        jumped = NULL;
         if (key) {
-            key->line = number;
-            key->gap = (size_t)(line - last_line);
-            if (last)
-                last->after = (size_t)(key - source->keys);
+            key_found(source, key, last, line, last_line, number);
             last = key;
             last_line = line;
             next = key->after;
             left--;
-            there = jump ? keys_jump(source, line, next) : NULL;
-            if (there)
-                source->keys[next].at = NULL; /* found in its turn */
+            jumped = jump ? keys_jump(source, &line, next) : NULL;
         }
-        if (!there)
-            there = text_line(line);
+        if (!jumped)
+            line = text_line(line);
     }
     return left;
 }
@@ -177,6 +198,28 @@ static const char *split_name(struct source *source, const char *at)
     return end + 1;
 }
 
+void source_ask_word(struct source *source, unsigned number)
+{
+    source->words_asked |= (uint64_t)1 << (number - 1);
+    if (number > source->words_wanted)
+        source->words_wanted = number;
+}
+
+static bool is_asked(const struct source *source, unsigned number)
+{
+    return number == 0 || source->words_asked >> (number - 1) & 1;
+}
+
+/* A word that is no number counts as 0. */
+static const char *split_number(const char *word, uint64_t *ret)
+{
+    const char *at = word;
+    uint64_t number = text_number(&at);
+    bool whole = at > word && (*at == ' ' || *at == '\n' || *at == '\t' || !*at);
+    *ret = whole ? number : 0;
+    return whole ? at : skip_word(at);
+}
+
 static void split_words(struct source *source, const char *line)
 {
     const char *at = skip_blanks(line);
@@ -184,11 +227,9 @@ static void split_words(struct source *source, const char *line)
     source->word_count = 0;
     source->name = NULL;
     while (*at && *at != '\n' && count < source->words_wanted) {
-        const char *word = at;
-        uint64_t number = text_number(&at);
-        bool whole = at > word && (*at == ' ' || *at == '\n' || *at == '\t' || !*at);
-        source->words[++count] = whole ? number : 0;
-        at = skip_blanks(whole ? at : skip_word(at));
+        count++;
+        at = is_asked(source, count) ? split_number(at, &source->words[count]) : skip_word(at);
+        at = skip_blanks(at);
         if (count == 1 && source->is->stat) {
             at = skip_blanks(split_name(source, at));
             count += source->name != NULL;
@@ -204,10 +245,10 @@ LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned 
         return status ? status : ERROR_INVALID_PARAMETER;
     bool line = source == reading->line_source;
     uint64_t serial = line ? reading->serial : source->read_for;
-    if (source->words_for == serial && wanted <= source->words_wanted)
+    if (source->words_for == serial && is_asked(source, wanted))
         return ERROR_SUCCESS;
-    if (wanted > source->words_wanted)
-        source->words_wanted = wanted;
+    if (wanted)
+        source_ask_word(source, wanted);
     source->words_for = serial;
     split_words(source, line ? reading->line : source->text);
     return ERROR_SUCCESS;
