@@ -164,21 +164,66 @@ void machine_name_from(const char *host, char name[static 16 * 4]);
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* ---- event.c: the event log; `source` is "Perflib" or "LoadPerf" ---- */
+/* ---- messages.c: the catalog, one row for each event that the library writes (D.5, E.7) ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
-/* To the file `events` under OPENPERFLIB_ROOT (time, source, id, level, service, text, separated by
- * tabs) or to syslog. Never fails towards the caller, leaves errno alone. */
+struct event_message {
+    const char *source; /* "Perflib" or "LoadPerf" */
+    unsigned id;
+    enum event_level level;
+    const char *fields; /* their names in order, separated by blanks */
+    const char *text;   /* {Field} stands for its value */
+    const char *advice; /* what to do next, "": nothing */
+};
+extern const struct event_message event_messages[];
+extern const size_t event_message_count;
+const struct event_message *event_message(const char *source, unsigned id); /* NULL: no row */
+/* 32 hexadecimal digits by which a structured log knows the event; programs' own events, which are
+ * in no row, share one. */
+void event_message_id(const char *source, unsigned id, char ret[static 33]);
+
+/* ---- event.c: the event log ---- */
+enum event_form { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS };
+struct event_field {
+    const char *name; /* of the row's fields; "Service" comes by itself */
+    enum event_form form;
+    const char *text; /* as text; NULL is empty */
+    uint64_t number;  /* the other forms; a status is followed by its words in the message */
+};
+#define EVENT_TEXT(name, text) ((struct event_field){name, EVENT_AS_TEXT, text, 0})
+#define EVENT_NUMBER(name, number) ((struct event_field){name, EVENT_AS_NUMBER, NULL, number})
+#define EVENT_HEX(name, number) ((struct event_field){name, EVENT_AS_HEX, NULL, number})
+#define EVENT_STATUS(status)                                                                       \
+    ((struct event_field){"Win32Error", EVENT_AS_STATUS, NULL, (uint32_t)(status)})
+#define EVENT_FIELDS(...) ((const struct event_field[]){__VA_ARGS__, {NULL}})
+
+/* Writes the event of the catalog's row: level and words come from there, the values by the names
+ * of its fields, in any order. `service` and `fields` may be NULL; `more`, if not NULL, is said
+ * behind the row's text (a linker's words). Example:
+ *     event_log("Perflib", 1008, service->name,
+ *               EVENT_FIELDS(EVENT_TEXT("Library", path), EVENT_STATUS(status)), NULL);
+ * The first ten of a (source, id, service) come singly, then one line a minute with the count.
+ * Never fails towards the caller, never waits, leaves errno alone. */
+void event_log(const char *source, unsigned id, const char *service,
+               const struct event_field *fields, const char *more);
+/* The same in free words, for what has no row yet. */
 void event_report(const char *source, unsigned id, enum event_level level, const char *service,
                   const char *format, ...) PRINTF_LIKE(5, 6);
-/* The same with the fields of reference D.5 and E.7, which a structured log keeps apart. */
-struct event_field {
-    const char *name, *value; /* "Library", "/usr/lib/..." */
-};
-void event_report_fields(const char *source, unsigned id, enum event_level level,
-                         const char *service, const struct event_field *fields, size_t count,
-                         const char *format, ...) PRINTF_LIKE(7, 8);
-/* The first ten of a (source, id, service) come singly, then one line a minute with the count.
- * Tests put a clock of their own here. */
+/* Tests put a clock of their own here. */
 extern int64_t (*event_clock)(void);
+
+/* ---- event_write.c: where events go ---- */
+struct event_record {
+    const char *source, *service, *text, *advice; /* none is NULL; bytes of any kind */
+    unsigned id;
+    enum event_level level;
+    unsigned repeated;                /* how many equal ones were held back before it */
+    const struct event_field *fields; /* ended by one without name, or NULL */
+};
+/* To the file `events` under OPENPERFLIB_ROOT, one line each: time, source, id, level, service,
+ * text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Else to journald
+ * with its fields, else to the system log's socket. Never waits. ERROR_NOT_READY: there is no log.
+ */
+LSTATUS event_write(const struct event_record *record);
+extern const char *event_journal_path, *event_syslog_path; /* sockets; tests have their own */
 
 #endif

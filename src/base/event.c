@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event log: the system's, or the file `events` below OPENPERFLIB_ROOT.
+ * The event log's door: words from the catalog, and a limit for floods.
  *
  * A provider that fails at every query must not flood the log: of equal events (source, id,
  * service) the first ten come singly, later ones as one line a minute that tells how many there
- * were.
+ * were. What no log took counts as held back.
  */
 #include "base/base.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { SINGLE_EVENTS = 10, REMEMBERED_EVENTS = 64, TEXT_ROOM = 1024 };
+enum { SINGLE_EVENTS = 10, SHELVES = 128, SHELF_ROOM = 8 };
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 struct repetition {
@@ -29,7 +23,9 @@ struct repetition {
 
 int64_t (*event_clock)(void) = clock_ticks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct repetition repetitions[REMEMBERED_EVENTS];
+static struct repetition repetitions[SHELVES][SHELF_ROOM];
+
+/* ---- floods ---- */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
@@ -39,15 +35,22 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
+static uint64_t hash_event(const char *source, unsigned id, const char *service)
+{
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325) ^ id, source);
+    hash = hash_text(hash, service);
+    return hash ? hash : 1;
+}
+
 /* Its row; else a free one (last_seen 0), else that of the event seen longest ago. */
 static struct repetition *row_of(uint64_t what)
 {
-    struct repetition *oldest = repetitions;
-    for (size_t i = 0; i < COUNT(repetitions); i++) {
-        if (repetitions[i].what == what)
-            return &repetitions[i];
-        if (repetitions[i].last_seen < oldest->last_seen)
-            oldest = &repetitions[i];
+    struct repetition *shelf = repetitions[what % SHELVES], *oldest = shelf;
+    for (size_t i = 0; i < SHELF_ROOM; i++) {
+        if (shelf[i].what == what)
+            return &shelf[i];
+        if (shelf[i].last_seen < oldest->last_seen)
+            oldest = &shelf[i];
     }
     *oldest = (struct repetition){.what = what};
     return oldest;
@@ -73,114 +76,114 @@ static bool is_due(uint64_t what, unsigned *ret_held_back)
     return due;
 }
 
-/* One event is one line of fields: nothing in it may look like the end of either. */
-static void flatten(char *text)
+static void was_not_written(uint64_t what, unsigned count)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = ' ';
+    lock_take(&lock);
+    row_of(what)->held_back += count;
+    lock_release(&lock);
 }
 
-static const char *level_name(enum event_level level)
+static void write_if_due(struct event_record *record, struct buffer *text, uint64_t what)
 {
-    return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
+    if (record->repeated)
+        buffer_printf(text, " (and %u more like this)", record->repeated);
+    record->text = text->failed || !text->data ? "" : text->data;
+    trace("event", "%s %u %s: %s", record->source, record->id, record->service, record->text);
+    if (text->failed || event_write(record) != ERROR_SUCCESS)
+        was_not_written(what, record->repeated + 1);
 }
 
-static int level_priority(enum event_level level)
+/* ---- words ---- */
+
+static const struct event_field *find_field(const struct event_field *fields, const char *name,
+                                            size_t length)
 {
-    return level == EVENT_ERROR ? LOG_ERR : level == EVENT_WARNING ? LOG_WARNING : LOG_INFO;
+    for (; fields && fields->name; fields++)
+        if (strlen(fields->name) == length && memcmp(fields->name, name, length) == 0)
+            return fields;
+    return NULL;
 }
 
-static int open_log(const char *path)
+static void add_value(struct buffer *text, const struct event_field *field)
 {
-    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    int fd = open(path, flags, 0644);
-    if (fd >= 0 || errno != ENOENT)
-        return fd;
-    char folder[4096];
-    if (strlen(path) >= sizeof folder)
-        return -1;
-    strcpy(folder, path);
-    file_make_folders(dirname(folder), 0755);
-    return open(path, flags, 0644);
+    unsigned long long number = field->number;
+    if (field->form == EVENT_AS_TEXT)
+        buffer_add_text(text, field->text ? field->text : "");
+    else if (field->form == EVENT_AS_STATUS)
+        buffer_printf(text, "%s (%llu)", status_text((LSTATUS)number), number);
+    else
+        buffer_printf(text, field->form == EVENT_AS_HEX ? "0x%llx" : "%llu", number);
 }
 
-/* One write, so that lines of several processes stay whole. */
-static void append(const char *path, const char *line, size_t length)
+/* `words` with the value of each {Field}; one that nobody gave is a question mark. */
+static void add_words(struct buffer *text, const char *words, const char *service,
+                      const struct event_field *fields)
 {
-    int fd = open_log(path);
-    if (fd < 0)
-        return;
-    while (write(fd, line, length) < 0 && errno == EINTR)
-        continue;
-    close(fd);
-}
-
-static void write_event(const char *source, unsigned id, enum event_level level,
-                        const char *service, const char *text)
-{
-    const char *path = place_events();
-    if (!path) {
-        syslog(LOG_DAEMON | level_priority(level), "%s %u: %s: %s", source, id, service, text);
-        return;
+    const char *brace, *end;
+    for (; (brace = strchr(words, '{')) && (end = strchr(brace, '}')); words = end + 1) {
+        size_t length = (size_t)(end - brace) - 1;
+        const struct event_field *field = find_field(fields, brace + 1, length);
+        buffer_add(text, words, (size_t)(brace - words));
+        if (field)
+            add_value(text, field);
+        else if (length == strlen("Service") && memcmp(brace + 1, "Service", length) == 0)
+            buffer_add_text(text, service);
+        else
+            buffer_add_byte(text, '?');
     }
-    char line[TEXT_ROOM + 512], when[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    int length = snprintf(line, sizeof line, "%s\t%s\t%u\t%s\t%s\t%s\n", when, source, id,
-                          level_name(level), service, text);
-    if (length >= (int)sizeof line) {
-        length = (int)sizeof line - 1;
-        line[length - 1] = '\n';
-    }
-    append(path, line, (size_t)length);
+    buffer_add_text(text, words);
 }
 
-static uint64_t hash_event(const char *source, unsigned id, const char *service)
+static const char *or_empty(const char *text)
 {
-    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325) ^ id, source);
-    hash = hash_text(hash, service);
-    return hash ? hash : 1;
+    return text ? text : "";
 }
 
-static void report(const char *source, unsigned id, enum event_level level, const char *service,
-                   const char *format, va_list list)
+void event_log(const char *source, unsigned id, const char *service,
+               const struct event_field *fields, const char *more)
 {
+    static const struct event_message no_row = {"", 0, EVENT_ERROR, "", "", ""};
     int saved = errno;
-    unsigned held_back;
-    char name[256], text[TEXT_ROOM];
-    snprintf(name, sizeof name, "%s", service ? service : "");
-    if (is_due(hash_event(source, id, name), &held_back)) {
-        int length = vsnprintf(text, sizeof text, format, list);
-        length = length < 0 ? 0 : length < TEXT_ROOM ? length : TEXT_ROOM - 1;
-        if (held_back)
-            snprintf(text + length, sizeof text - (size_t)length, " (and %u more like this)",
-                     held_back);
-        flatten(text);
-        flatten(name);
-        trace("event", "%s %u %s: %s", source, id, name, text);
-        write_event(source, id, level, name, text);
+    const struct event_message *message = event_message(source, id);
+    BUFFER_AUTO text = {0};
+    BUFFER_AUTO advice = {0};
+    struct event_record record = {
+        .source = source, .id = id, .service = or_empty(service), .fields = fields};
+    uint64_t what = hash_event(source, id, record.service);
+    if (is_due(what, &record.repeated)) {
+        message = message ? message : &no_row;
+        record.level = message->level;
+        add_words(&text, message->text, record.service, fields);
+        if (more)
+            buffer_printf(&text, "%s%s", text.len ? ": " : "", more);
+        add_words(&advice, message->advice, record.service, fields);
+        record.advice = advice.failed ? "" : or_empty(advice.data);
+        write_if_due(&record, &text, what);
     }
     errno = saved;
+}
+
+static void add_list(struct buffer *text, const char *format, va_list list)
+{
+    char line[2048];
+    vsnprintf(line, sizeof line, format, list);
+    buffer_add_text(text, line);
 }
 
 void event_report(const char *source, unsigned id, enum event_level level, const char *service,
                   const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    report(source, id, level, service, format, list);
-    va_end(list);
-}
-
-/* The file keeps the text alone. */
-void event_report_fields(const char *source, unsigned id, enum event_level level,
-                         const char *service, const struct event_field *fields, size_t count,
-                         const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    report(source, id, level, service, format, list);
-    va_end(list);
+    int saved = errno;
+    BUFFER_AUTO text = {0};
+    struct event_record record = {
+        .source = source, .id = id, .level = level, .service = or_empty(service), .advice = ""};
+    uint64_t what = hash_event(source, id, record.service);
+    if (is_due(what, &record.repeated)) {
+        va_list list;
+        va_start(list, format);
+        add_list(&text, format, list);
+        va_end(list);
+        write_if_due(&record, &text, what);
+    }
+    errno = saved;
 }

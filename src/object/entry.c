@@ -8,33 +8,25 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static LSTATUS say_unregistered(const char *service, const char *value)
 {
-    const struct event_field fields[] = {
-        {"Value",   value  },
-        {"Service", service}
-    };
-    event_report_fields("Perflib", 3004, EVENT_ERROR, service, fields, COUNT(fields),
-                        "%s is missing in Services\\%s\\Performance: the counters have no numbers "
-                        "and no names yet; run lodctr with the provider's ini file",
-                        value, service);
+    event_log("Perflib", 3004, service, EVENT_FIELDS(EVENT_TEXT("Value", value)),
+              "it is missing, so the counters have no numbers and no names yet; run lodctr with "
+              "the provider's ini file");
     return ERROR_FILE_NOT_FOUND;
 }
 
 static LSTATUS say_too_few(const char *service, const char *value, DWORD needed, DWORD there)
 {
-    const struct event_field fields[] = {
-        {"Value",   value  },
-        {"Service", service}
-    };
-    event_report_fields("Perflib", 3004, EVENT_ERROR, service, fields, COUNT(fields),
-                        "%s of Services\\%s\\Performance is %u, but the library has counters up to "
-                        "%u: it is newer than its registration; run unlodctr %s, then lodctr with "
-                        "the new ini file",
-                        value, service, (unsigned)there, (unsigned)needed, service);
+    char more[160];
+    snprintf(more, sizeof more,
+             "it is %u, but the library has counters up to %u and is newer than its registration",
+             (unsigned)there, (unsigned)needed);
+    event_log("Perflib", 3004, service, EVENT_FIELDS(EVENT_TEXT("Value", value)), more);
     return ERROR_INVALID_DATA;
 }
 

@@ -57,6 +57,33 @@ static void an_event_is_one_line_of_fields(void **state)
     assert_non_null(strstr(log.data, "\tLoadPerf\t1\tinformation\t\tx\n"));
 }
 
+static void words_come_from_the_catalog(void **state)
+{
+    BUFFER_AUTO log = {0};
+    errno = 4711;
+    event_log("Perflib", 1008, "MyPerf",
+              EVENT_FIELDS(EVENT_STATUS(ERROR_ACCESS_DENIED), EVENT_TEXT("Library", "/l/my.so")),
+              NULL);
+    assert_int_equal(errno, 4711);
+    assert_int_equal(lines(&log), 1);
+    assert_string_equal(log.data + 20,
+                        "\tPerflib\t1008\terror\tMyPerf\t"
+                        "Open of MyPerf in /l/my.so failed: access denied (5); it is "
+                        "tried again at the next query; see what the service lacks, "
+                        "is it running?\n");
+    event_log("Perflib", 1009, "MyPerf",
+              EVENT_FIELDS(EVENT_HEX("ExceptionCode", 0xc0000005), EVENT_NUMBER("Other", 1)),
+              "and\nmore");
+    assert_int_equal(lines(&log), 2);
+    assert_non_null(
+        strstr(log.data, "Open of MyPerf in ? crashed with 0xc0000005 at ?: and more; "));
+    event_log("LoadPerf", 3008, NULL, NULL, NULL);
+    event_log("LoadPerf", 77, NULL, NULL, "no row");
+    assert_int_equal(lines(&log), 4);
+    assert_non_null(strstr(log.data, "\tLoadPerf\t3008\terror\t\tthere is not enough memory;"));
+    assert_non_null(strstr(log.data, "\tLoadPerf\t77\terror\t\tno row\n"));
+}
+
 static void a_flood_is_held_back(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -110,11 +137,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(an_event_is_one_line_of_fields),
-        TEST(a_flood_is_held_back),
-        TEST(many_kinds_forget_the_oldest),
-        TEST(long_texts_stay_one_line),
-        TEST(a_log_that_cannot_be_written_is_no_error),
+        TEST(an_event_is_one_line_of_fields), TEST(words_come_from_the_catalog),
+        TEST(a_flood_is_held_back),           TEST(many_kinds_forget_the_oldest),
+        TEST(long_texts_stay_one_line),       TEST(a_log_that_cannot_be_written_is_no_error),
         TEST(tracing_is_off_unless_asked),
     };
     unsetenv("OPENPERFLIB_TRACE");
