@@ -1,128 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The whole picture as one JSON document: every field of the structures, raw and cooked values. */
 #include "pcview.h"
+#include "../common/json.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_ROOM = 4096 };
-
-/* Writes members one by one; knows only whether a comma is due and how deep it is. */
-struct json {
-    FILE *out;
-    int depth;
-    bool filled; /* the open object or array has a member */
-    bool flat;   /* all on one line */
-};
-
-static void json_lead(struct json *json, const char *key)
-{
-    if (json->flat)
-        fputs(json->filled ? ", " : "", json->out);
-    else if (json->depth)
-        fprintf(json->out, "%s\n%*s", json->filled ? "," : "", json->depth * 2, "");
-    if (key)
-        fprintf(json->out, "\"%s\": ", key);
-    json->filled = true;
-}
-
-static void json_open(struct json *json, const char *key, char bracket)
-{
-    json_lead(json, key);
-    fputc(bracket, json->out);
-    json->depth++;
-    json->filled = false;
-}
-
-static void json_close(struct json *json, char bracket)
-{
-    json->depth--;
-    if (json->filled && !json->flat)
-        fprintf(json->out, "\n%*s", json->depth * 2, "");
-    fputc(bracket, json->out);
-    json->filled = true;
-}
-
-/* An object on one line; nothing opens inside. */
-static void json_open_flat(struct json *json, const char *key)
-{
-    json_open(json, key, '{');
-    json->flat = true;
-}
-
-static void json_close_flat(struct json *json)
-{
-    json_close(json, '}');
-    json->flat = false;
-}
-
-static void json_integer(struct json *json, const char *key, int64_t value)
-{
-    json_lead(json, key);
-    fprintf(json->out, "%" PRId64, value);
-}
-
-static void json_bool(struct json *json, const char *key, bool value)
-{
-    json_lead(json, key);
-    fputs(value ? "true" : "false", json->out);
-}
-
-static void json_double(struct json *json, const char *key, double value)
-{
-    json_lead(json, key);
-    if (isfinite(value))
-        fprintf(json->out, "%.17g", value);
-    else
-        fputs("null", json->out);
-}
-
-/* Bytes of the UTF-8 sequence at `text`, 0: it is none. A lone surrogate counts as one here. */
-static size_t utf8_length(const unsigned char *text)
-{
-    size_t count = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
-    if (*text > 0xf4)
-        return 0;
-    for (size_t i = 1; i < count; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xf0 && text[1] < 0x90) ||
-        (*text == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return count;
-}
-
-static size_t json_character(FILE *out, const unsigned char *text)
-{
-    size_t count = utf8_length(text);
-    if (count == 0)
-        fputs("\\ufffd", out);
-    else if (*text == 0xed && text[1] >= 0xa0)
-        fprintf(out, "\\ud%x%02x", 8 + ((text[1] & 0x1c) >> 2),
-                (text[1] & 3) << 6 | (text[2] & 0x3f));
-    else if (*text == '"' || *text == '\\')
-        fprintf(out, "\\%c", *text);
-    else if (*text < 0x20 || *text == 0x7f)
-        fprintf(out, "\\u%04x", *text);
-    else
-        fwrite(text, 1, count, out);
-    return count ? count : 1;
-}
-
-static void json_string(struct json *json, const char *key, const char *value)
-{
-    json_lead(json, key);
-    if (!value) {
-        fputs("null", json->out);
-        return;
-    }
-    fputc('"', json->out);
-    for (const unsigned char *at = (const unsigned char *)value; *at;)
-        at += json_character(json->out, at);
-    fputc('"', json->out);
-}
 
 static void json_time(struct json *json, const SYSTEMTIME *time)
 {
