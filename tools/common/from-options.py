@@ -106,18 +106,34 @@ def bash_list(words):
     return f'mapfile -t COMPREPLY < <(compgen -W {quoted(words)} -- "$cur")'
 
 
-def bash_complete(what):
-    return "compopt -o default; COMPREPLY=()" if what == "@files" else bash_list(what)
-
+NAMES = {"@objects": "pcview", "@services": "lodctr"}  # who prints them with --names
 
 # names with blanks and percent signs: matched without their quoting, given back with it
-BASH_OBJECTS = r"""    local word typed=${cur//\\/}
+BASH_NAMES = r"""_TOOL_names() {
+    local word typed=${cur//\\/}
     typed=${typed#[\"\']}
     while IFS= read -r word; do
         [[ ${word,,} == "${typed,,}"* ]] || continue
         [[ $cur == [\"\']* ]] || printf -v word %q "$word"
         COMPREPLY+=("$word")
-    done < <(TOOL --names 2>/dev/null)"""
+    done < <(PRINTER --names 2>/dev/null)
+}"""
+BASH_INI = """compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.[iI][nN][iI]' -- "$cur")"""
+
+
+def bash_complete(tool, what):
+    if what == "@files":
+        return "compopt -o default; COMPREPLY=()"
+    if what == "@ini":
+        return BASH_INI
+    return f"_{tool.name}_names" if what in NAMES else bash_list(what)
+
+
+def names_printer(tool):
+    """The program that prints the names which this tool's words or arguments are; None: none."""
+    what = {tool.words, *(option.complete for option in tool.options)} & set(NAMES)
+    return NAMES[what.pop()] if what else None
 
 
 def bash(tool, commands):
@@ -129,8 +145,11 @@ def bash(tool, commands):
         for option in part.options:
             if option.argument and not option.optional and option.complete:
                 cases.append(f"    {' | '.join(option.spellings())})\n"
-                             f"        {bash_complete(option.complete)}\n        return ;;")
-    lines = [f"# bash completion for {tool.name}; made from its option table", f"_{tool.name}() {{",
+                             f"        {bash_complete(tool, option.complete)}\n        return ;;")
+    lines = [f"# bash completion for {tool.name}; made from its option table"]
+    if names_printer(tool):
+        lines.append(BASH_NAMES.replace("TOOL", tool.name).replace("PRINTER", names_printer(tool)))
+    lines += [f"_{tool.name}() {{",
              '    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
              '    [[ $cur == "=" ]] && cur=',
              '    [[ $prev == "=" ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}',
@@ -145,59 +164,66 @@ def bash(tool, commands):
     else:
         lines += ['    if [[ $cur == -* ]]; then', f'        {bash_list(spellings([tool]))}',
                   '        return', '    fi']
-    if tool.words == "@objects":
-        lines.append(BASH_OBJECTS.replace("TOOL", tool.name))
-    elif tool.words:
-        lines.append('    ' + bash_complete(tool.words))
+    if tool.words:
+        lines.append('    ' + bash_complete(tool, tool.words))
     default = "-o default " if commands else ""
     return "\n".join([*lines, "}", f"complete {default}-F _{tool.name} {tool.name}", ""])
 
 
-def zsh_argument(option):
+def zsh_action(tool, what):
+    fixed = {"": "", "@files": "_files", "@ini": '_files -g "*.(#i)ini"'}
+    if what in NAMES:
+        return f"_{tool.name}_names"
+    return fixed.get(what, f"({what})")
+
+
+def zsh_argument(tool, option):
     if not option.argument:
         return ""
-    if option.complete == "@files":
-        action = "_files"
-    else:
-        action = f"({option.complete})" if option.complete else ""
+    action = zsh_action(tool, option.complete)
     colon = "::" if option.optional else ":"
     return f"{colon}{option.argument.strip('[]').lower()}:{action}"
 
 
-def zsh_option(option):
+def zsh_option(tool, option):
     text = re.sub(r"([][:\\])", r"\\\1", option.help.split(". ")[0].rstrip("."))
     specs = []
     for spelling in option.spellings():
         equals = "" if not option.argument else \
             ("=-" if option.optional else "=") if spelling.startswith("--") else \
             ("-" if option.optional else "+")
-        specs.append(quoted(f"{spelling}{equals}[{text}]{zsh_argument(option)}"))
+        specs.append(quoted(f"{spelling}{equals}[{text}]{zsh_argument(tool, option)}"))
     return specs
 
 
 def zsh(tool, commands):
-    specs = [s for o in tool.options for s in zsh_option(o)]
-    if tool.words == "@objects":
-        specs.append(f"'*:object:_{tool.name}_objects'")
-    elif tool.words == "@files":
-        specs.append("'*:file:_files'")
+    specs = [s for o in tool.options for s in zsh_option(tool, o)]
+    if tool.words:
+        kind = tool.words.strip("@").rstrip("s") if tool.words in NAMES else "file"
+        specs.append(quoted(f"*:{kind}:{zsh_action(tool, tool.words)}"))
     lines = [f"#compdef {tool.name}", f"# made from the option table of {tool.name}"]
-    if tool.words == "@objects":
-        lines += [f"_{tool.name}_objects() {{", "    local -a objects",
-                  f"    objects=(${{(f)\"$({tool.name} --names 2>/dev/null)\"}})",
-                  "    compadd -a objects", "}"]
+    if names_printer(tool):
+        lines += [f"_{tool.name}_names() {{", "    local -a names",
+                  f"    names=(${{(f)\"$({names_printer(tool)} --names 2>/dev/null)\"}})",
+                  "    compadd -a names", "}"]
     if commands:
         pairs = " ".join(quoted(f"{c.name}:{c.summary}") for c in commands)
         lines += ["if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then",
                   f"    local -a commands=({pairs})", "    _describe command commands", "    return",
                   "fi", "case $words[2] in"]
         lines += [f"{c.name}) _arguments " +
-                  " ".join(s for o in [*c.options, *tool.options] for s in zsh_option(o)) + " ;;"
+                  " ".join(s for o in [*c.options, *tool.options] for s in zsh_option(tool, o)) + " ;;"
                   for c in commands]
         lines += [f"*) _arguments {' '.join(specs)} ;;", "esac"]
     else:
         lines += ["_arguments \\", *[f"    {s} \\" for s in specs[:-1]], f"    {specs[-1]}"]
     return "\n".join([*lines, ""])
+
+
+def fish_list(what):
+    if what == "@ini":
+        return "(__fish_complete_suffix .ini)"
+    return f"({NAMES[what]} --names 2>/dev/null)" if what in NAMES else what
 
 
 def fish_option(tool, option, condition):
@@ -211,14 +237,14 @@ def fish_option(tool, option, condition):
     if option.argument and not option.optional:
         words += ["-r"] if option.complete == "@files" else ["-x"]
     if option.complete and option.complete != "@files":
-        words += ["-a", quoted(option.complete)]
+        words += ["-a", quoted(fish_list(option.complete))]
     return " ".join([*words, "-d", quoted(option.help.split(". ")[0].rstrip("."))])
 
 
 def fish(tool, commands):
     lines = [f"# fish completion for {tool.name}; made from its option table"]
-    if tool.words == "@objects":
-        lines.append(f"complete -c {tool.name} -f -a '({tool.name} --names 2>/dev/null)'")
+    if tool.words in NAMES or tool.words == "@ini":
+        lines.append(f"complete -c {tool.name} -f -a {quoted(fish_list(tool.words))}")
     elif tool.words != "@files":
         lines.append(f"complete -c {tool.name} -f")
     lines += [fish_option(tool, o, "") for o in tool.options]

@@ -28,7 +28,8 @@ struct option_row {
     const char *argument; /* NULL: takes none; "FILE"; "[SECONDS]": may be given with '=' only */
     int id;               /* above 0 and not OPTION_WORD */
     const char *help;     /* one or more sentences; wrapped by --help */
-    const char *complete; /* what completes the argument: "@files", "a b c", or NULL */
+    const char
+        *complete; /* completes the argument: "@files", "@ini", "@services", "a b", or NULL */
     bool hidden;
 };
 
@@ -40,7 +41,7 @@ struct tool {
     const struct option_row *rows; /* ended by a zeroed row; NULL: none */
     const struct tool *commands;   /* ended by name NULL; the first word chooses one */
     const char *more;              /* printed by --help behind the options; own line breaks */
-    const char *complete_words;    /* what completes plain words: "@files", a list, or NULL */
+    const char *complete_words;    /* completes plain words: the same, or "@objects" */
     int id;                        /* of a command: what the tool likes */
 };
 

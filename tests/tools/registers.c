@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* A library for "lodctr --register": REGISTERS_HOW says what its functions do. */
+#include <openperflib/windows.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+__attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE, DWORD, LPVOID);
+__attribute__((visibility("default"))) HRESULT WINAPI DllRegisterServer(void);
+__attribute__((visibility("default"))) HRESULT WINAPI DllUnregisterServer(void);
+
+/* A real crash, also where a sanitizer would catch it. */
+static void crash(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static bool how(const char *what)
+{
+    const char *text = getenv("REGISTERS_HOW");
+    return text && strcmp(text, what) == 0;
+}
+
+__attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE module, DWORD why,
+                                                           LPVOID unused)
+{
+    if (how("crash in DllMain"))
+        crash();
+    if (why == DLL_PROCESS_DETACH)
+        puts("detached");
+    return !how("refuse");
+}
+
+HRESULT WINAPI DllRegisterServer(void)
+{
+    if (how("crash"))
+        crash();
+    if (how("exit"))
+        _exit(0);
+    if (how("denied"))
+        return (HRESULT)0x80070005;
+    if (how("fail"))
+        return (HRESULT)0x80004005;
+    puts("registered");
+    return S_OK;
+}
+
+HRESULT WINAPI DllUnregisterServer(void)
+{
+    puts("unregistered");
+    return 1; /* S_FALSE is a success too */
+}

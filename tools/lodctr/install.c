@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* lodctr FILE...: one file after the other through opl_load_install; a file that fails costs only
+ * itself. What was met is said at once, or becomes part of the JSON document. */
+#include "lodctr.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_COLUMNS = 30, BAR_STEP = 100, BAR_DELAY = 1000 }; /* milliseconds */
+
+struct install {
+    const struct lodctr *asked;
+    struct json json;
+    struct plan *plan;
+    bool planned; /* the plan was filled */
+    size_t done;
+    bool bar; /* wanted */
+    long long bar_due;
+};
+
+static long long now_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* ---- a bar below the lines, when it takes longer than a second ---- */
+
+static void bar_clear(const struct install *install)
+{
+    if (!install->bar)
+        return;
+    fflush(stdout);
+    fputs("\r\033[K", stderr);
+}
+
+static void bar_draw(struct install *install)
+{
+    size_t all = install->asked->word_count, full = install->done * BAR_COLUMNS / all;
+    if (!install->bar || now_milliseconds() < install->bar_due)
+        return;
+    install->bar_due = now_milliseconds() + BAR_STEP;
+    fflush(stdout);
+    fprintf(stderr, "\r\033[K[");
+    for (size_t i = 0; i < BAR_COLUMNS; i++)
+        fputc(i < full ? '#' : '.', stderr);
+    fprintf(stderr, "] %zu of %zu files", install->done, all);
+}
+
+/* ---- what the library says meanwhile ---- */
+
+static void take_remark(void *self, const opl_load_remark *remark)
+{
+    struct install *install = self;
+    if (!install->asked->json) {
+        bar_clear(install);
+        status_remark("lodctr", remark);
+        return;
+    }
+    json_open_flat(&install->json, NULL);
+    json_string(&install->json, "level", remark->error ? "error" : "warning");
+    json_string(&install->json, "file", remark->file);
+    json_integer(&install->json, "line", remark->line);
+    json_string(&install->json, "text", remark->text);
+    json_close_flat(&install->json);
+}
+
+static void take_text(void *self, const char *text, size_t size)
+{
+    struct install *install = self;
+    install->planned = install->plan && plan_read(install->plan, text, size);
+}
+
+/* ---- what came of it ---- */
+
+static void print_result(const struct install *install, const opl_load_result *result)
+{
+    const struct lodctr *asked = install->asked;
+    if (result->already && !asked->check) {
+        printf("%s: is loaded already, counters %" PRIu32 " to %" PRIu32 "; nothing was changed "
+               "(unlodctr %s first to load it anew)\n",
+               result->service, result->first_counter, result->last_counter, result->service);
+        return;
+    }
+    printf("%s: %zu object%s, %zu name%s, %zu explanation%s in %zu language%s; counters %" PRIu32
+           " to %" PRIu32 ", helps %" PRIu32 " to %" PRIu32 "%s\n",
+           result->service, result->objects, result->objects == 1 ? "" : "s", result->names,
+           result->names == 1 ? "" : "s", result->helps, result->helps == 1 ? "" : "s",
+           result->languages, result->languages == 1 ? "" : "s", result->first_counter,
+           result->last_counter, result->first_help, result->last_help,
+           asked->check     ? "; nothing to complain of"
+           : asked->dry_run ? "; a dry run, nothing was written"
+                            : "");
+    if (asked->dry_run && install->planned)
+        plan_print(install->plan);
+}
+
+static void json_result(struct install *install, DWORD status, const opl_load_result *result)
+{
+    struct json *json = &install->json;
+    json_close(json, ']');
+    json_integer(json, "status", status);
+    json_string(json, "statusText", status_words(status));
+    if (!status) {
+        json_string(json, "service", result->service);
+        json_bool(json, "already", result->already);
+        json_integer(json, "firstCounter", result->first_counter);
+        json_integer(json, "lastCounter", result->last_counter);
+        json_integer(json, "firstHelp", result->first_help);
+        json_integer(json, "lastHelp", result->last_help);
+        json_integer(json, "objects", (int64_t)result->objects);
+        json_integer(json, "names", (int64_t)result->names);
+        json_integer(json, "helps", (int64_t)result->helps);
+        json_integer(json, "languages", (int64_t)result->languages);
+        if (install->planned)
+            plan_json(install->plan, json);
+    }
+    json_close(json, '}');
+}
+
+static void say_result(struct install *install, const char *file, DWORD status,
+                       const opl_load_result *result)
+{
+    bar_clear(install);
+    if (install->asked->json)
+        json_result(install, status, result);
+    else if (status)
+        status_complain("lodctr", file, status);
+    else if (!install->asked->quiet)
+        print_result(install, result);
+}
+
+/* ---- files ---- */
+
+static DWORD install_file(struct install *install, const opl_load_options *options,
+                          const char *file)
+{
+    opl_load_result result = {0};
+    if (install->asked->json) {
+        json_open(&install->json, NULL, '{');
+        json_string(&install->json, "file", file);
+        json_open(&install->json, "remarks", '[');
+    }
+    install->plan = plan_new();
+    install->planned = false;
+    DWORD status = opl_load_install(file, options, &result);
+    say_result(install, file, status, &result);
+    plan_free(install->plan);
+    install->done++;
+    bar_draw(install);
+    return status;
+}
+
+static DWORD install_all(struct install *install, const opl_load_options *options)
+{
+    DWORD first = ERROR_SUCCESS;
+    const struct lodctr *asked = install->asked;
+    for (size_t i = 0; i < asked->word_count; i++) {
+        DWORD status = install_file(install, options, asked->words[i]);
+        first = first ? first : status;
+    }
+    bar_clear(install);
+    return first;
+}
+
+static void json_begin(struct install *install)
+{
+    json_open(&install->json, NULL, '{');
+    json_bool(&install->json, "check", install->asked->check);
+    json_bool(&install->json, "dryRun", install->asked->dry_run);
+    json_open(&install->json, "files", '[');
+}
+
+static void json_end(struct install *install, DWORD status)
+{
+    json_close(&install->json, ']');
+    json_integer(&install->json, "status", status);
+    json_close(&install->json, '}');
+    putchar('\n');
+}
+
+DWORD install_files(const struct lodctr *asked)
+{
+    struct install install = {.asked = asked,
+                              .json.out = stdout,
+                              .bar = asked->word_count > 1 && !asked->json && !asked->quiet &&
+                                     status_terminal(STDERR_FILENO),
+                              .bar_due = now_milliseconds() + BAR_DELAY};
+    char *library = asked->library ? library_path(asked->library) : NULL;
+    opl_load_options options = {.user = asked->user,
+                                .dry_run = asked->dry_run,
+                                .strict = asked->check,
+                                .code_page = asked->code_page,
+                                .library = library,
+                                .open = asked->open,
+                                .collect = asked->collect,
+                                .close = asked->close,
+                                .remark = take_remark,
+                                .written = take_text,
+                                .self = &install};
+    if (library && strchr(library, '/'))
+        library_judge(library); /* a warning: the library may be installed later */
+    if (asked->json)
+        json_begin(&install);
+    DWORD status = install_all(&install, &options);
+    if (asked->json)
+        json_end(&install, status);
+    free(library);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* A library's file, judged as Perflib will judge it: said now, it saves a look at the event log. */
+#include "lodctr.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *library_path(const char *name)
+{
+    char *path = realpath(name, NULL);
+    return path ? path : strdup(name);
+}
+
+/* Root, the caller, or who stands for root in a user namespace. */
+static bool owner_trusted(uid_t owner)
+{
+    struct stat top;
+    return owner == 0 || owner == geteuid() || (stat("/", &top) == 0 && owner == top.st_uid);
+}
+
+static DWORD judge_place(const char *path, const char *what)
+{
+    struct stat place;
+    if (stat(path, &place) != 0) {
+        fprintf(stderr, "lodctr: %s: %s\n", path, strerror(errno));
+        return errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_FILE_NOT_FOUND;
+    }
+    bool sticky = S_ISDIR(place.st_mode) && place.st_mode & S_ISVTX && owner_trusted(place.st_uid);
+    const char *why = !owner_trusted(place.st_uid)                     ? "belongs to somebody else"
+                      : place.st_mode & (S_IWGRP | S_IWOTH) && !sticky ? "can be written by others"
+                                                                       : NULL;
+    if (!why)
+        return ERROR_SUCCESS;
+    fprintf(stderr,
+            "lodctr: %s: the %s %s, so that no program would load the library; "
+            "chmod go-w, or chown it to yourself or root\n",
+            path, what, why);
+    return ERROR_ACCESS_DENIED;
+}
+
+DWORD library_judge(const char *path)
+{
+    char folder[PATH_MAX];
+    DWORD status = judge_place(path, "file");
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (status || !slash)
+        return status;
+    slash[slash == folder] = '\0';
+    return judge_place(folder, "folder");
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lodctr: registers a provider's names and explanations, and what else Windows' lodctr does that is
+ * about names. The exit code is the Win32 code of what went wrong, 0 when nothing did.
+ */
+#include "lodctr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHECK = 1,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    USER,
+    REMOVE,
+    CODEPAGE,
+    LIBRARY,
+    OPEN,
+    COLLECT,
+    CLOSE,
+    NAMES,
+    /* what is done; without one of these, ini files are loaded */
+    ENABLE,
+    DISABLE,
+    QUERY,
+    LANGUAGE,
+    REGISTER,
+    UNREGISTER,
+    REFUSED
+};
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'c', "check", NULL, CHECK, "Judge the ini and symbol files only: warnings are errors, nothing is written.", NULL, 0},
+    {'n', "dry-run", NULL, DRY_RUN, "Do everything but write; shows the numbers and the texts of each language.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
+    {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
+    {'u', "user", NULL, USER, "In the user's own layer of the registry, which needs no rights; only the user's programs see it.", NULL, 0},
+    {0, "codepage", "N", CODEPAGE,
+     "The code page of ini files that are neither UTF-16 nor UTF-8; without it, it follows from each text's language.",
+     "1252 1251 1250 1253 1254 1257 932 936 949 950 65001", 0},
+    {0, "library", "LIB", LIBRARY, "Register LIB as the provider's library too, in the same step: the service is made if there is none.", "@files", 0},
+    {0, "open", "NAME", OPEN, "With --library: the function that is called first; Open if not given.", NULL, 0},
+    {0, "collect", "NAME", COLLECT, "With --library: the function that answers; Collect if not given.", NULL, 0},
+    {0, "close", "NAME", CLOSE, "With --library: the function that is called last; Close if not given.", NULL, 0},
+    {'e', "enable", "SERVICE", ENABLE, "Ask the service's provider again, also one in quarantine.", "@services", 0},
+    {'d', "disable", "SERVICE", DISABLE, "Do not ask the service's provider any more.", "@services", 0},
+    {'q', "query", "[SERVICE]", QUERY, "Show the indices in use and every service that has counters, or this one.", NULL, 0},
+    {'l', "language", "ID", LANGUAGE,
+     "Install a language, such as 007: every index gets its text there, or the English one.", "004 007 00A 00C 010 011 019 404 416 804 816", 0},
+    {0, "remove", NULL, REMOVE, "With --language: remove it and its texts.", NULL, 0},
+    {0, "register", "LIB", REGISTER, "Call DllRegisterServer of a library, in a process of its own.", "@files", 0},
+    {0, "unregister", "LIB", UNREGISTER, "Call DllUnregisterServer of a library, in a process of its own.", "@files", 0},
+    {0, "names", NULL, NAMES, "Print the services' names only, for completions.", NULL, true},
+    {'S', NULL, "FILE", REFUSED, "Save all names and settings.", NULL, true},
+    {'R', NULL, "[FILE]", REFUSED, "Restore them.", NULL, true},
+    {'T', NULL, "SERVICE", REFUSED, "Mark as trusted.", NULL, true},
+    {'M', NULL, "MANIFEST", REFUSED, "Install a manifest.", NULL, true},
+    {'C', NULL, "FILE", REFUSED, "Replace base names.", NULL, true},
+    {'H', NULL, "FILE", REFUSED, "Replace base explanations.", NULL, true},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "FILE is an ini file; its symbol file lies beside it. Options may be written as\n"
+    "on Windows: /E:SERVICE, /D:SERVICE, /Q, /Q:SERVICE, /L:ID, in any case.\n"
+    "\n"
+    "Examples:\n"
+    "  lodctr myperf.ini                      load the names of a registered provider\n"
+    "  lodctr -u --library=my.so myperf.ini   register it too, for yourself\n"
+    "  lodctr --check myperf.ini              look for mistakes\n"
+    "  lodctr --dry-run --json myperf.ini     what would be written, for programs\n"
+    "  lodctr /Q:MyPerf                       what is registered\n"
+    "\n"
+    "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no\n"
+    "rights, 13 mistakes in the files, 87 usage. Loaded already is no mistake.\n";
+
+static const struct tool tool = {
+    .name = "lodctr",
+    .summary = "Load a provider's counter names and explanations into the registry.",
+    .usage = "[OPTION]... FILE...\n"
+             "/E:SERVICE | /D:SERVICE | /Q[:SERVICE] | /L:ID [--remove]\n"
+             "--register LIB | --unregister LIB",
+    .rows = rows,
+    .more = more,
+    .complete_words = "@ini",
+};
+
+static bool take_code_page(struct lodctr *asked, const char *text)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    asked->code_page = (unsigned)number;
+    return end != text && !*end && number > 0 && number <= 65535;
+}
+
+static int refuse(const struct options *options)
+{
+    static const struct {
+        char letter;
+        const char *text;
+    } rows_refused[] = {
+        {'S', "saving is not there yet; copy the registry's folder instead, see openperflib(7)" },
+        {'R', "restoring is not there yet; the bases are merged anew at each read, nothing needs "
+              "to be rebuilt"                                                      },
+        {'T', "trust is not marked here: a library's owner and mode decide, see openperflib(7)" },
+        {'M', "manifests are not there yet; register the provider by an ini file"               },
+        {'C', "base names cannot be replaced yet; write Perflib's key of that language with reg"},
+        {'H', "base explanations cannot be replaced yet; write Perflib's key of that language "
+              "with reg"                                                           },
+    };
+    char letter = options->spelled[1] & ~0x20;
+    for (size_t i = 0; i < sizeof rows_refused / sizeof *rows_refused; i++)
+        if (rows_refused[i].letter == letter)
+            options_complain(options, "%s: %s", options->spelled, rows_refused[i].text);
+    return ERROR_INVALID_PARAMETER;
+}
+
+/* One of the flags or texts; false: it is none of these. */
+static bool take_setting(struct lodctr *asked, int id, const char *value)
+{
+    bool *flags[] = {
+        [CHECK] = &asked->check, [DRY_RUN] = &asked->dry_run, [JSON] = &asked->json,
+        [QUIET] = &asked->quiet, [USER] = &asked->user,       [REMOVE] = &asked->remove};
+    const char **texts[] = {[LIBRARY] = &asked->library,
+                            [OPEN] = &asked->open,
+                            [COLLECT] = &asked->collect,
+                            [CLOSE] = &asked->close};
+    if (id <= REMOVE)
+        *flags[id] = true;
+    else if (id >= LIBRARY && id <= CLOSE)
+        *texts[id] = value;
+    else
+        return false;
+    return true;
+}
+
+static bool take_word(struct lodctr *asked, char *word)
+{
+    if (asked->word_count == sizeof asked->words / sizeof *asked->words)
+        return false;
+    asked->words[asked->word_count++] = word;
+    return true;
+}
+
+/* *mode: what is to be done, 0 so far. */
+static int take_option(struct lodctr *asked, const struct options *options, int id, int *mode)
+{
+    char *word = (char *)options->value; /* of argv, which is ours */
+    if (id == REFUSED)
+        return refuse(options);
+    if (id == OPTION_WORD || (id == QUERY && word)) {
+        if (!take_word(asked, word))
+            return options_complain(options, "too many words: %s", word);
+    } else if (id == CODEPAGE && !take_code_page(asked, word)) {
+        return options_complain(options, "no number of a code page: %s", word);
+    }
+    if (id < NAMES || id == OPTION_WORD) {
+        take_setting(asked, id, word);
+        return 0;
+    }
+    if (*mode && (*mode != QUERY || id != QUERY))
+        return options_complain(options, "one thing at a time, without %s", options->spelled);
+    *mode = id;
+    asked->subject = word;
+    return 0;
+}
+
+static int check_options(const struct lodctr *asked, const struct options *options, int mode)
+{
+    bool files = mode == 0,
+         load = asked->check || asked->dry_run || asked->library || asked->code_page;
+    if (files && !asked->word_count)
+        return options_complain(options, "FILE is missing");
+    if (!files && mode != QUERY && asked->word_count)
+        return options_complain(options, "one word too many: %s", asked->words[0]);
+    if (!files && load)
+        return options_complain(options, "--check, --dry-run, --codepage, --library go with FILE");
+    if (!asked->library && (asked->open || asked->collect || asked->close))
+        return options_complain(options, "--open, --collect, --close go with --library");
+    if (asked->remove && mode != LANGUAGE)
+        return options_complain(options,
+                                "--remove goes with --language; unlodctr removes counters");
+    if (asked->json && !files && mode != QUERY)
+        return options_complain(options, "--json goes with FILE and with --query");
+    if (asked->library && asked->word_count > 1)
+        return options_complain(options, "--library goes with one FILE");
+    return 0;
+}
+
+static DWORD say(const struct lodctr *asked, const char *text, DWORD status)
+{
+    if (status)
+        return status_complain("lodctr", asked->subject, status);
+    if (!asked->quiet)
+        printf("%s: %s\n", asked->subject, text);
+    return status;
+}
+
+static DWORD change_language(const struct lodctr *asked, const opl_load_options *options)
+{
+    DWORD status = opl_load_language(asked->subject, asked->remove, options);
+    if (status == ERROR_INVALID_PARAMETER) {
+        fprintf(stderr, "lodctr: %s: %s (error 87)\n", asked->subject,
+                asked->remove ? "no language id like 007, or English, which always stays"
+                              : "no language id like 007 or 0804");
+        return status;
+    }
+    return say(asked, asked->remove ? "is removed" : "is installed", status);
+}
+
+static void take_remark(void *self, const opl_load_remark *remark)
+{
+    status_remark("lodctr", remark);
+}
+
+static DWORD run(const struct lodctr *asked, int mode)
+{
+    const opl_load_options options = {.user = asked->user, .remark = take_remark};
+    switch (mode) {
+    case NAMES:
+        return query_names();
+    case QUERY:
+        return query_services(asked);
+    case ENABLE:
+        return say(asked, "is enabled", opl_load_enable(asked->subject, true, &options));
+    case DISABLE:
+        return say(asked, "is disabled", opl_load_enable(asked->subject, false, &options));
+    case LANGUAGE:
+        return change_language(asked, &options);
+    case REGISTER:
+    case UNREGISTER:
+        return register_library(asked->subject, mode == UNREGISTER, asked->quiet);
+    default:
+        return install_files(asked);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct lodctr asked;
+    struct options options;
+    int mode = 0, wrong = 0, id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && !wrong && (id = options_next(&options)) > 0)
+        wrong = take_option(&asked, &options, id, &mode);
+    if (id == OPTION_SHOWN)
+        return status_exit("lodctr", ERROR_SUCCESS);
+    if (wrong || id < 0 || check_options(&asked, &options, mode))
+        return ERROR_INVALID_PARAMETER;
+    return status_exit("lodctr", run(&asked, mode));
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of lodctr share: what was asked, and one function for each kind of question. */
+#ifndef OPL_TOOLS_LODCTR_H
+#define OPL_TOOLS_LODCTR_H
+
+#include "../common/json.h"
+#include "../common/options.h"
+#include "../common/status.h"
+
+#include <openperflib/windows.h>
+
+struct lodctr {
+    const char *subject; /* of /E, /D, /L, --register, --unregister */
+    bool check, dry_run, json, quiet, user, remove;
+    unsigned code_page;
+    const char *library, *open, *collect, *close;
+    char *words[4096]; /* ini files, or services behind /Q */
+    size_t word_count;
+};
+
+/* ---- install.c: ini files ---- */
+DWORD install_files(const struct lodctr *asked);
+
+/* ---- plan.c: the registry file that an install writes, as a person or a program wants it ---- */
+struct plan;
+struct plan *plan_new(void); /* NULL: no memory */
+void plan_free(struct plan *plan);
+/* Takes the text in; false: it cannot be read. */
+bool plan_read(struct plan *plan, const char *text, size_t size);
+void plan_print(const struct plan *plan);
+void plan_json(const struct plan *plan, struct json *json);
+
+/* ---- service.c: what the registry says of a service ---- */
+struct service {
+    char *name, *library, *open, *collect, *close, *object_list, *quarantine;
+    DWORD first_counter, last_counter, first_help, last_help;
+    DWORD disabled, isolation;
+    bool loaded, isolated;
+};
+/* 2: no such service, or no counters below it. Free with service_done. */
+LSTATUS service_read(const char *name, struct service *ret);
+void service_done(struct service *service);
+/* Every service that has a Performance key, in registry order. */
+LSTATUS service_each(bool (*each)(void *self, const char *name), void *self);
+
+/* ---- query.c: /Q ---- */
+DWORD query_services(const struct lodctr *asked);
+/* The names alone, for completions. */
+DWORD query_names(void);
+
+/* ---- register.c: DllRegisterServer and DllUnregisterServer in a process of their own ---- */
+DWORD register_library(const char *library, bool remove, bool quiet);
+
+/* ---- library.c ---- */
+/* The library's absolute path, or a bare name that no file here has; malloc, NULL: no memory. */
+char *library_path(const char *name);
+/* Says what would keep Perflib from loading this file: 2 missing, 5 somebody else may write it. */
+DWORD library_judge(const char *path);
+
+#endif

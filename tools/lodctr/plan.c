@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* A dry run's result: the registry file of one service, taken apart by the library and shown as
+ * values and as one list of texts for each language. */
+#include "lodctr.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <openperflib/regfile.h>
+
+struct plan_value {
+    char *name, *text; /* text: NULL for a number */
+    DWORD number;
+    char language[8]; /* "" for a value of the record */
+};
+
+struct plan {
+    struct plan_value *values;
+    size_t count, room;
+    bool good;
+};
+
+struct plan *plan_new(void)
+{
+    return calloc(1, sizeof(struct plan));
+}
+
+void plan_free(struct plan *plan)
+{
+    for (size_t i = 0; plan && i < plan->count; i++) {
+        free(plan->values[i].name);
+        free(plan->values[i].text);
+    }
+    if (plan)
+        free(plan->values);
+    free(plan);
+}
+
+/* "...\Performance\Names\007": its last part; "" for any other key. */
+static void key_language(const char *key, char language[static 8])
+{
+    static const char names[] = "\\Names\\";
+    const char *last = strrchr(key, '\\');
+    size_t before = last ? (size_t)(last - key) + 1 : 0, count = strlen(names);
+    bool texts = before >= count && !strncasecmp(key + before - count, names, count);
+    snprintf(language, 8, "%s", texts ? last + 1 : "");
+}
+
+/* A number, or a text; the parts of a REG_MULTI_SZ are joined by blanks. */
+static bool fill(struct plan_value *value, const opl_reg_entry *entry)
+{
+    value->name = strdup(entry->name);
+    if (entry->type == REG_DWORD && entry->size == sizeof value->number) {
+        memcpy(&value->number, entry->data, sizeof value->number);
+        return value->name;
+    }
+    value->text = calloc(entry->size + 1, 1);
+    if (!value->text)
+        return false;
+    memcpy(value->text, entry->data, entry->size);
+    for (size_t i = 0, count = strnlen(value->text, entry->size); i + 1 < entry->size; i++)
+        if (i >= count && !value->text[i] && value->text[i + 1])
+            value->text[i] = ' ';
+    return value->name;
+}
+
+static bool take_entry(void *self, const opl_reg_entry *entry)
+{
+    struct plan *plan = self;
+    plan->good &= entry->kind != OPL_REG_DAMAGED;
+    if (entry->kind != OPL_REG_VALUE)
+        return true;
+    if (plan->count == plan->room) {
+        size_t room = plan->room ? plan->room * 2 : 64;
+        struct plan_value *values = realloc(plan->values, room * sizeof *values);
+        if (!values)
+            return plan->good = false;
+        plan->values = values;
+        plan->room = room;
+    }
+    struct plan_value *value = &plan->values[plan->count++];
+    *value = (struct plan_value){0};
+    key_language(entry->key, value->language);
+    return plan->good &= fill(value, entry);
+}
+
+/* Texts by language, then by index; the record's values stay in front, as the file has them. */
+static int compare(const void *left, const void *right)
+{
+    const struct plan_value *a = left, *b = right;
+    int order = strcasecmp(a->language, b->language);
+    unsigned long i = strtoul(a->name, NULL, 10), j = strtoul(b->name, NULL, 10);
+    return order ? order : *a->language ? (i > j) - (i < j) : 0;
+}
+
+bool plan_read(struct plan *plan, const char *text, size_t size)
+{
+    plan->good = true;
+    if (opl_reg_read(text, size, 0, take_entry, plan) || !plan->good)
+        return false;
+    qsort(plan->values, plan->count, sizeof *plan->values, compare);
+    return true;
+}
+
+static const char *language_name(const char *language)
+{
+    static const char *const rows[][2] = {
+        {"004", "Chinese"           },
+        {"007", "German"            },
+        {"009", "English"           },
+        {"00A", "Spanish"           },
+        {"00C", "French"            },
+        {"010", "Italian"           },
+        {"011", "Japanese"          },
+        {"019", "Russian"           },
+        {"404", "Chinese, Taiwan"   },
+        {"416", "Portuguese, Brazil"},
+        {"804", "Chinese, China"    },
+        {"816", "Portuguese"        },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcasecmp(rows[i][0], language))
+            return rows[i][1];
+    return "";
+}
+
+void plan_print(const struct plan *plan)
+{
+    const char *language = "";
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_value *value = &plan->values[i];
+        if (strcasecmp(language, value->language))
+            printf("  %s %s\n", value->language, language_name(value->language));
+        language = value->language;
+        if (*language) /* explanations stand behind their titles */
+            printf("    %7s %s%s\n", value->name, strtoul(value->name, NULL, 10) % 2 ? "  " : "",
+                   value->text ? value->text : "");
+        else if (value->text)
+            printf("  %-15s %s\n", value->name, value->text);
+        else
+            printf("  %-15s %" PRIu32 "\n", value->name, value->number);
+    }
+}
+
+void plan_json(const struct plan *plan, struct json *json)
+{
+    const char *language = "";
+    json_open(json, "values", '{');
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_value *value = &plan->values[i];
+        if (strcasecmp(language, value->language)) {
+            json_close(json, '}');
+            if (!*language)
+                json_open(json, "texts", '{');
+            json_open(json, value->language, '{');
+        }
+        language = value->language;
+        if (value->text)
+            json_string(json, value->name, value->text);
+        else
+            json_integer(json, value->name, value->number);
+    }
+    json_close(json, '}');
+    if (*language)
+        json_close(json, '}');
+}

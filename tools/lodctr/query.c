@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* lodctr /Q: the indices and every service that has counters, printed as Windows prints them, with
+ * what only this system knows: the process it runs in, and its quarantine. (E.4) */
+#include "lodctr.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
+enum { BASE_INDEX = 1847, DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
+
+struct query {
+    const struct lodctr *asked;
+    struct json json;
+    size_t shown;
+    LSTATUS status;
+};
+
+static DWORD perflib_number(const char *name, DWORD otherwise)
+{
+    DWORD value = 0, size = sizeof value;
+    return RegGetValueA(HKEY_LOCAL_MACHINE, PERFLIB, name, RRF_RT_DWORD, NULL, &value, &size)
+               ? otherwise
+               : value;
+}
+
+static bool enabled(const struct service *service)
+{
+    DWORD off = DISABLED | (sizeof(void *) == 8 ? NOT_FOR_64_BIT : NOT_FOR_32_BIT);
+    return (service->disabled & off) == 0;
+}
+
+static const char *place(const struct service *service)
+{
+    return service->isolated ? "a process of its own" : "the asking process";
+}
+
+/* ---- as text ---- */
+
+static void print_text(const char *label, const char *text)
+{
+    if (text)
+        printf("    %s: %s\n", label, text);
+}
+
+static void print_number(const char *label, DWORD value)
+{
+    printf("    %s: 0x%08" PRIX32 " (%" PRIu32 ")\n", label, value, value);
+}
+
+static void print_head(void)
+{
+    printf("Performance Counter ID Queries [PERFLIB]:\n");
+    print_number("Base Index", perflib_number("Base Index", BASE_INDEX));
+    print_number("Last Counter Text ID", perflib_number("Last Counter", 0));
+    print_number("Last Help Text ID", perflib_number("Last Help", 0));
+}
+
+static void print_service(const struct service *service)
+{
+    printf("\n[%s] Performance Counters (%s)\n", service->name,
+           enabled(service) ? "Enabled" : "Disabled");
+    print_text("DLL Name", service->library ? service->library : "(none: nobody is asked)");
+    print_text("Open Procedure", service->open);
+    print_text("Collect Procedure", service->collect);
+    print_text("Close Procedure", service->close);
+    if (service->loaded) {
+        print_number("First Counter ID", service->first_counter);
+        print_number("Last Counter ID", service->last_counter);
+        print_number("First Help ID", service->first_help);
+        print_number("Last Help ID", service->last_help);
+    }
+    print_text("Object List", service->object_list);
+    if (service->library)
+        print_text("Runs in", place(service));
+    print_text("Quarantine", service->quarantine);
+}
+
+/* ---- as JSON ---- */
+
+static void json_head(struct json *json)
+{
+    json_open(json, NULL, '{');
+    json_integer(json, "baseIndex", perflib_number("Base Index", BASE_INDEX));
+    json_integer(json, "lastCounter", perflib_number("Last Counter", 0));
+    json_integer(json, "lastHelp", perflib_number("Last Help", 0));
+    json_open(json, "services", '[');
+}
+
+static void json_service(struct json *json, const struct service *service)
+{
+    json_open(json, NULL, '{');
+    json_string(json, "name", service->name);
+    json_bool(json, "enabled", enabled(service));
+    json_string(json, "library", service->library);
+    json_string(json, "open", service->open);
+    json_string(json, "collect", service->collect);
+    json_string(json, "close", service->close);
+    json_bool(json, "loaded", service->loaded);
+    if (service->loaded) {
+        json_integer(json, "firstCounter", service->first_counter);
+        json_integer(json, "lastCounter", service->last_counter);
+        json_integer(json, "firstHelp", service->first_help);
+        json_integer(json, "lastHelp", service->last_help);
+    }
+    json_string(json, "objectList", service->object_list);
+    json_bool(json, "isolated", service->isolated);
+    json_string(json, "quarantine", service->quarantine);
+    json_close(json, '}');
+}
+
+/* ---- which ones ---- */
+
+static bool show(void *self, const char *name)
+{
+    struct query *query = self;
+    struct service service;
+    LSTATUS status = service_read(name, &service);
+    if (!status && query->asked->json)
+        json_service(&query->json, &service);
+    else if (!status)
+        print_service(&service);
+    query->shown += !status;
+    service_done(&service);
+    query->status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    return !query->status;
+}
+
+/* The service as the registry spells it. */
+struct spelling {
+    const char *wanted;
+    char *found;
+};
+
+static bool spelled_so(void *self, const char *name)
+{
+    struct spelling *spelling = self;
+    if (strcasecmp(name, spelling->wanted) == 0)
+        spelling->found = strdup(name);
+    return !spelling->found;
+}
+
+static void show_one(struct query *query, const char *name)
+{
+    struct spelling spelling = {.wanted = name};
+    query->status = service_each(spelled_so, &spelling);
+    if (!query->status)
+        show(query, spelling.found ? spelling.found : name);
+    free(spelling.found);
+}
+
+static DWORD show_named(struct query *query)
+{
+    DWORD worst = ERROR_SUCCESS;
+    for (size_t i = 0; i < query->asked->word_count; i++) {
+        size_t before = query->shown;
+        show_one(query, query->asked->words[i]);
+        if (query->shown == before)
+            worst = status_complain("lodctr", query->asked->words[i],
+                                    query->status ? (DWORD)query->status : ERROR_FILE_NOT_FOUND);
+    }
+    return worst;
+}
+
+DWORD query_services(const struct lodctr *asked)
+{
+    struct query query = {.asked = asked, .json.out = stdout};
+    DWORD status;
+    if (asked->json)
+        json_head(&query.json);
+    else
+        print_head();
+    if (asked->word_count) {
+        status = show_named(&query);
+    } else {
+        status = (DWORD)service_each(show, &query);
+        status = query.status ? (DWORD)query.status : status;
+        if (status)
+            status_complain("lodctr", "the services", status);
+    }
+    if (asked->json) {
+        json_close(&query.json, ']');
+        json_close(&query.json, '}');
+        putchar('\n');
+    }
+    return status;
+}
+
+static bool print_name(void *self, const char *name)
+{
+    puts(name);
+    return true;
+}
+
+DWORD query_names(void)
+{
+    return (DWORD)service_each(print_name, NULL);
+}

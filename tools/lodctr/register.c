@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * regsvr32's work: DllRegisterServer and DllUnregisterServer of a library, called in a child, so
+ * that whatever the library does there is a message here. The child tells each step by a pipe.
+ */
+#include "lodctr.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <openperflib/winbase.h>
+
+enum step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
+
+struct report {
+    enum step step; /* which was begun; STEP_DONE: it was called and gave `result` */
+    LONG result;
+    char text[512]; /* why loading failed */
+};
+
+typedef HRESULT WINAPI register_procedure(void);
+typedef BOOL WINAPI attach_procedure(HINSTANCE, DWORD, LPVOID);
+
+/* ---- the child ---- */
+
+static void tell(int pipe, struct report *report, enum step step)
+{
+    report->step = step;
+    if (write(pipe, report, sizeof *report) != sizeof *report)
+        _exit(1);
+}
+
+/* dlsym's pointer to data becomes a pointer to a function. */
+static bool find(void *handle, const char *name, void *ret)
+{
+    void *symbol = dlsym(handle, name);
+    memcpy(ret, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static void call(const char *path, const char *name, int pipe)
+{
+    struct report report = {0};
+    attach_procedure *attach;
+    register_procedure *procedure;
+    tell(pipe, &report, STEP_LOAD);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        snprintf(report.text, sizeof report.text, "%s", dlerror());
+        tell(pipe, &report, STEP_LOAD);
+        return;
+    }
+    tell(pipe, &report, STEP_ATTACH);
+    if (find(handle, "DllMain", &attach) && !attach(handle, DLL_PROCESS_ATTACH, NULL))
+        return;
+    tell(pipe, &report, STEP_FIND);
+    if (!find(handle, name, &procedure))
+        return;
+    tell(pipe, &report, STEP_CALL);
+    report.result = procedure();
+    tell(pipe, &report, STEP_DONE);
+    if (attach)
+        attach(handle, DLL_PROCESS_DETACH, NULL);
+}
+
+/* ---- the parent ---- */
+
+/* The last report that came whole. */
+static struct report listen_to(int pipe)
+{
+    struct report report = {0}, next;
+    size_t used = 0;
+    ssize_t count;
+    while ((count = read(pipe, (char *)&next + used, sizeof next - used)) != 0) {
+        if (count < 0 && errno != EINTR)
+            break;
+        used += count > 0 ? (size_t)count : 0;
+        if (used == sizeof next) {
+            report = next;
+            used = 0;
+        }
+    }
+    return report;
+}
+
+/* The Win32 code inside an HRESULT of FACILITY_WIN32; any other failure as it is. */
+static DWORD win32_code(LONG result)
+{
+    DWORD code = (DWORD)result;
+    if (SUCCEEDED(result))
+        return ERROR_SUCCESS;
+    return (code & 0xffff0000u) == 0x80070000u ? code & 0xffff : code;
+}
+
+static const char *step_words(enum step step)
+{
+    static const char *const words[] = {"while it was loaded", "in DllMain",
+                                        "while its functions were looked up", "in the call",
+                                        "after the call"};
+    return words[step];
+}
+
+/* The call came to its end. */
+static DWORD judge_result(const char *path, const char *name, LONG result)
+{
+    DWORD code = win32_code(result);
+    if (code && code != (DWORD)result)
+        return status_complain("lodctr", path, code);
+    if (code)
+        fprintf(stderr,
+                "lodctr: %s: %s failed with HRESULT 0x%08lX; the library's documents say "
+                "what that is\n",
+                path, name, (unsigned long)code);
+    return code;
+}
+
+static DWORD judge(const char *path, const char *name, const struct report *report, int state)
+{
+    if (report->step == STEP_DONE && !WIFSIGNALED(state))
+        return judge_result(path, name, report->result);
+    if (WIFSIGNALED(state))
+        fprintf(stderr, "lodctr: %s: crashed %s: %s; nothing else was harmed\n", path,
+                step_words(report->step), strsignal(WTERMSIG(state)));
+    else if (*report->text)
+        fprintf(stderr, "lodctr: cannot load it: %s\n", report->text);
+    else if (report->step == STEP_ATTACH)
+        return status_complain("lodctr", path, ERROR_DLL_INIT_FAILED);
+    else if (report->step == STEP_FIND)
+        fprintf(stderr, "lodctr: %s: it has no %s; if it needs none, lodctr its ini file\n", path,
+                name);
+    else
+        fprintf(stderr, "lodctr: %s: it ended the process itself %s\n", path,
+                step_words(report->step));
+    return *report->text               ? ERROR_MOD_NOT_FOUND
+           : report->step == STEP_FIND ? ERROR_PROC_NOT_FOUND
+                                       : ERROR_GEN_FAILURE;
+}
+
+static DWORD call_apart(const char *path, const char *name)
+{
+    int ends[2], state = 0;
+    fflush(NULL);
+    if (pipe(ends) != 0)
+        return status_complain("lodctr", path, ERROR_NO_SYSTEM_RESOURCES);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        call(path, name, ends[1]);
+        fflush(NULL); /* what the library printed */
+        _exit(0);
+    }
+    close(ends[1]);
+    struct report report = listen_to(ends[0]);
+    close(ends[0]);
+    if (child < 0)
+        return status_complain("lodctr", path, ERROR_NO_SYSTEM_RESOURCES);
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+        ;
+    return judge(path, name, &report, state);
+}
+
+DWORD register_library(const char *library, bool remove, bool quiet)
+{
+    const char *name = remove ? "DllUnregisterServer" : "DllRegisterServer";
+    char *path = library_path(library);
+    DWORD status = path ? library_judge(path) : ERROR_NOT_ENOUGH_MEMORY;
+    if (!status)
+        status = call_apart(path, name);
+    if (!status && !quiet)
+        printf("%s: %s succeeded\n", library, name);
+    free(path);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* A service's record, read through the Reg functions like anybody's. */
+#include "lodctr.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SERVICES "SYSTEM\\CurrentControlSet\\Services"
+enum { NAME_ROOM = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
+
+/* NULL: there is no such text. */
+static char *read_text(HKEY key, const char *name)
+{
+    DWORD size = 0, flags = RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND;
+    if (RegGetValueA(key, NULL, name, flags, NULL, NULL, &size))
+        return NULL;
+    char *text = calloc((size_t)size + 1, 1);
+    if (text && RegGetValueA(key, NULL, name, flags, NULL, text, &size)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool read_number(HKEY key, const char *name, DWORD *ret)
+{
+    DWORD size = sizeof *ret;
+    return RegGetValueA(key, NULL, name, RRF_RT_REG_DWORD, NULL, ret, &size) == ERROR_SUCCESS;
+}
+
+/* All values but the texts. */
+static void read_numbers(HKEY key, struct service *ret)
+{
+    ret->loaded = read_number(key, "First Counter", &ret->first_counter) &
+                  read_number(key, "Last Counter", &ret->last_counter) &
+                  read_number(key, "First Help", &ret->first_help) &
+                  read_number(key, "Last Help", &ret->last_help);
+    read_number(key, "Disable Performance Counters", &ret->disabled);
+    ret->isolation = 1;
+    read_number(key, "Isolation", &ret->isolation);
+    ret->isolated = ret->isolation != 0 && ret->library && strchr(ret->library, '/');
+}
+
+LSTATUS service_read(const char *name, struct service *ret)
+{
+    char path[sizeof SERVICES + NAME_ROOM + sizeof "\\Performance"];
+    HKEY key;
+    *ret = (struct service){0};
+    if (strlen(name) >= NAME_ROOM)
+        return ERROR_FILE_NOT_FOUND;
+    snprintf(path, sizeof path, SERVICES "\\%s\\Performance", name);
+    LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key);
+    if (status)
+        return status;
+    *ret = (struct service){
+        .name = strdup(name),
+        .library = read_text(key, "Library"),
+        .open = read_text(key, "Open"),
+        .collect = read_text(key, "Collect"),
+        .close = read_text(key, "Close"),
+        .object_list = read_text(key, "Object List"),
+        .quarantine = read_text(key, "Quarantine"),
+    };
+    read_numbers(key, ret);
+    RegCloseKey(key);
+    return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+void service_done(struct service *service)
+{
+    char *texts[] = {service->name,  service->library,     service->open,      service->collect,
+                     service->close, service->object_list, service->quarantine};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+static bool has_counters(HKEY services, const char *name)
+{
+    char path[NAME_ROOM + sizeof "\\Performance"];
+    HKEY key;
+    snprintf(path, sizeof path, "%s\\Performance", name);
+    if (RegOpenKeyExA(services, path, 0, KEY_READ, &key))
+        return false;
+    RegCloseKey(key);
+    return true;
+}
+
+LSTATUS service_each(bool (*each)(void *self, const char *name), void *self)
+{
+    HKEY services;
+    char name[NAME_ROOM];
+    DWORD size = sizeof name, index = 0;
+    LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICES, 0, KEY_READ, &services);
+    if (status)
+        return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    for (bool more = true; more; size = sizeof name) {
+        status = RegEnumKeyExA(services, index++, name, &size, NULL, NULL, NULL, NULL);
+        if (status)
+            break;
+        more = !has_counters(services, name) || each(self, name);
+    }
+    RegCloseKey(services);
+    return status == ERROR_NO_MORE_ITEMS ? ERROR_SUCCESS : status;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the first
+ * thing that went wrong, 0 when nothing did. */
+#include "../common/options.h"
+#include "../common/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { USER = 1, QUIET, DRY_RUN, REFUSED };
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'n', "dry-run", NULL, DRY_RUN, "Do everything but write.", NULL, 0},
+    {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
+    {'u', "user", NULL, USER, "What lodctr --user loaded.", NULL, 0},
+    {'M', NULL, "MANIFEST", REFUSED, "Remove a manifest.", NULL, true},
+    {'G', NULL, "GUID", REFUSED, "Remove a counter set.", NULL, true},
+    {'P', NULL, "PROVIDER", REFUSED, "Remove a provider.", NULL, true},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "SERVICE is the ini file's drivername. Its numbers and texts are removed; its library and\n"
+    "other settings stay. The indices of other services never change.\n"
+    "\n"
+    "The exit code is 0, or the Win32 code of what went wrong: 2 not loaded, 5 no rights, 87 "
+    "usage.\n";
+
+static const struct tool tool = {
+    .name = "unlodctr",
+    .summary = "Remove a provider's counter names and explanations from the registry.",
+    .usage = "[OPTION]... SERVICE...",
+    .rows = rows,
+    .more = more,
+    .complete_words = "@services",
+};
+
+struct unlodctr {
+    opl_load_options options;
+    bool quiet;
+    char **services;
+    int service_count;
+};
+
+static void take_remark(void *self, const opl_load_remark *remark)
+{
+    status_remark("unlodctr", remark);
+}
+
+static DWORD remove_service(const struct unlodctr *asked, const char *service)
+{
+    opl_load_result result = {0};
+    DWORD status = opl_load_remove(service, &asked->options, &result);
+    if (status == ERROR_FILE_NOT_FOUND) {
+        fprintf(stderr, "unlodctr: %s: is not loaded%s; \"lodctr /Q\" shows what is (error 2)\n",
+                service, asked->options.user ? " for this user" : "");
+        return status;
+    }
+    if (status)
+        return status_complain("unlodctr", service, status);
+    if (!asked->quiet)
+        printf("%s: counters %" PRIu32 " to %" PRIu32 " %s\n", service, result.first_counter,
+               result.last_counter, asked->options.dry_run ? "would be removed" : "are removed");
+    return status;
+}
+
+static int refuse(const struct options *options)
+{
+    options_complain(options, "%s: manifests are not there yet; name the service",
+                     options->spelled);
+    return ERROR_INVALID_PARAMETER;
+}
+
+/* 0: go on, or to the end if there are no services; else the exit code. */
+static int read_options(struct unlodctr *asked, int argc, char **argv)
+{
+    struct options options;
+    int id = options_begin(&options, &tool, argc, argv);
+    asked->services = argv; /* behind the reader, argv is free */
+    while (id > 0 && (id = options_next(&options)) > 0) {
+        asked->options.user |= id == USER;
+        asked->options.dry_run |= id == DRY_RUN;
+        asked->quiet |= id == QUIET;
+        if (id == OPTION_WORD)
+            asked->services[asked->service_count++] = (char *)options.value;
+        if (id == REFUSED)
+            return refuse(&options);
+    }
+    if (id == OPTION_END && !asked->service_count)
+        options_complain(&options, "SERVICE is missing");
+    bool wrong = id == OPTION_WRONG || (id == OPTION_END && !asked->service_count);
+    asked->service_count = id == OPTION_END ? asked->service_count : 0;
+    return wrong ? ERROR_INVALID_PARAMETER : ERROR_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    struct unlodctr asked = {.options.remark = take_remark};
+    DWORD first = ERROR_SUCCESS;
+    int wrong = read_options(&asked, argc, argv);
+    if (wrong)
+        return wrong;
+    for (int i = 0; i < asked.service_count; i++) {
+        DWORD status = remove_service(&asked, asked.services[i]);
+        first = first ? first : status;
+    }
+    return status_exit("unlodctr", first);
+}
