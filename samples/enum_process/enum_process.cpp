@@ -129,5 +129,9 @@ int main()
         return 1;
     int result = printAll((PERF_DATA_BLOCK *)data);
     delete[] data;
+    if (!cout.flush()) {
+        cerr << "enum_process: the list cannot be written" << endl;
+        return 1;
+    }
     return result;
 }

@@ -94,12 +94,23 @@ static void c114_instances_follow_their_counter_blocks(void **state)
     free(data);
 }
 
+static void a_full_disk_is_no_success(void **state)
+{
+    char command[4096];
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    snprintf(command, sizeof command, "%s/samples/enum_process/enum_process >/dev/full 2>/dev/null",
+             getenv("BUILD_ROOT"));
+    assert_int_not_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c113_idle_first_and_total_last_have_id_0),
         cmocka_unit_test(c113_this_process_is_listed_with_its_id),
         cmocka_unit_test(c114_instances_follow_their_counter_blocks),
+        cmocka_unit_test(a_full_disk_is_no_success),
     };
     return cmocka_run_group_tests_name("api-enum-process", tests, run_sample, forget_lines);
 }
