@@ -151,7 +151,7 @@ static void look_at_output(struct pcview *view)
     view->colours = view->terminal && !(no && *no);
     view->style = style_make(view->colours);
     view->width = columns && atoi(columns) > 0 ? atoi(columns) : PLAIN_WIDTH;
-    if (view->terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) /* dumb ones have it too */
         view->width = size.ws_col;
     view->width = view->width < LEAST_WIDTH ? LEAST_WIDTH : view->width;
 }

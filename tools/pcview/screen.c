@@ -10,8 +10,15 @@
 #include <string.h>
 
 enum panel_form { PANEL_BARS, PANEL_LIST, PANEL_TABLE };
-enum { BAR_LABEL = 8, BAR_VALUE = 7, CELL_COLUMNS = 38, COLUMN_LEAST = 7, LABEL_LEAST = 16 };
-enum { LABEL_MOST = 40, EXPLAIN_LINES = 5, MARK = 2, WRAP_AT = 11 };
+enum {
+    BAR_LABEL = 8,
+    BAR_VALUE = 7,
+    CELL_COLUMNS = 38,
+    LIST_LEAST = 28,
+    COLUMN_LEAST = 7,
+    LABEL_LEAST = 16
+};
+enum { LABEL_MOST = 40, EXPLAIN_LINES = 5, MARK = 2, WRAP_AT = 11, TOP_LEAST = 2, TABLE_LEAST = 7 };
 
 struct panel {
     uint32_t object;
@@ -145,17 +152,26 @@ static void total_first(struct table *table)
         }
 }
 
+/* Lines for bars: two fifths of a screen, and no more than are left above `last`. */
+static size_t bar_lines(const struct canvas *canvas, int last)
+{
+    int most = canvas->plain ? 1000 : canvas->rows * 2 / 5, left = last - canvas->used;
+    most = most < left ? most : left;
+    return most > 0 ? (size_t)most : 0;
+}
+
 /* Cells run down the columns; what does not fit is counted. */
-static void draw_bars(struct canvas *canvas, struct table *table)
+static void draw_bars(struct canvas *canvas, struct table *table, int last)
 {
     int label = longest_label(table, BAR_LABEL);
-    size_t most = (size_t)(canvas->plain ? 1000 : canvas->rows * 2 / 5);
+    size_t most = bar_lines(canvas, last);
     size_t across = bars_across(canvas, table, most, label);
     size_t lines = across ? (table->row_count + across - 1) / across : 0;
     int columns = across ? canvas->columns / (int)across : 0;
-    lines = lines < most ? lines : most;
+    if (lines > most) /* one of them says how many are left out */
+        lines = most > 1 ? most - 1 : most;
     total_first(table);
-    for (size_t line = 0; line < lines && !canvas_full(canvas); line++) {
+    for (size_t line = 0; line < lines; line++) {
         for (size_t i = line, cell = 0; i < table->row_count && cell < across; i += lines, cell++)
             if (columns >= 30)
                 draw_bar(canvas, &table->rows[i], columns, label);
@@ -163,7 +179,7 @@ static void draw_bars(struct canvas *canvas, struct table *table)
                 draw_number(canvas, &table->rows[i], columns, label);
         canvas_end_line(canvas);
     }
-    if (lines * across < table->row_count && !canvas_full(canvas)) {
+    if (lines * across < table->row_count && lines < most) {
         fprintf(canvas->out, "  %s+ %zu more%s", canvas->style->weak,
                 table->row_count - lines * across, canvas->style->off);
         canvas_end_line(canvas);
@@ -172,14 +188,24 @@ static void draw_bars(struct canvas *canvas, struct table *table)
 
 /* ---- list: some counters of a single object, side by side ---- */
 
-static void draw_list(struct canvas *canvas, const struct table *table)
+/* Narrower cells rather than a counter less, and the last ones go if that does not help. */
+static int list_across(const struct canvas *canvas, int cells, int most)
 {
     int across = canvas->columns / CELL_COLUMNS;
     across = across < 1 ? 1 : across > 3 ? 3 : across;
-    int columns = canvas->columns / across, value = 12;
-    int lines = ((int)table->row_count + across - 1) / across;
-    for (int line = 0; line < lines && !canvas_full(canvas); line++) {
-        for (int i = line; i < (int)table->row_count; i += lines) {
+    while (across * most < cells && canvas->columns / (across + 1) >= LIST_LEAST)
+        across++;
+    return across;
+}
+
+static void draw_list(struct canvas *canvas, const struct table *table, int last)
+{
+    int most = last - canvas->used, cells = (int)table->row_count;
+    int across = list_across(canvas, cells, most), columns = canvas->columns / across;
+    int value = columns < CELL_COLUMNS ? 9 : 12, lines = (cells + across - 1) / across;
+    lines = lines < most ? lines : most;
+    for (int line = 0; line < lines; line++) {
+        for (int i = line, cell = 0; i < cells && cell < across; i += lines, cell++) {
             fputs("  ", canvas->out);
             text_cell(canvas->out, table->rows[i].label, columns - value - 4);
             fputs(canvas->style->strong, canvas->out);
@@ -377,9 +403,9 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
     bool explain = watch->explain && focus && panel->form == PANEL_TABLE;
     if (good && panel->form == PANEL_BARS && table.column_count)
-        draw_bars(canvas, &table);
+        draw_bars(canvas, &table, last);
     else if (good && panel->form == PANEL_LIST)
-        draw_list(canvas, &table);
+        draw_list(canvas, &table, last);
     else if (good && panel->form == PANEL_TABLE)
         draw_table(canvas, watch, &table, last - (explain ? EXPLAIN_LINES : 0));
     while (explain && canvas->used < last - EXPLAIN_LINES)
@@ -387,6 +413,15 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     if (explain)
         draw_explanation(canvas, watch, focus);
     table_done(&table);
+}
+
+/* The line before which a panel ends, so that those behind it keep some. */
+static int panel_last(const struct canvas *canvas, const struct panel *panels, size_t behind,
+                      int last)
+{
+    for (size_t i = 1; !canvas->plain && i <= behind; i++)
+        last -= panels[i].form == PANEL_TABLE ? TABLE_LEAST : TOP_LEAST;
+    return last > canvas->used + TOP_LEAST ? last : canvas->used + TOP_LEAST;
 }
 
 static void draw_panels(struct canvas *canvas, struct watch *watch, int last)
@@ -400,7 +435,8 @@ static void draw_panels(struct canvas *canvas, struct watch *watch, int last)
         if (canvas->used < last && load_object(watch, panels[i].object, &object)) {
             if (drawn && (canvas->plain || canvas->rows >= 30))
                 canvas_end_line(canvas);
-            draw_panel(canvas, watch, &panels[i], &object, last);
+            int end = panel_last(canvas, &panels[i], count - 1 - i, last);
+            draw_panel(canvas, watch, &panels[i], &object, end < last ? end : last);
             drawn = true;
         }
         view_object_done(&object);
