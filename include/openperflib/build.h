@@ -37,6 +37,9 @@ typedef struct opl_build_object_info {
     bool single;              /* PERF_NO_INSTANCES */
     DWORD code_page;          /* 0: names are UTF-16 */
     LONGLONG time, frequency; /* the object's own clock; 0, 0: none */
+    /* Instances and counter blocks are as long as what they hold, and only the object's end is
+     * rounded up to 8, as the articles' examples have it; else each of them is. (C69, C73) */
+    bool packed;
 } opl_build_object_info;
 
 enum { OPL_BUILD_MAX_COUNTERS = 256 };
@@ -50,7 +53,7 @@ typedef struct opl_build {
     size_t object;   /* offset of the object being written; (size_t)-1: none */
     size_t empty;    /* offset of the object before, if it has no instances; (size_t)-1: none */
     size_t counters; /* offset of the counter block being written; (size_t)-1: none */
-    bool single;
+    bool single, packed;
     DWORD code_page;
     DWORD block_size;
     DWORD counter_count;

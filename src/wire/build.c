@@ -112,7 +112,7 @@ static bool lay_out(opl_build *build, const opl_build_counter *counters, DWORD c
 {
     if (count > OPL_BUILD_MAX_COUNTERS || !find_sizes(build, counters, count))
         return false;
-    uint64_t end = align_up(place_counters(build, counters, count), 8);
+    uint64_t end = align_up(place_counters(build, counters, count), build->packed ? 1 : 8);
     build->block_size = (DWORD)end;
     build->counter_count = count;
     return end <= INT32_MAX;
@@ -175,6 +175,7 @@ void opl_build_object(opl_build *build, const opl_build_object_info *info,
 {
     opl_build_end(build);
     build->empty = NOWHERE;
+    build->packed = info->packed;
     if (!lay_out(build, counters, count)) {
         misuse(build);
         return;
@@ -212,6 +213,8 @@ void opl_build_end(opl_build *build)
 {
     if (build->object == NOWHERE)
         return;
+    if (build->packed)
+        take(build, (8 - (build->used - build->object) % 8) % 8);
     if (writable(build)) {
         patch_total(build, build->object);
         patch(build, build->object + offsetof(PERF_OBJECT_TYPE, NumInstances),
@@ -223,7 +226,7 @@ void opl_build_end(opl_build *build)
 
 static void pad_empty(opl_build *build)
 {
-    if (build->empty != NOWHERE && take(build, build->block_size))
+    if (build->empty != NOWHERE && take(build, align_up(build->block_size, 8)))
         patch_total(build, build->empty);
     build->empty = NOWHERE;
 }
@@ -291,11 +294,12 @@ void opl_build_instance_full(opl_build *build, const char *name, size_t name_byt
         misuse(build);
         return;
     }
-    unsigned char *at = take(build, align_up(sizeof(instance) + length, 8));
+    size_t size = align_up(sizeof(instance) + length, build->packed ? 1 : 8);
+    unsigned char *at = take(build, size);
     if (!at)
         return;
     instance.NameLength = (DWORD)length;
-    instance.ByteLength = (DWORD)align_up(sizeof(instance) + length, 8);
+    instance.ByteLength = (DWORD)size;
     memcpy(at, &instance, sizeof(instance));
     if (name)
         put_name(build, name, name_bytes, at + sizeof(instance), length);

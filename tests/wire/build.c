@@ -68,6 +68,55 @@ static void c69_the_first_example(void **state)
     golden_done(&golden);
 }
 
+/* Packed, it is the article's to the last bit. */
+static void c69_the_first_example_packed(void **state)
+{
+    struct golden golden;
+    struct built built;
+    opl_build_object_info info = hello_info;
+    info.packed = true;
+    golden_load("hello.hex", &golden);
+    begin(&built, sizeof(built.bytes));
+    opl_build_object(&built.build, &info, hello_counters, 2);
+    opl_build_text(&built.build, 0, "Hello, World!");
+    opl_build_dword(&built.build, 1, 7);
+    finish(&built);
+    assert_int_equal(built.status, ERROR_SUCCESS);
+    assert_int_equal(built.size, 184);
+    assert_memory_equal(built.bytes, golden.data + 112, 184);
+    golden_done(&golden);
+}
+
+/* Lengths by the names, behind each other without a gap; the next object begins at a multiple of
+ * 8, and a packed one without instances is padded as any other. */
+static void c73_packed_instances(void **state)
+{
+    struct built built;
+    opl_build_object_info info = instances_info;
+    info.packed = true;
+    begin(&built, sizeof(built.bytes));
+    opl_build_object(&built.build, &info, &value_counter, 1);
+    opl_build_instance(&built.build, "first");
+    opl_build_dword(&built.build, 0, 42);
+    opl_build_instance(&built.build, "ab");
+    opl_build_dword(&built.build, 0, 43);
+    opl_build_object(&built.build, &info, &value_counter, 1);
+    opl_object_view object = finish(&built);
+    static const DWORD offsets[] = {104, 148}, sizes[] = {36, 30};
+    for (uint32_t i = 0; i < 2; i++) {
+        opl_instance_view instance = instance_at(&built.block, &object, i);
+        opl_counter_view counter = counter_at(&built.block, &object, 0);
+        ULONGLONG value;
+        assert_int_equal(instance.offset, offsets[i]);
+        assert_int_equal(instance.definition.ByteLength, sizes[i]);
+        assert_int_equal(instance.counters_size, 8);
+        assert_true(opl_counter_number(&built.block, &instance, &counter, &value));
+        assert_int_equal(value, 42 + i);
+    }
+    assert_int_equal(object.type.TotalByteLength, 192); /* 186 */
+    assert_int_equal(built.size, 192 + 104 + 8);
+}
+
 /* With any smaller room there are ERROR_MORE_DATA and zeros, and nothing behind is touched. */
 static void c71_too_little_room_is_more_data(void **state)
 {
@@ -572,6 +621,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c69_the_first_example),
+        cmocka_unit_test(c69_the_first_example_packed),
+        cmocka_unit_test(c73_packed_instances),
         cmocka_unit_test(c71_too_little_room_is_more_data),
         cmocka_unit_test(c73_instances_with_names),
         cmocka_unit_test(c17_parents_and_unique_ids),

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the articles' providers share: the numbers of their registration, and the words of a query.
+ * Windows source, like the providers themselves: UNICODE and TEXT(), so that it compiles for
+ * Windows and, with a wchar_t of 2 or of 4 bytes, for Linux; as C and as C++.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#ifndef UNICODE
+#define UNICODE
+#endif
+#include <windows.h>
+#include <winperf.h>
+
+#ifdef __cplusplus
+#define EXPORT extern "C" __declspec(dllexport)
+#else
+#define EXPORT __declspec(dllexport)
+#endif
+
+/* The three functions, whose names are written into the registry. */
+EXPORT DWORD CALLBACK Open(LPWSTR devices);
+EXPORT DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+EXPORT DWORD WINAPI Close(void);
+
+/* Where lodctr writes the numbers of a service: a text, at compile time. */
+#define PERFORMANCE_KEY(service)                                                                   \
+    TEXT("SYSTEM\\CurrentControlSet\\Services\\") TEXT(service) TEXT("\\Performance")
+
+/* First Counter and First Help below this key of HKEY_LOCAL_MACHINE; ERROR_FILE_NOT_FOUND: lodctr
+ * was not there yet. */
+DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help);
+
+/* How a query asks for an object. */
+typedef enum { NOT_ASKED, ASKED_GLOBAL, ASKED_COSTLY, ASKED_BY_NUMBER } Asked;
+/* Words separated by blanks: Global, Costly, title indices. An empty query is Global; "Foreign" is
+ * about another computer, and none of our business. */
+Asked sampleAsked(LPCWSTR query, DWORD object);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Between none and nine instances, with other names at each query. */
+#include "data.h"
+
+#include <stdlib.h>
+
+enum { MOST = 9, LONGEST = 12 };
+static char names[MOST][LONGEST + 1];
+
+static void makeName(char *name)
+{
+    int length = 1 + rand() % LONGEST;
+    int i;
+    for (i = 0; i < length; i++)
+        name[i] = (char)('a' + rand() % 26);
+    name[length] = '\0';
+}
+
+DWORD dataCount(void)
+{
+    int count = rand() % (MOST + 1);
+    int i;
+    for (i = 0; i < count; i++)
+        makeName(names[i]);
+    return (DWORD)count;
+}
+
+const char *dataName(DWORD position)
+{
+    return names[position];
+}
+
+DWORD dataValue(DWORD position)
+{
+    (void)position;
+    return (DWORD)(rand() % 100);
+}

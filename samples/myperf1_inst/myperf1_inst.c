@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * myperf1_inst: an object with any number of instances, written with nothing but the structures of
+ * winperf.h. Behind the definitions come, for each instance: its definition, its name, its values;
+ * none of them padded. Only the whole is rounded up to 8 bytes.
+ */
+#include "../common/sample.h"
+#include "data.h"
+#include "offsets.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct definitions {
+    PERF_OBJECT_TYPE object;
+    PERF_COUNTER_DEFINITION luck;
+};
+static struct definitions definitions;
+
+struct values {
+    PERF_COUNTER_BLOCK block;
+    DWORD luck;
+};
+
+static void describe(DWORD name, DWORD help)
+{
+    memset(&definitions, 0, sizeof definitions);
+    definitions.object.DefinitionLength = sizeof definitions;
+    definitions.object.HeaderLength = sizeof definitions.object;
+    definitions.object.ObjectNameTitleIndex = name + MYPERF1_INST_OBJECT;
+    definitions.object.ObjectHelpTitleIndex = help + MYPERF1_INST_OBJECT;
+    definitions.object.DetailLevel = PERF_DETAIL_NOVICE;
+    definitions.object.NumCounters = 1;
+
+    definitions.luck.ByteLength = sizeof definitions.luck;
+    definitions.luck.CounterNameTitleIndex = name + MYPERF1_INST_LUCK;
+    definitions.luck.CounterHelpTitleIndex = help + MYPERF1_INST_LUCK;
+    definitions.luck.DetailLevel = PERF_DETAIL_NOVICE;
+    definitions.luck.CounterType = PERF_COUNTER_RAWCOUNT_HEX;
+    definitions.luck.CounterSize = sizeof(DWORD);
+    definitions.luck.CounterOffset = offsetof(struct values, luck);
+}
+
+/* What fits is written; `size` grows either way, so that one look at the end is enough. */
+struct room {
+    BYTE *data;
+    DWORD bytes, size;
+};
+
+static void put(struct room *room, const void *what, DWORD bytes)
+{
+    if (room->size <= room->bytes && bytes <= room->bytes - room->size)
+        memcpy(room->data + room->size, what, bytes);
+    room->size += bytes;
+}
+
+/* The terminator belongs to the name: viewers count on it. */
+static void putInstance(struct room *room, const char *name, DWORD luck)
+{
+    PERF_INSTANCE_DEFINITION instance;
+    struct values values;
+    size_t i, length = strlen(name) + 1;
+    instance.NameOffset = sizeof instance;
+    instance.NameLength = (DWORD)(length * sizeof(WCHAR));
+    instance.ByteLength = instance.NameOffset + instance.NameLength;
+    instance.ParentObjectTitleIndex = 0;
+    instance.ParentObjectInstance = 0;
+    instance.UniqueID = PERF_NO_UNIQUE_ID;
+    put(room, &instance, sizeof instance);
+    for (i = 0; i < length; i++) {
+        WCHAR c = (WCHAR)(unsigned char)name[i];
+        put(room, &c, sizeof c);
+    }
+    values.block.ByteLength = sizeof values;
+    values.luck = luck;
+    put(room, &values, sizeof values);
+}
+
+DWORD CALLBACK Open(LPWSTR devices)
+{
+    DWORD name, help, result = sampleNumbers(PERFORMANCE_KEY("MyPerf1Inst"), &name, &help);
+    (void)devices;
+    if (result == ERROR_SUCCESS)
+        describe(name, help);
+    return result;
+}
+
+DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    static const BYTE zeros[8] = {0};
+    struct room room = {(BYTE *)*data, *bytes, 0};
+    struct definitions head = definitions;
+    Asked asked = sampleAsked(query, head.object.ObjectNameTitleIndex);
+    DWORD i, count;
+    *bytes = *types = 0;
+    if (asked == NOT_ASKED || asked == ASKED_COSTLY)
+        return ERROR_SUCCESS;
+    count = dataCount();
+    put(&room, &head, sizeof head);
+    for (i = 0; i < count; i++)
+        putInstance(&room, dataName(i), dataValue(i));
+    if (count == 0) /* programs are in use that read a counter block here all the same */
+        put(&room, zeros, sizeof zeros);
+    put(&room, zeros, (8 - room.size % 8) % 8);
+    if (room.size > room.bytes)
+        return ERROR_MORE_DATA;
+    head.object.NumInstances = (LONG)count; /* known now */
+    head.object.TotalByteLength = room.size;
+    memcpy(*data, &head, sizeof head);
+    *data = room.data + room.size;
+    *bytes = room.size;
+    *types = 1;
+    return ERROR_SUCCESS;
+}
+
+DWORD WINAPI Close(void)
+{
+    return ERROR_SUCCESS;
+}
