@@ -5,6 +5,7 @@
 
 #include "../common/json.h"
 #include "../common/options.h"
+#include "../common/service.h"
 #include "../common/status.h"
 
 #include <openperflib/windows.h>
@@ -29,19 +30,6 @@ void plan_free(struct plan *plan);
 bool plan_read(struct plan *plan, const char *text, size_t size);
 void plan_print(const struct plan *plan);
 void plan_json(const struct plan *plan, struct json *json);
-
-/* ---- service.c: what the registry says of a service ---- */
-struct service {
-    char *name, *library, *open, *collect, *close, *object_list, *quarantine;
-    DWORD first_counter, last_counter, first_help, last_help;
-    DWORD disabled, isolation;
-    bool loaded, isolated;
-};
-/* 2: no such service, or no counters below it. Free with service_done. */
-LSTATUS service_read(const char *name, struct service *ret);
-void service_done(struct service *service);
-/* Every service that has a Performance key, in registry order. */
-LSTATUS service_each(bool (*each)(void *self, const char *name), void *self);
 
 /* ---- query.c: /Q ---- */
 DWORD query_services(const struct lodctr *asked);

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
-enum { BASE_INDEX = 1847, DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
+enum { BASE_INDEX = 1847 };
 
 struct query {
     const struct lodctr *asked;
@@ -24,12 +24,6 @@ static DWORD perflib_number(const char *name, DWORD otherwise)
     return RegGetValueA(HKEY_LOCAL_MACHINE, PERFLIB, name, RRF_RT_DWORD, NULL, &value, &size)
                ? otherwise
                : value;
-}
-
-static bool enabled(const struct service *service)
-{
-    DWORD off = DISABLED | (sizeof(void *) == 8 ? NOT_FOR_64_BIT : NOT_FOR_32_BIT);
-    return (service->disabled & off) == 0;
 }
 
 static const char *place(const struct service *service)
@@ -61,7 +55,7 @@ static void print_head(void)
 static void print_service(const struct service *service)
 {
     printf("\n[%s] Performance Counters (%s)\n", service->name,
-           enabled(service) ? "Enabled" : "Disabled");
+           service_enabled(service) ? "Enabled" : "Disabled");
     print_text("DLL Name", service->library ? service->library : "(none: nobody is asked)");
     print_text("Open Procedure", service->open);
     print_text("Collect Procedure", service->collect);
@@ -93,7 +87,7 @@ static void json_service(struct json *json, const struct service *service)
 {
     json_open(json, NULL, '{');
     json_string(json, "name", service->name);
-    json_bool(json, "enabled", enabled(service));
+    json_bool(json, "enabled", service_enabled(service));
     json_string(json, "library", service->library);
     json_string(json, "open", service->open);
     json_string(json, "collect", service->collect);

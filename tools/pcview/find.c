@@ -14,6 +14,7 @@ static bool is_index(const char *text)
            strtoull(text, NULL, 10) <= UINT32_MAX;
 }
 
+/* An index, an object's title, or a service's name. */
 static void look_up(const struct names *names, struct wanted *wanted)
 {
     if (is_index(wanted->title)) {
@@ -22,6 +23,8 @@ static void look_up(const struct names *names, struct wanted *wanted)
     } else {
         wanted->index_count = names_find(names, wanted->title, wanted->indices, WANTED_INDICES);
     }
+    if (wanted->index_count == 0)
+        wanted->index_count = registered_objects(wanted->title, wanted->indices, WANTED_INDICES);
 }
 
 /* "Object(pattern)" only when no object is called so as a whole. */
@@ -127,8 +130,32 @@ static void keep_best(struct candidate best[SIMILAR], struct candidate fresh)
         }
 }
 
+/* It was promised by somebody who does not answer. */
+static bool report_silence(const struct wanted *wanted)
+{
+    char service[1024], title[256];
+    bool found = false, enabled;
+    for (size_t i = 0; i < wanted->index_count && !found; i++)
+        found = registered_by(wanted->indices[i], service, sizeof service, &enabled);
+    if (!found)
+        return false;
+    text_clean(wanted->text, title, sizeof title);
+    if (enabled)
+        fprintf(stderr,
+                "pcview: no answer for '%s' from its service %s; 'pcview --events' may tell why.\n",
+                title, service);
+    else
+        fprintf(stderr,
+                "pcview: '%s' belongs to the service %s, which is disabled; 'lodctr /Q:%s' shows "
+                "its state, 'lodctr /E:%s' enables it.\n",
+                title, service, service, service);
+    return true;
+}
+
 static void report_one(struct pcview *view, struct wanted *wanted)
 {
+    if (view->block_count == 0 && report_silence(wanted))
+        return;
     struct candidate best[SIMILAR];
     opl_object_view object = {0};
     char title[256];

@@ -63,6 +63,47 @@ void list_names(struct pcview *view)
     }
 }
 
+/* ---- what was promised and did not come ---- */
+
+struct silence {
+    struct pcview *view;
+    int width;
+    unsigned count; /* of those who should have answered */
+};
+
+static void print_silent(void *self, const struct registered *registered)
+{
+    struct silence *silence = self;
+    struct pcview *view = silence->view;
+    char title[128];
+    opl_object_view object = {0};
+    while (picture_next_object(&view->now, &object))
+        if (object.type.ObjectNameTitleIndex == registered->index)
+            return;
+    const char *name = names_title(&view->names, registered->index);
+    text_clean(name ? name : "(no name)", title, sizeof title);
+    fprintf(view->out, "%7u  ", registered->index);
+    text_cell(view->out, title, silence->width);
+    fprintf(view->out, "  %s%9s%s  %8s  service %s\n",
+            registered->enabled ? view->style.warn : view->style.weak,
+            registered->enabled ? "no answer" : "disabled", view->style.off, "-",
+            registered->service);
+    silence->count += registered->enabled;
+}
+
+static void list_silent(struct pcview *view, int width)
+{
+    struct silence silence = {.view = view, .width = width};
+    if (view->block_count == 0)
+        registered_each(print_silent, &silence);
+    if (silence.count)
+        fprintf(
+            view->out,
+            "\n%u registered object%s gave no answer. A costly one answers when it is named; of\n"
+            "others 'pcview --events' tells what went wrong.\n",
+            silence.count, silence.count == 1 ? "" : "s");
+}
+
 void list_objects(struct pcview *view)
 {
     int width = title_width(view);
@@ -86,6 +127,7 @@ void list_objects(struct pcview *view)
         fprintf(view->out, "  %9s  %8u  %s\n", line.instances, line.counters,
                 level_word(line.level));
     }
+    list_silent(view, width);
     if (view->terminal && view->block_count == 0)
         fprintf(view->out, "\n%sShow one: pcview NAME    watch: pcview --watch [NAME]%s\n",
                 view->style.weak, view->style.off);

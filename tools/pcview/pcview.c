@@ -14,7 +14,8 @@
 
 #include <openperflib/winerror.h>
 
-enum { COUNTERS = 1, VALUES, EXPLAIN, HEX, JSON, NAMES, LANGUAGE, BLOCK, SAVE, WATCH };
+enum { COUNTERS = 1, VALUES, EXPLAIN, HEX, JSON, NAMES, LANGUAGE, BLOCK, SAVE, WATCH, EVENTS };
+enum { EVENTS_SHOWN = 20, EVENTS_MOST = 100000 };
 enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60 };
 
 /* clang-format off */
@@ -36,6 +37,7 @@ static const struct option_row rows[] = {
     {'w', "watch", "[SECONDS]", WATCH,
      "Full-screen live view, of the OBJECT or of processor, memory and the busiest processes. "
      "Without a terminal: one snapshot.", NULL, 0},
+    {0, "events", "[N]", EVENTS, "Show the last N events, 20 if not given: what providers did wrong, and what became of them.", NULL, 0},
     {0, "names", NULL, NAMES, "Print the objects' names only, for completions.", NULL, true},
     {0},
 };
@@ -58,7 +60,7 @@ static const char more[] =
 static const struct tool tool = {
     .name = "pcview",
     .summary = "Show performance objects: counters, types, instances, values.",
-    .usage = "[OPTION]... [OBJECT]...\n--watch[=SECONDS] [OBJECT]",
+    .usage = "[OPTION]... [OBJECT]...\n--watch[=SECONDS] [OBJECT]\n--events[=N]",
     .rows = rows,
     .more = more,
     .complete_words = "@objects",
@@ -81,6 +83,14 @@ static bool take_seconds(struct pcview *view, const char *text)
     view->watch = true;
     view->seconds = text ? strtod(text, &end) : 1.0;
     return !text || (end != text && !*end && view->seconds >= 0.1 && view->seconds <= 3600);
+}
+
+static bool take_events(struct pcview *view, const char *text)
+{
+    char *end = NULL;
+    unsigned long count = text ? strtoul(text, &end, 10) : EVENTS_SHOWN;
+    view->events = (unsigned)count;
+    return !text || (end != text && !*end && count > 0 && count <= EVENTS_MOST);
 }
 
 static bool take_word(struct pcview *view, const char *text)
@@ -107,6 +117,8 @@ static int take_option(struct pcview *view, const struct options *options, int i
     else if (id == WATCH && !take_seconds(view, options->value))
         return options_complain(options, "no number of seconds from 0.1 to 3600: %s",
                                 options->value);
+    else if (id == EVENTS && !take_events(view, options->value))
+        return options_complain(options, "no number from 1 to %d: %s", EVENTS_MOST, options->value);
     else if (id == BLOCK && view->block_count == 2)
         return options_complain(options, "more than two blocks");
     else if (id == BLOCK)
@@ -116,9 +128,10 @@ static int take_option(struct pcview *view, const struct options *options, int i
 
 static int check_options(const struct pcview *view, const struct options *options)
 {
-    int forms = view->hex + view->json + view->watch + (view->save != NULL);
+    int forms = view->hex + view->json + view->watch + (view->save != NULL) + (view->events != 0);
     if (forms > 1)
-        return options_complain(options, "--hex, --json, --save and --watch exclude each other");
+        return options_complain(options,
+                                "--hex, --json, --save, --watch, --events exclude each other");
     if (view->watch && view->block_count)
         return options_complain(options, "a saved block cannot be watched");
     if (view->watch && view->wanted_count > 1)
@@ -376,13 +389,16 @@ int main(int argc, char **argv)
     int code = read_options(&view, argc, argv);
     if (code >= 0)
         return code;
-    load_names(&view);
+    if (!view.events)
+        load_names(&view);
     output_begin(&view);
-    if (view.watch)
+    if (view.events)
+        code = events_print(&view);
+    else if (view.watch)
         code = watch_run(&view);
     else
         code = view.block_count ? read_blocks(&view) : ask_system(&view);
-    if (!code && !view.watch)
+    if (!code && !view.watch && !view.events)
         code = show_picture(&view);
     if (!output_end(&view))
         code = EXIT_FAILED;

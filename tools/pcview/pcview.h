@@ -35,6 +35,7 @@ struct pcview {
     int block_count;
     const char *save;
     bool counters, values, explain, hex, json, watch, names_only;
+    unsigned events; /* --events: how many */
     double seconds;
     struct wanted wanted[MAX_WANTED];
     size_t wanted_count;
@@ -60,6 +61,23 @@ bool find_matched(const struct pcview *view);
 /* Is this instance among those wished for? */
 bool find_instance(struct wanted *wish, const struct view_object *object,
                    const struct view_instance *instance);
+
+/* ---- registered.c: what the registry promises ---- */
+struct registered {
+    uint32_t index;
+    const char *service;
+    bool enabled;
+};
+/* Calls back for every object of every service's list. */
+void registered_each(void (*each)(void *self, const struct registered *object), void *self);
+/* The objects of the service of this name; how many there are of them. */
+size_t registered_objects(const char *service, uint32_t *indices, size_t room);
+/* Who promises this object? false: nobody, or the service's name does not fit. */
+bool registered_by(uint32_t index, char *service, size_t room, bool *ret_enabled);
+
+/* ---- events.c ---- */
+/* Prints the last events of the log; an exit code. */
+int events_print(struct pcview *view);
 
 /* ---- what is printed ---- */
 void list_objects(struct pcview *view);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A service's record, read through the Reg functions like anybody's. */
-#include "lodctr.h"
+#include "service.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services"
+enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
 enum { NAME_ROOM = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
 
 /* NULL: there is no such text. */
@@ -65,6 +67,12 @@ LSTATUS service_read(const char *name, struct service *ret)
     read_numbers(key, ret);
     RegCloseKey(key);
     return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+bool service_enabled(const struct service *service)
+{
+    DWORD off = DISABLED | (sizeof(void *) == 8 ? NOT_FOR_64_BIT : NOT_FOR_32_BIT);
+    return (service->disabled & off) == 0;
 }
 
 void service_done(struct service *service)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What the registry says of the services that have counters. */
+#ifndef OPL_TOOLS_SERVICE_H
+#define OPL_TOOLS_SERVICE_H
+
+#include <stdbool.h>
+
+#include <openperflib/windows.h>
+
+struct service {
+    char *name, *library, *open, *collect, *close, *object_list, *quarantine;
+    DWORD first_counter, last_counter, first_help, last_help;
+    DWORD disabled, isolation;
+    bool loaded, isolated;
+};
+/* Is it asked, by programs of this word size? */
+bool service_enabled(const struct service *service);
+/* 2: no such service, or no counters below it. Free with service_done. */
+LSTATUS service_read(const char *name, struct service *ret);
+void service_done(struct service *service);
+/* Every service that has a Performance key, in registry order. */
+LSTATUS service_each(bool (*each)(void *self, const char *name), void *self);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* pcview --events: the last events that Perflib and LoadPerf reported. Under OPENPERFLIB_ROOT they
+ * are lines of a file there; else the journal has them, and journalctl explains them. */
+#include "pcview.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TIME, SOURCE, ID, LEVEL, SERVICE, TEXT, FIELDS };
+enum { LABEL_INDENT = 4 };
+
+/* Cuts the line at its tabs; false: it is no event. */
+static bool cut(char *line, char *fields[FIELDS])
+{
+    line[strcspn(line, "\n")] = '\0';
+    for (int i = 0; i < FIELDS; i++) {
+        fields[i] = line;
+        line = i + 1 < FIELDS && line ? strchr(line, '\t') : NULL;
+        if (line)
+            *line++ = '\0';
+    }
+    return fields[TEXT] != NULL;
+}
+
+static const char *level_style(const struct style *style, const char *level)
+{
+    return strcmp(level, "error") == 0     ? style->bad
+           : strcmp(level, "warning") == 0 ? style->warn
+                                           : "";
+}
+
+static void print_event(struct pcview *view, char *line)
+{
+    char *fields[FIELDS], text[4096];
+    if (!cut(line, fields))
+        return;
+    fprintf(view->out, "%s  %s%s%s  %s %s  %s%s%s\n", fields[TIME],
+            level_style(&view->style, fields[LEVEL]), fields[LEVEL], view->style.off,
+            fields[SOURCE], fields[ID], view->style.strong, fields[SERVICE], view->style.off);
+    text_clean(fields[TEXT], text, sizeof text);
+    text_wrap(view->out, text, LABEL_INDENT, view->width - LABEL_INDENT);
+}
+
+/* A ring of the last lines. */
+static void print_last(struct pcview *view, FILE *file)
+{
+    char **lines = calloc(view->events, sizeof *lines), *line = NULL;
+    size_t room = 0, count = 0;
+    while (lines && getline(&line, &room, file) > 0) {
+        free(lines[count % view->events]);
+        lines[count++ % view->events] = line;
+        line = NULL;
+    }
+    free(line);
+    for (size_t i = 0; lines && i < view->events; i++) {
+        char *at = lines[(count + i) % view->events];
+        if (at)
+            print_event(view, at);
+        free(at);
+    }
+    if (count == 0)
+        fputs("There are no events: nothing went wrong.\n", view->out);
+    free(lines);
+}
+
+static int ask_journal(const struct pcview *view)
+{
+    char count[32];
+    snprintf(count, sizeof count, "--lines=%u", view->events);
+    execlp("journalctl", "journalctl", "--catalog", count, "SYSLOG_IDENTIFIER=openperflib",
+           (char *)NULL);
+    fprintf(stderr, "pcview: journalctl: %s; events are in the system's log\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
+int events_print(struct pcview *view)
+{
+    char path[PATH_MAX];
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    if (!root || !*root)
+        return ask_journal(view);
+    snprintf(path, sizeof path, "%s/events", root);
+    FILE *file = fopen(path, "r");
+    if (!file && errno != ENOENT) {
+        fprintf(stderr, "pcview: %s: %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (!file)
+        file = fopen("/dev/null", "r");
+    if (!file)
+        return EXIT_FAILED;
+    print_last(view, file);
+    fclose(file);
+    return EXIT_GOOD;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* What the registry promises: which service has which objects, so that silence can be told from
+ * absence. */
+#include "pcview.h"
+#include "../common/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct walk {
+    void (*each)(void *self, const struct registered *object);
+    void *self;
+};
+
+static bool walk_service(void *self, const char *name)
+{
+    const struct walk *walk = self;
+    struct service service;
+    char *end;
+    if (service_read(name, &service) == ERROR_SUCCESS && service.library)
+        for (char *at = service.object_list; at && *at; at = *end ? end + 1 : end) {
+            unsigned long index = strtoul(at, &end, 10);
+            if (end != at && index <= UINT32_MAX)
+                walk->each(walk->self,
+                           &(struct registered){(uint32_t)index, name, service_enabled(&service)});
+        }
+    service_done(&service);
+    return true;
+}
+
+void registered_each(void (*each)(void *self, const struct registered *object), void *self)
+{
+    service_each(walk_service, &(struct walk){each, self});
+}
+
+struct search {
+    const char *service; /* whose objects, or */
+    uint32_t index;      /* whose service */
+    uint32_t *indices;
+    char *name;
+    size_t room, count;
+    bool enabled;
+};
+
+static void take_object(void *self, const struct registered *object)
+{
+    struct search *search = self;
+    if (strcasecmp(object->service, search->service) == 0 && search->count < search->room)
+        search->indices[search->count++] = object->index;
+}
+
+size_t registered_objects(const char *service, uint32_t *indices, size_t room)
+{
+    struct search search = {.service = service, .indices = indices, .room = room};
+    registered_each(take_object, &search);
+    return search.count;
+}
+
+static void take_service(void *self, const struct registered *object)
+{
+    struct search *search = self;
+    if (object->index == search->index && !search->count &&
+        strlen(object->service) < search->room) {
+        strcpy(search->name, object->service);
+        search->enabled = object->enabled;
+        search->count = 1;
+    }
+}
+
+bool registered_by(uint32_t index, char *service, size_t room, bool *ret_enabled)
+{
+    struct search search = {.index = index, .name = service, .room = room};
+    registered_each(take_service, &search);
+    *ret_enabled = search.enabled;
+    return search.count != 0;
+}
