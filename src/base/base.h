@@ -131,6 +131,13 @@ void lock_release(pthread_mutex_t *lock);
 void lock_take_shared(pthread_rwlock_t *lock);
 void lock_take_alone(pthread_rwlock_t *lock);
 void lock_release_rw(pthread_rwlock_t *lock);
+/* For whoever waits long while he holds it: fork() does not wait for it. Open when zero. Never to
+ * be taken by who holds a lock. */
+struct claim {
+    _Atomic uint32_t word;
+};
+void claim_take(struct claim *claim);
+void claim_release(struct claim *claim);
 
 /* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
  * Thread-safe; what handle_get returned stays the caller's to protect against a concurrent close. A

@@ -3,8 +3,16 @@
  * Locks that survive fork(). A program forks while other threads ask; their locks would stay locked
  * in the child for ever. So whoever holds any lock of the library is inside one gate, and a fork
  * waits until the gate is empty: it sees every table whole and every lock open.
+ *
+ * Who waits for somebody else's process must not keep a fork waiting too: claims are outside the
+ * gate, and those that were taken before a fork are open in the child.
  */
 #include "base/base.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 /* a fork must not wait for ever in a program that always asks */
@@ -30,8 +38,13 @@ static void after_fork_in_parent(void)
         pthread_rwlock_unlock(&gate);
 }
 
+/* Of a claim: its two lowest bits; above them, how often its process was forked. */
+enum { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_AWAITED, CLAIM_BITS = 3, FORKED_ONCE = 4 };
+static uint32_t forks;
+
 static void after_fork_in_child(void)
 {
+    forks += FORKED_ONCE;
     gate = (pthread_rwlock_t)GATE_INITIALIZER;
     if (held)
         pthread_rwlock_rdlock(&gate);
@@ -85,4 +98,33 @@ void lock_release_rw(pthread_rwlock_t *lock)
 {
     pthread_rwlock_unlock(lock);
     leave();
+}
+
+static bool is_open(uint32_t word)
+{
+    return (word & ~(uint32_t)CLAIM_BITS) != forks || (word & CLAIM_BITS) == CLAIM_OPEN;
+}
+
+void claim_take(struct claim *claim)
+{
+    uint32_t word = atomic_load(&claim->word), mark = CLAIM_TAKEN;
+    pthread_once(&registered, watch_forks);
+    for (;;) {
+        bool open = is_open(word);
+        uint32_t wanted = forks | (open ? mark : CLAIM_AWAITED);
+        if (word != wanted && !atomic_compare_exchange_strong(&claim->word, &word, wanted))
+            continue;
+        if (open)
+            return;
+        syscall(SYS_futex, &claim->word, FUTEX_WAIT_PRIVATE, wanted, NULL, NULL, 0);
+        mark = CLAIM_AWAITED; /* there may be more who wait */
+        word = atomic_load(&claim->word);
+    }
+}
+
+void claim_release(struct claim *claim)
+{
+    uint32_t word = atomic_exchange(&claim->word, forks | CLAIM_OPEN);
+    if ((word & CLAIM_BITS) == CLAIM_AWAITED)
+        syscall(SYS_futex, &claim->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of host share: a service's record, its library, the guarded buffer, the verdicts.
- */
+/* What the files of host share: services and their code, the roster of all, an answer and what is
+ * thought of it. */
 #ifndef OPL_HOST_INTERNAL_H
 #define OPL_HOST_INTERNAL_H
 
@@ -14,13 +14,22 @@
 struct host_settings {
     uint32_t test_level;    /* ExtCounterTestLevel: 1 all checks ... 4 the caller's own buffer */
     uint32_t configuration; /* Configuration Flags, CONFIGURATION_* */
-    bool disabled;          /* Disable Performance Counters: nobody is asked */
+    uint32_t disabled;      /* Disable Performance Counters: nobody is asked */
+    uint32_t event_level;   /* EventLogLevel: 0 nothing ... 3 all */
+    uint32_t slow_open;     /* OpenProcedureWaitTime in ms: an Open that takes longer is reported */
+    uint32_t error_limit;   /* Error Count Limit: so many failures are a quarantine; 0: none is */
 };
 enum {
     CONFIGURATION_NO_ALIGNMENT = 1,
     CONFIGURATION_NEVER_DISABLE = 2,
-    CONFIGURATION_NO_GUARDS = 4
+    CONFIGURATION_NO_GUARDS = 4,
+    CONFIGURATION_NO_HANG_TEST = 8
 };
+/* Who needs more than this has failed. */
+enum { LARGEST_ANSWER = 64 << 20 };
+enum { TICKS_PER_MS = CLOCK_TICKS_PER_SECOND / 1000 };
+/* How long a provider may take, unless its registration says otherwise. (house section 0a) */
+enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30000 };
 
 /* ---- guard.c: memory between two patterns; grows and stays ---- */
 enum { GUARD_BYTES = 1024 };
@@ -34,42 +43,129 @@ bool guard_intact(const struct guarded *guarded);
 void guard_done(struct guarded *guarded);
 
 /* ---- service.c: what the registry says of one provider ---- */
+enum { VALIDATION_BYTES = 16 };
 struct service {
     char *name, *library, *open, *collect, *close;
     uint16_t *export_names; /* Linkage\Export as UTF-16 multi-string, or NULL */
-    uint32_t *objects;      /* Object List, ascending */
+    size_t export_units;
+    uint32_t *objects; /* Object List, ascending */
     size_t object_count;
-    bool has_list, disabled, keep_resident, in_process;
-    struct library *code; /* once it was asked */
+    uint32_t disable_flags, keep_resident, isolation;
+    uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
+    char *quarantine;                       /* why and until when, or NULL */
+    int64_t quarantine_end;                 /* filetime, 0: it says nothing */
+    unsigned char validation[VALIDATION_BYTES];
+    bool has_validation, has_list;
+    bool disabled, on_probation; /* now */
+    struct library *code;        /* once it was asked */
 };
 /* *ret: an array sorted by name; those without Library are left out. */
 LSTATUS services_read(struct service **ret, size_t *ret_count);
 void services_free(struct service *services, size_t count);
-bool service_same_code(const struct service *now, const struct service *before);
-LSTATUS settings_read(struct host_settings *ret);
+/* Would it load the same functions? Then loaded code may stay when the registry changed. */
+bool service_same_code(const struct service *left, const struct service *right);
+void settings_read(struct host_settings *ret);
+int64_t service_collect_ms(const struct service *service, const struct query *query);
+
+/* ---- roster.c: all services of one moment; never altered, so that queries hold no lock ---- */
+struct listed_object {
+    uint32_t object, position;
+};
+struct roster {
+    unsigned holders;
+    uint64_t generation;
+    int64_t valid_until; /* filetime: then somebody's quarantine ends */
+    struct host_settings settings;
+    struct service *services; /* the shipped ones, then the others, both by name */
+    size_t count, shipped;
+    /* positions in services, of the enabled ones */
+    struct listed_object *listed; /* ascending */
+    uint32_t *enabled, *listless;
+    size_t listed_count, enabled_count, listless_count;
+};
+/* What the registry says now; released by each holder. */
+LSTATUS roster_hold(struct roster **ret);
+struct roster *roster_last(void); /* the same without a look at the registry, or NULL */
+void roster_release(struct roster *roster);
+/* Fills in `listed`, `enabled` and `listless`. */
+LSTATUS roster_index(struct roster *roster);
+void roster_index_done(struct roster *roster);
 
 /* ---- select.c ---- */
-/* Does the query concern services[position]? (C50-C55, reference C.5) */
-bool select_service(const struct service *services, size_t count, size_t position,
-                    const struct query *query);
+/* Writes the positions of the services that the query concerns, ascending, and returns how many:
+ * at most roster->count. Touches no others. (C50-C55, reference C.5) */
+size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret);
 
-/* ---- library.c: a loaded provider; one lock each, never entered twice at once ---- */
+/* ---- trust.c ---- */
+/* May nobody but root, the reader and the owner of "/" alter the file or a folder on the way to
+ * it? If somebody may: ERROR_ACCESS_DENIED, and `why` says which path, and what to do. */
+enum { TRUST_TEXT = 512 };
+LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
+
+/* ---- quarantine.c: who fails badly is left alone, for longer each time ---- */
+struct patience {
+    unsigned failures;    /* crashes, hangs, damage in this session */
+    int64_t last_failure; /* clock_ticks */
+    int64_t until;        /* clock_ticks: not asked before */
+    bool off;             /* not asked in this session */
+    bool cleared;         /* the registry's values were removed */
+};
+extern struct quarantine_clock {
+    int64_t (*ticks)(void), (*filetime)(void);
+} quarantine_clock; /* tests put their own here */
+/* Is it to be left alone now? The trace says why. */
+bool quarantine_waits(struct service *service);
+/* It crashed, hung or damaged memory: `why` says so. */
+void quarantine_failure(struct service *service, const struct host_settings *settings,
+                        const char *why);
+/* Its answer passed. */
+void quarantine_success(struct service *service);
+/* It could not even be asked, through no fault of its own: tried again soon. */
+void quarantine_delay(struct service *service);
+/* Disabled at once and for good. */
+void quarantine_disable(struct service *service, const struct host_settings *settings);
+/* The filetime in the value Quarantine; 0: none that is one. */
+int64_t quarantine_end(const char *text);
+
+/* ---- library.c: a provider's code, wherever it runs ---- */
+enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
 struct library {
-    pthread_mutex_t lock;
+    unsigned holders;     /* rosters; roster.c's lock guards it */
+    pthread_mutex_t lock; /* never entered twice at once, in this process */
+    enum placement place;
+    char *path;    /* real, judged; once placed */
+    bool unproven; /* it does not match its Library Validation Code */
     struct module module;
-    bool opened, off_for_session;
+    bool opened;
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */
     size_t query_room;
+    uint32_t reported; /* bits by enum mistake: said in this session */
+    struct patience patience;
+    _Atomic bool forgiven; /* somebody enabled it by hand: patience begins anew */
 };
 LSTATUS library_new(struct library **ret);
-/* Loads and opens if needed; a failure is reported, leaves nothing behind and is tried again. */
-LSTATUS library_open(struct service *service);
+/* Finds the file, judges it, decides where it runs. A failure is reported and tried again. */
+LSTATUS library_place(struct service *service);
+/* Loads and opens in this process; a failure is reported, leaves nothing behind and is tried
+ * again. */
+LSTATUS library_open(struct service *service, const struct host_settings *settings);
+/* Its failures, as events. `why` may be "". */
+void library_report_load(const struct service *service, LSTATUS status, const char *why);
+void library_report_missing(const struct service *service, enum module_procedure missing);
+void library_report_open(const struct service *service, LSTATUS status);
+void library_report_slow_open(const struct service *service, int64_t ms);
+/* The session ends. Waits for whoever is asking. */
 void library_close(struct service *service, bool unload);
 void library_free(struct service *service);
-/* The shipped providers' folder, resolved; NULL: there is none. */
-const char *library_shipped_folder(void);
+/* By the real path, never by the service's name. */
 bool library_is_shipped(const char *real_path);
+/* Will it probably be? Cheap, for the order of answers. */
+bool library_named_as_shipped(const char *library);
+/* A provider's code runs in this thread: it must not ask again, it would wait for itself. */
+void provider_enter(void);
+void provider_leave(void);
+bool provider_inside(void);
 
 /* ---- verdict.c: one row per mistake ---- */
 enum mistake {
@@ -85,17 +181,48 @@ enum mistake {
     MISTAKE_ODD_LENGTH,  /* not a multiple of 4 */
     MISTAKE_ALIGNMENT,   /* not a multiple of 8 */
     MISTAKE_STATUS,      /* Collect returned an error */
+    MISTAKE_GREED,       /* the largest buffer was not enough */
+    MISTAKE_LATE,        /* Collect took too long */
     MISTAKE_COUNT
 };
-/* Reports the mistake, switches the provider off where the row says so; is the data kept? */
+struct finding {
+    enum mistake mistake;
+    uint64_t numbers[2];  /* as its row names them */
+    enum mistake because; /* of MISTAKE_LENGTH: why the rest is dropped after all */
+};
+/* Reports it and does what its row demands; is the data kept? */
 bool verdict_keep(struct service *service, const struct host_settings *settings,
-                  enum mistake mistake, uint64_t detail);
+                  const struct finding *finding);
+/* An event of source Perflib, if EventLogLevel wants it: Library and up to three more `fields`
+ * (ended by one without name, or NULL); `more` may be NULL. */
+void verdict_report(const struct service *service, unsigned id, const struct event_field *fields,
+                    const char *more);
+void verdict_set_level(uint32_t event_level);
+
+/* ---- judge.c: an answer, and what is kept of it ---- */
+struct answer {
+    LSTATUS status;
+    uint32_t bytes, objects; /* as Collect left them */
+    int64_t end;             /* where its pointer stood, from the buffer's start */
+    size_t room;             /* what it was offered */
+    bool guards_intact;      /* true also where there were none */
+    /* fetches its first bytes; NULL: they are in place */
+    void (*copy)(void *self, void *to, size_t size);
+    void *self;
+};
+/* The part of the caller's buffer that is still free, and what came into it. */
+struct piece {
+    unsigned char *data;
+    size_t room, size;
+    uint32_t objects;
+};
+/* ERROR_MORE_DATA: it needs more room. Else success, with piece->size 0 when nothing was kept. */
+LSTATUS judge(struct service *service, const struct host_settings *settings,
+              const struct answer *answer, struct piece *piece);
 
 /* ---- call.c ---- */
-/* One Collect: arm, call, judge, copy to `data`. ERROR_MORE_DATA: it needs more room. Anything else
- * is success, with *ret_size 0 when nothing was kept. */
+/* Loads, opens and asks in this process. */
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,
-                     const struct query *query, void *data, size_t room, size_t *ret_size,
-                     uint32_t *ret_objects);
+                     const struct query *query, struct piece *piece);
 
 #endif

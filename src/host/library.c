@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider's library: found, judged, loaded, opened, closed. Code of ours runs in the caller's
- * process only from the shipped folder; a stranger's only where its registration asks for that with
- * Isolation = 0. (C39, C57, C58, D.2; house section 0a)
+ * A provider's library: found, judged, and in this process loaded, opened, closed. Whose code runs
+ * here is decided by the real path of its file: the shipped folder's, and a stranger's only where
+ * its registration asks for that with Isolation = 0. (C39, C57, C58, D.2; house section 0a)
  */
 #include "host/internal.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static _Thread_local bool inside;
+
+void provider_enter(void)
+{
+    inside = true;
+}
+
+void provider_leave(void)
+{
+    inside = false;
+}
+
+bool provider_inside(void)
+{
+    return inside;
+}
 
 LSTATUS library_new(struct library **ret)
 {
@@ -21,7 +39,10 @@ LSTATUS library_new(struct library **ret)
     return ERROR_SUCCESS;
 }
 
-const char *library_shipped_folder(void)
+/* ---- where its file is, and where it may run ---- */
+
+/* The shipped providers' folder, resolved; NULL: there is none. */
+static const char *shipped_folder(void)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
     static char *folder;
@@ -36,13 +57,17 @@ const char *library_shipped_folder(void)
     return folder;
 }
 
-/* By the real path, never by the service's name. */
 bool library_is_shipped(const char *real_path)
 {
-    const char *folder = library_shipped_folder();
+    const char *folder = shipped_folder();
     size_t length = folder ? strlen(folder) : 0;
     return length && strncmp(real_path, folder, length) == 0 && real_path[length] == '/' &&
            !strchr(real_path + length + 1, '/');
+}
+
+bool library_named_as_shipped(const char *library)
+{
+    return library[0] != '/' || library_is_shipped(library);
 }
 
 /* A bare file name is one of the shipped folder; any other path must be absolute. */
@@ -50,126 +75,204 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 {
     if (library[0] == '/')
         return realpath(library, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
-    const char *folder = library_shipped_folder();
+    const char *folder = shipped_folder();
     if (!folder || strchr(library, '/'))
         return ERROR_MOD_NOT_FOUND;
     FREE_AUTO char *path = text_format("%s/%s", folder, library);
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* Whoever may write the file or its folder could run code in the reader's process. */
-static LSTATUS check_trust(const char *real_path)
+/* D.5: the other word size has an event of its own. */
+static unsigned load_event(LSTATUS status)
 {
-    struct stat file, folder;
-    char parent[PATH_MAX];
-    strcpy(parent, real_path);
-    *strrchr(parent, '/') = '\0';
-    if (stat(real_path, &file) || stat(*parent ? parent : "/", &folder))
-        return status_from_errno(errno);
-    return file_trusted(&file, false) && file_trusted(&folder, true) ? ERROR_SUCCESS
-                                                                     : ERROR_ACCESS_DENIED;
+    if (status != ERROR_BAD_EXE_FORMAT)
+        return 1023;
+    return sizeof(void *) == 8 ? 1021 : 1022;
 }
 
-static LSTATUS check_place(struct service *service, const char *real_path)
+void library_report_load(const struct service *service, LSTATUS status, const char *why)
+{
+    verdict_report(service, load_event(status), EVENT_FIELDS(EVENT_STATUS(status)),
+                   *why ? why : NULL);
+}
+
+/* The file's time and size, as they were when it was installed or first trusted (D.1). */
+static bool matches_code(const struct service *service, const char *real_path)
+{
+    struct stat st;
+    unsigned char now[VALIDATION_BYTES];
+    if (!service->has_validation)
+        return true;
+    if (stat(real_path, &st))
+        return false;
+    int64_t numbers[2] = {clock_filetime_of(&st.st_mtim), st.st_size};
+    for (size_t i = 0; i < sizeof(now); i++)
+        now[i] = (unsigned char)((uint64_t)numbers[i / 8] >> (i % 8 * 8));
+    return memcmp(now, service->validation, sizeof(now)) == 0;
+}
+
+static void check_code(struct service *service, const char *real_path)
+{
+    struct library *code = service->code;
+    code->unproven = !matches_code(service, real_path);
+    if (code->unproven)
+        verdict_report(service, 2003, NULL, "it runs in a helper process, and all checks are made");
+}
+
+static enum placement place_of(const struct service *service, const char *real_path)
 {
     if (library_is_shipped(real_path))
+        return PLACE_SHIPPED;
+    return service->isolation == 0 && !service->code->unproven ? PLACE_INSIDE : PLACE_HELPER;
+}
+
+LSTATUS library_place(struct service *service)
+{
+    struct library *code = service->code;
+    char real_path[PATH_MAX], why[TRUST_TEXT] = "";
+    if (code->place != PLACE_UNKNOWN)
         return ERROR_SUCCESS;
-    if (!service->in_process) {
-        event_report("Perflib", 1018, EVENT_ERROR, service->name,
-                     "%s is not a shipped library and would run in a helper process, which this "
-                     "version does not have yet; set Performance\\Isolation to 0 to load it into "
-                     "the reading process",
-                     real_path);
-        service->code->off_for_session = true;
-        return ERROR_NOT_SUPPORTED;
-    }
-    return check_trust(real_path);
-}
-
-static LSTATUS load_module(struct service *service)
-{
-    char real_path[PATH_MAX], why[MODULE_TEXT] = "";
     LSTATUS status = find_file(service->library, real_path);
-    if (!status)
-        status = check_place(service, real_path);
-    if (!status)
-        status = module_load(&service->code->module, real_path, why);
-    if (status && status != ERROR_NOT_SUPPORTED)
-        event_report("Perflib", 1023, EVENT_ERROR, service->name,
-                     "cannot load %s: %s (%d); check the value Library of the service's "
-                     "Performance key, and the file's owner and mode",
-                     service->library, *why ? why : status_text(status), (int)status);
-    return status;
+    if (!status && !library_is_shipped(real_path))
+        status = trust_check(real_path, why);
+    char *path = status ? NULL : strdup(real_path);
+    if (!status && !path)
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    if (status) {
+        library_report_load(service, status, why);
+        return status;
+    }
+    check_code(service, real_path);
+    free(code->path);
+    code->path = path;
+    code->place = place_of(service, real_path);
+    trace("host", "%s: %s runs %s", service->name, path,
+          code->place == PLACE_HELPER ? "in a helper process" : "in this process");
+    return ERROR_SUCCESS;
 }
 
-static LSTATUS find_procedures(struct service *service)
+/* ---- in this process ---- */
+
+void library_report_missing(const struct service *service, enum module_procedure missing)
 {
+    static const char *const values[] = {"Open", "Collect", "Close"};
+    const char *const names[] = {service->open, service->collect, service->close};
+    const char *name = names[missing] ? names[missing] : values[missing];
+    verdict_report(service, names[missing] ? 1005 + (unsigned)missing : 3003,
+                   EVENT_FIELDS(EVENT_TEXT("ProcName", name), EVENT_STATUS(ERROR_PROC_NOT_FOUND)),
+                   NULL);
+}
+
+void library_report_open(const struct service *service, LSTATUS status)
+{
+    verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)), NULL);
+}
+
+static LSTATUS load(struct service *service)
+{
+    struct library *code = service->code;
     const char *const names[] = {service->open, service->collect, service->close};
     enum module_procedure missing;
-    LSTATUS status = module_find(&service->code->module, names, &missing);
-    if (!status)
+    char why[MODULE_TEXT] = "";
+    if (code->module.handle)
         return ERROR_SUCCESS;
-    bool named = names[missing] != NULL;
-    event_report("Perflib", named ? 1005 + (unsigned)missing : 3003, EVENT_ERROR, service->name,
-                 named ? "procedure %s is not in %s"
-                       : "the procedure's name is missing in the registry (%s%s)",
-                 named ? names[missing] : service->library, named ? service->library : "");
+    LSTATUS status = module_load(&code->module, code->path, why);
+    if (status) {
+        library_report_load(service, status, why);
+        return status;
+    }
+    status = module_find(&code->module, names, &missing);
+    if (status)
+        library_report_missing(service, missing);
     return status;
 }
 
-static LSTATUS call_open(struct service *service)
+/* How slow an Open may be before it is reported; 0: any. */
+static int64_t slow_after(const struct service *service, const struct host_settings *settings)
+{
+    if (settings->configuration & CONFIGURATION_NO_HANG_TEST)
+        return 0;
+    uint32_t ms = service->open_timeout ? service->open_timeout : settings->slow_open;
+    if (!ms && service->code->place != PLACE_SHIPPED)
+        ms = DEFAULT_OPEN_MS;
+    return ms;
+}
+
+void library_report_slow_open(const struct service *service, int64_t ms)
+{
+    char more[48];
+    snprintf(more, sizeof(more), "it took %lld ms", (long long)ms);
+    verdict_report(service, 2002, NULL, more);
+}
+
+static LSTATUS call_open(struct service *service, const struct host_settings *settings)
 {
     PM_OPEN_PROC *open = service->code->module.open;
+    int64_t limit = slow_after(service, settings), start = clock_ticks();
     LSTATUS status = open ? (LSTATUS)open((LPWSTR)service->export_names) : ERROR_SUCCESS;
+    int64_t ms = (clock_ticks() - start) / TICKS_PER_MS;
     trace("host", "%s: Open returned %d", service->name, (int)status);
+    if (limit && ms > limit)
+        library_report_slow_open(service, ms);
     if (status)
-        event_report("Perflib", 1008, EVENT_ERROR, service->name,
-                     "Open of %s failed: %s (%d); it is tried again at the next query",
-                     service->library, status_text(status), (int)status);
+        library_report_open(service, status);
     return status;
 }
 
-LSTATUS library_open(struct service *service)
+LSTATUS library_open(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
     if (code->opened)
         return ERROR_SUCCESS;
-    if (code->off_for_session)
-        return ERROR_NOT_READY;
-    LSTATUS status = code->module.handle ? ERROR_SUCCESS : load_module(service);
+    LSTATUS status = load(service);
     if (!status)
-        status = find_procedures(service);
-    if (!status)
-        status = call_open(service);
-    if (status)
+        status = call_open(service, settings);
+    if (status) {
         module_unload(&code->module);
+        code->place = PLACE_UNKNOWN; /* the file may be another one next time */
+    }
     code->opened = !status;
     return status;
 }
 
-void library_close(struct service *service, bool unload_too)
+/* ---- the end of a session ---- */
+
+static void close_inside(struct service *service, bool unload)
 {
     struct library *code = service->code;
-    if (!code)
-        return;
+    provider_enter();
     if (code->opened && code->module.close) {
         DWORD status = code->module.close();
         trace("host", "%s: Close returned %u", service->name, (unsigned)status);
     }
     code->opened = false;
-    code->off_for_session = false;
-    if (unload_too)
+    if (unload) {
         module_unload(&code->module);
+        code->place = PLACE_UNKNOWN;
+    }
+    provider_leave();
+}
+
+void library_close(struct service *service, bool unload)
+{
+    struct library *code = service->code;
+    lock_take(&code->lock);
+    close_inside(service, unload);
+    code->patience = (struct patience){0};
+    code->reported = 0;
+    lock_release(&code->lock);
 }
 
 void library_free(struct service *service)
 {
-    if (!service->code)
+    struct library *code = service->code;
+    if (!code)
         return;
     library_close(service, true);
-    guard_done(&service->code->buffer);
-    free(service->code->query_text);
-    pthread_mutex_destroy(&service->code->lock);
-    free(service->code);
+    guard_done(&code->buffer);
+    free(code->query_text);
+    free(code->path);
+    pthread_mutex_destroy(&code->lock);
+    free(code);
     service->code = NULL;
 }

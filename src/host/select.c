@@ -5,56 +5,73 @@
  */
 #include "host/internal.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-static int compare_indices(const void *left, const void *right)
+/* The first entry of `object`, or where it would be. */
+static size_t find_listed(const struct roster *roster, uint32_t object)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
+    size_t low = 0, high = roster->listed_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (roster->listed[middle].object < object)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-static bool claims(const struct service *service, uint32_t index)
+/* Keeps the list ascending, each once. */
+static size_t add_position(uint32_t *list, size_t count, uint32_t position)
 {
-    return service->has_list && !service->disabled &&
-           bsearch(&index, service->objects, service->object_count, sizeof(index),
-                   compare_indices) != NULL;
+    size_t at = count;
+    while (at > 0 && list[at - 1] > position)
+        at--;
+    if (at > 0 && list[at - 1] == position)
+        return count;
+    memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
+    list[at] = position;
+    return count + 1;
 }
 
-static bool claims_any(const struct service *service, const struct query *query)
+static size_t copy_positions(const uint32_t *from, size_t count, uint32_t *to)
 {
-    for (size_t i = 0; i < query->object_count; i++)
-        if (claims(service, query->objects[i]))
-            return true;
-    return false;
+    if (count)
+        memcpy(to, from, count * sizeof(*to));
+    return count;
 }
 
-static bool somebody_claims(const struct service *services, size_t count, uint32_t index)
+static size_t select_by_object(const struct roster *roster, const struct query *query,
+                               uint32_t *ret)
 {
-    for (size_t i = 0; i < count; i++)
-        if (claims(&services[i], index))
-            return true;
-    return false;
+    bool unclaimed = false;
+    size_t count = 0;
+    for (size_t i = 0; i < query->object_count && !unclaimed; i++) {
+        size_t at = find_listed(roster, query->objects[i]);
+        unclaimed = at == roster->listed_count || roster->listed[at].object != query->objects[i];
+    }
+    if (unclaimed)
+        count = copy_positions(roster->listless, roster->listless_count, ret);
+    for (size_t i = 0; i < query->object_count; i++) {
+        size_t at = find_listed(roster, query->objects[i]);
+        for (; at < roster->listed_count && roster->listed[at].object == query->objects[i]; at++)
+            count = add_position(ret, count, roster->listed[at].position);
+    }
+    return count;
 }
 
-static bool some_index_is_unclaimed(const struct service *services, size_t count,
-                                    const struct query *query)
+size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret)
 {
-    for (size_t i = 0; i < query->object_count; i++)
-        if (!somebody_claims(services, count, query->objects[i]))
-            return true;
-    return false;
-}
-
-bool select_service(const struct service *services, size_t count, size_t position,
-                    const struct query *query)
-{
-    const struct service *service = &services[position];
-    if (service->disabled)
-        return false;
-    if (query->kind == QUERY_GLOBAL || query->kind == QUERY_COSTLY || query->kind == QUERY_FOREIGN)
-        return true;
-    if (query->kind != QUERY_OBJECTS)
-        return false;
-    return service->has_list ? claims_any(service, query)
-                             : some_index_is_unclaimed(services, count, query);
+    if (roster->settings.disabled)
+        return 0;
+    switch (query->kind) {
+    case QUERY_GLOBAL:
+    case QUERY_COSTLY:
+    case QUERY_FOREIGN:
+        return copy_positions(roster->enabled, roster->enabled_count, ret);
+    case QUERY_OBJECTS:
+        return select_by_object(roster, query, ret);
+    default:
+        return 0;
+    }
 }

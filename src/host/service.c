@@ -11,18 +11,28 @@
 
 /* Disable Performance Counters: 1 for all, 2 for 32-bit consumers, 4 for 64-bit ones (D.1). */
 enum { DISABLED_ALL = 1, DISABLED_32_BIT = 2, DISABLED_64_BIT = 4 };
+enum { DEFAULT_ERROR_LIMIT = 5 };
 
-static uint32_t dword_or(const char *path, const char *value, uint32_t absent)
-{
-    uint32_t number;
-    return registry_get_dword(path, value, &number) == ERROR_SUCCESS ? number : absent;
-}
-
-static char *text_or_null(const char *path, const char *value)
-{
-    BUFFER_AUTO text = {0};
-    return registry_get_text(path, value, &text) == ERROR_SUCCESS ? strdup(text.data) : NULL;
-}
+enum kind { TEXT, NUMBER, OBJECT_LIST, VALIDATION };
+#define FIELD(name) offsetof(struct service, name)
+static const struct wanted {
+    const char *name;
+    enum kind kind;
+    size_t field;
+} wanted_values[] = {
+    {"Library",                      TEXT,        FIELD(library)        },
+    {"Open",                         TEXT,        FIELD(open)           },
+    {"Collect",                      TEXT,        FIELD(collect)        },
+    {"Close",                        TEXT,        FIELD(close)          },
+    {"Object List",                  OBJECT_LIST, 0                     },
+    {"Disable Performance Counters", NUMBER,      FIELD(disable_flags)  },
+    {"Keep Resident",                NUMBER,      FIELD(keep_resident)  },
+    {"Isolation",                    NUMBER,      FIELD(isolation)      },
+    {"Open Timeout",                 NUMBER,      FIELD(open_timeout)   },
+    {"Collect Timeout",              NUMBER,      FIELD(collect_timeout)},
+    {"Quarantine",                   TEXT,        FIELD(quarantine)     },
+    {"Library Validation Code",      VALIDATION,  0                     },
+};
 
 static int compare_indices(const void *left, const void *right)
 {
@@ -30,23 +40,97 @@ static int compare_indices(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* What is being read. */
+struct reading {
+    struct service *service;
+    LSTATUS status;
+};
+
 /* "2 4 86 238": anything that is no number is passed over, as Windows does. */
-static LSTATUS read_object_list(struct service *service, const char *path)
+static LSTATUS take_object_list(struct service *service, const char *list)
 {
-    BUFFER_AUTO list = {0};
-    service->has_list = registry_get_text(path, "Object List", &list) == ERROR_SUCCESS;
-    if (!service->has_list)
-        return ERROR_SUCCESS;
-    service->objects = calloc(list.len / 2 + 1, sizeof(uint32_t));
+    service->has_list = true;
+    service->objects = calloc(strlen(list) / 2 + 1, sizeof(uint32_t));
     if (!service->objects)
         return ERROR_NOT_ENOUGH_MEMORY;
-    const char *cursor = list.data, *word;
+    const char *word;
     size_t count;
-    while ((word = text_word(&cursor, &count)))
+    while ((word = text_word(&list, &count)))
         if (text_decimal(word, count, &service->objects[service->object_count]))
             service->object_count++;
     qsort(service->objects, service->object_count, sizeof(uint32_t), compare_indices);
     return ERROR_SUCCESS;
+}
+
+/* REG_SZ or REG_EXPAND_SZ; NULL: no memory. */
+static char *value_text(const struct registry_value *value)
+{
+    BUFFER_AUTO plain = {0};
+    FREE_AUTO char *text = strndup(value->data, value->size);
+    if (!text)
+        return NULL;
+    if (value->type == REG_EXPAND_SZ)
+        registry_expand(text, &plain);
+    else
+        buffer_add_text(&plain, text);
+    buffer_reserve(&plain, 1); /* "" is a text too */
+    return plain.failed ? NULL : strdup(plain.data);
+}
+
+static bool is_of_kind(const struct registry_value *value, enum kind kind)
+{
+    switch (kind) {
+    case NUMBER:
+        return value->type == REG_DWORD && value->size == sizeof(uint32_t);
+    case VALIDATION:
+        return value->type == REG_BINARY && value->size == VALIDATION_BYTES;
+    default:
+        return value->type == REG_SZ || value->type == REG_EXPAND_SZ;
+    }
+}
+
+static LSTATUS take_text(struct service *service, const struct wanted *wanted,
+                         const struct registry_value *value)
+{
+    char *text = value_text(value);
+    if (!text)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (wanted->kind == TEXT) {
+        memcpy((char *)service + wanted->field, &text, sizeof(text));
+        return ERROR_SUCCESS;
+    }
+    LSTATUS status = take_object_list(service, text);
+    free(text);
+    return status;
+}
+
+static LSTATUS take(struct service *service, const struct wanted *wanted,
+                    const struct registry_value *value)
+{
+    if (!is_of_kind(value, wanted->kind)) {
+        verdict_report(service, 3004, EVENT_FIELDS(EVENT_TEXT("Value", wanted->name)),
+                       "its type or its size is not the one that it must have");
+        return ERROR_SUCCESS;
+    }
+    if (wanted->kind == NUMBER) {
+        memcpy((char *)service + wanted->field, value->data, sizeof(uint32_t));
+        return ERROR_SUCCESS;
+    }
+    if (wanted->kind == VALIDATION) {
+        memcpy(service->validation, value->data, VALIDATION_BYTES);
+        service->has_validation = true;
+        return ERROR_SUCCESS;
+    }
+    return take_text(service, wanted, value);
+}
+
+static bool take_value(void *self, const struct registry_value *value)
+{
+    struct reading *reading = self;
+    for (size_t i = 0; i < COUNT(wanted_values); i++)
+        if (text_equal_fold(value->name, wanted_values[i].name))
+            reading->status = take(reading->service, &wanted_values[i], value);
+    return !reading->status;
 }
 
 /* Open is handed the strings of Linkage\Export; NULL without them. (C41) */
@@ -62,34 +146,36 @@ static LSTATUS read_export(struct service *service, const char *path)
     buffer_add(&wide, "\0\0\0", 4); /* ended twice, however it was stored */
     if (wide.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
+    service->export_units = wide.len / sizeof(uint16_t);
     service->export_names = (uint16_t *)wide.data;
     wide = (struct buffer){0};
     return ERROR_SUCCESS;
 }
 
-static bool is_disabled(uint32_t value)
+/* A quarantine that is over means probation. */
+static void decide_state(struct service *service)
 {
     uint32_t here = sizeof(void *) == 8 ? DISABLED_64_BIT : DISABLED_32_BIT;
-    return value & (DISABLED_ALL | here);
+    bool forbidden = service->disable_flags & (DISABLED_ALL | here);
+    service->quarantine_end = quarantine_end(service->quarantine);
+    service->on_probation = forbidden && service->quarantine_end &&
+                            quarantine_clock.filetime() >= service->quarantine_end;
+    service->disabled = forbidden && !service->on_probation;
 }
 
 static LSTATUS read_service(struct service *service, const char *name)
 {
     FREE_AUTO char *path = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, name);
     FREE_AUTO char *linkage = text_format("%s\\%s\\Linkage", REGISTRY_SERVICES, name);
-    if (!path || !linkage)
+    *service = (struct service){.name = strdup(name), .isolation = 1};
+    if (!path || !linkage || !service->name)
         return ERROR_NOT_ENOUGH_MEMORY;
-    *service = (struct service){.library = text_or_null(path, "Library")};
-    if (!service->library)
-        return ERROR_FILE_NOT_FOUND;
-    service->name = strdup(name);
-    service->open = text_or_null(path, "Open");
-    service->collect = text_or_null(path, "Collect");
-    service->close = text_or_null(path, "Close");
-    service->disabled = is_disabled(dword_or(path, "Disable Performance Counters", 0));
-    service->keep_resident = dword_or(path, "Keep Resident", 0) != 0;
-    service->in_process = dword_or(path, "Isolation", 1) == 0;
-    LSTATUS status = service->name ? read_object_list(service, path) : ERROR_NOT_ENOUGH_MEMORY;
+    struct reading reading = {.service = service};
+    LSTATUS status = registry_each_value(path, take_value, &reading);
+    status = status ? status : reading.status;
+    if (!status && !service->library)
+        status = ERROR_FILE_NOT_FOUND;
+    decide_state(service);
     return status ? status : read_export(service, linkage);
 }
 
@@ -102,6 +188,7 @@ static void service_free(struct service *service)
     free(service->close);
     free(service->export_names);
     free(service->objects);
+    free(service->quarantine);
 }
 
 struct names {
@@ -175,21 +262,45 @@ static bool same_text(const char *left, const char *right)
     return left == right || (left && right && strcmp(left, right) == 0);
 }
 
-/* Would it load the same functions? Then a loaded library may stay when the registry changed. One
- * that was disabled stays until the key is closed (C45); enabled again it begins anew (C46). */
-bool service_same_code(const struct service *now, const struct service *before)
+static bool same_export(const struct service *left, const struct service *right)
 {
-    return text_equal_fold(now->name, before->name) && same_text(now->library, before->library) &&
-           same_text(now->open, before->open) && same_text(now->collect, before->collect) &&
-           same_text(now->close, before->close) && (now->disabled || !before->disabled);
+    return left->export_units == right->export_units &&
+           (!left->export_units || memcmp(left->export_names, right->export_names,
+                                          left->export_units * sizeof(uint16_t)) == 0);
 }
 
-LSTATUS settings_read(struct host_settings *ret)
+bool service_same_code(const struct service *left, const struct service *right)
 {
-    ret->test_level = dword_or(REGISTRY_PERFLIB, "ExtCounterTestLevel", 1);
-    ret->configuration = dword_or(REGISTRY_PERFLIB, "Configuration Flags", 0);
-    ret->disabled = dword_or(REGISTRY_PERFLIB, "Disable Performance Counters", 0) != 0;
+    return same_text(left->library, right->library) && same_text(left->open, right->open) &&
+           same_text(left->collect, right->collect) && same_text(left->close, right->close) &&
+           left->isolation == right->isolation && same_export(left, right) &&
+           left->has_validation == right->has_validation &&
+           memcmp(left->validation, right->validation, VALIDATION_BYTES) == 0;
+}
+
+static uint32_t dword_or(const char *value, uint32_t absent)
+{
+    uint32_t number;
+    return registry_get_dword(REGISTRY_PERFLIB, value, &number) == ERROR_SUCCESS ? number : absent;
+}
+
+void settings_read(struct host_settings *ret)
+{
+    *ret = (struct host_settings){
+        .test_level = dword_or("ExtCounterTestLevel", 1),
+        .configuration = dword_or("Configuration Flags", 0),
+        .disabled = dword_or("Disable Performance Counters", 0),
+        .event_level = dword_or("EventLogLevel", 3),
+        .slow_open = dword_or("OpenProcedureWaitTime", 0),
+        .error_limit = dword_or("Error Count Limit", DEFAULT_ERROR_LIMIT),
+    };
     if (ret->test_level < 1 || ret->test_level > 4)
         ret->test_level = 1;
-    return ERROR_SUCCESS;
+}
+
+int64_t service_collect_ms(const struct service *service, const struct query *query)
+{
+    if (service->collect_timeout)
+        return service->collect_timeout;
+    return query->kind == QUERY_COSTLY ? DEFAULT_COSTLY_MS : DEFAULT_COLLECT_MS;
 }

@@ -29,7 +29,19 @@ static bool asked(size_t position, enum query_kind kind, uint32_t first, uint32_
         query.objects[query.object_count++] = first;
     if (second)
         query.objects[query.object_count++] = second;
-    return select_service(services, COUNT_SERVICES, position, &query);
+    struct roster roster = {.services = services, .count = COUNT_SERVICES};
+    uint32_t chosen[COUNT_SERVICES + 1] = {0};
+    assert_int_equal(roster_index(&roster), ERROR_SUCCESS);
+    chosen[COUNT_SERVICES] = UINT32_MAX;
+    size_t count = select_services(&roster, &query, chosen);
+    roster_index_done(&roster);
+    assert_true(count <= COUNT_SERVICES && chosen[COUNT_SERVICES] == UINT32_MAX);
+    for (size_t i = 0; i + 1 < count; i++)
+        assert_true(chosen[i] < chosen[i + 1]);
+    for (size_t i = 0; i < count; i++)
+        if (chosen[i] == position)
+            return true;
+    return false;
 }
 
 static void list_myperf(void)
@@ -97,6 +109,18 @@ static void c46_disabled_is_never_asked_and_claims_nothing(void **state)
     assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
 }
 
+/* lodctr of Windows writes an index once for each language (C65). */
+static void c65_a_list_with_repetitions_is_a_list(void **state)
+{
+    static uint32_t repeated[] = {2, 2, 22222};
+    list_myperf();
+    services[MYPERF].objects = repeated;
+    services[MYPERF].object_count = 3;
+    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 22222));
+    assert_true(asked(OS, QUERY_OBJECTS, 2, 22222));
+    assert_false(asked(OS, QUERY_OBJECTS, 22222, 0));
+}
+
 static void c116_foreign_goes_to_everybody(void **state)
 {
     assert_true(asked(OS, QUERY_FOREIGN, 0, 0));
@@ -115,6 +139,7 @@ int main(void)
         cmocka_unit_test_setup(c53_22222_v1_with_list_is_not_called, fresh),
         cmocka_unit_test_setup(c54_22222_v2_without_list_is_called, fresh),
         cmocka_unit_test_setup(c55_one_unknown_index_among_known_ones_is_enough, fresh),
+        cmocka_unit_test_setup(c65_a_list_with_repetitions_is_a_list, fresh),
         cmocka_unit_test_setup(c116_foreign_goes_to_everybody, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

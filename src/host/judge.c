@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What we think of an answer, in the order of reference D.4, wherever the provider runs. Bytes are
+ * copied to the caller first and judged there: the provider's side may go on changing its own.
+ * (C115-C118, C123-C129)
+ */
+#include "host/internal.h"
+
+/* Which checks: everything at level 1, pointers and guards at 2, only what could harm us above. */
+static uint32_t level_of(const struct service *service, const struct host_settings *settings)
+{
+    return service->code->unproven ? 1 : settings->test_level;
+}
+
+/* Checks 2 and 3 (at every level: behind its buffer is nothing to copy), then 1. */
+static struct finding judge_pointer(const struct answer *answer)
+{
+    int64_t room = (int64_t)answer->room, end = answer->end;
+    uint64_t beyond = end < 0 ? -(uint64_t)end : (uint64_t)end - answer->room;
+    if (end < 0 || end > room + GUARD_BYTES)
+        return (struct finding){MISTAKE_HEAP, .numbers = {beyond}};
+    if (end > room)
+        return (struct finding){MISTAKE_OVERRUN, .numbers = {beyond}};
+    if ((int64_t)answer->bytes == end)
+        return (struct finding){MISTAKE_NONE};
+    return (struct finding){
+        end ? MISTAKE_LENGTH : MISTAKE_SILENT, .numbers = {answer->bytes, (uint64_t)end}
+    };
+}
+
+/* Checks 5 to 8: lengths inside. */
+static struct finding judge_content(const struct answer *answer, const struct piece *piece)
+{
+    static const enum mistake mistakes[] = {
+        [WIRE_GOOD] = MISTAKE_NONE,
+        [WIRE_FAULT_OBJECTS] = MISTAKE_OBJECTS,
+        [WIRE_FAULT_DEFINITIONS] = MISTAKE_DEFINITIONS,
+        [WIRE_FAULT_INSTANCES] = MISTAKE_INSTANCES,
+    };
+    uint32_t object = 0;
+    enum wire_fault fault =
+        wire_check_objects(piece->data, (size_t)answer->end, answer->objects, &object);
+    uint64_t end = (uint64_t)answer->end;
+    if (fault == WIRE_FAULT_ALIGNMENT)
+        return (struct finding){
+            MISTAKE_ALIGNMENT, .numbers = {end, end % 8}
+        };
+    return (struct finding){mistakes[fault],
+                            .numbers = {fault == WIRE_FAULT_OBJECTS ? answer->objects : object}};
+}
+
+/* What is wrong with bytes that lie in the piece now. */
+static struct finding judge_bytes(const struct answer *answer, const struct piece *piece,
+                                  uint32_t level, uint32_t configuration,
+                                  const struct finding *pointer)
+{
+    struct finding content = {MISTAKE_NONE};
+    if (answer->end % 4)
+        return (struct finding){
+            MISTAKE_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
+        };
+    if (level <= 1 || pointer->mistake)
+        content = judge_content(answer, piece);
+    if (content.mistake == MISTAKE_ALIGNMENT && configuration & CONFIGURATION_NO_ALIGNMENT)
+        content.mistake = MISTAKE_NONE;
+    return content;
+}
+
+/* The replaced length is said, with what came of it; else what was found inside. */
+static struct finding join(const struct finding *pointer, const struct finding *content,
+                           uint32_t level)
+{
+    struct finding both = *pointer;
+    if (!pointer->mistake || level > 2)
+        return *content;
+    if (content->mistake != MISTAKE_ALIGNMENT)
+        both.because = content->mistake;
+    return both;
+}
+
+/* Check 4. */
+static bool report_guard(struct service *service, const struct host_settings *settings,
+                         const struct answer *answer)
+{
+    return verdict_keep(service, settings,
+                        &(struct finding){MISTAKE_GUARD, .numbers = {answer->room}});
+}
+
+/* An answer that reached us: is it kept? */
+static bool keep(struct service *service, const struct host_settings *settings,
+                 const struct answer *answer, const struct piece *piece)
+{
+    uint32_t level = level_of(service, settings);
+    struct finding pointer = judge_pointer(answer);
+    bool outside = pointer.mistake == MISTAKE_HEAP || pointer.mistake == MISTAKE_OVERRUN;
+    if (outside || (level <= 2 && pointer.mistake == MISTAKE_SILENT))
+        return verdict_keep(service, settings, &pointer);
+    if (!answer->guards_intact)
+        return report_guard(service, settings, answer);
+    if ((size_t)answer->end > piece->room)
+        return true; /* the caller will come again with more */
+    if (answer->copy)
+        answer->copy(answer->self, piece->data, (size_t)answer->end);
+    struct finding content = judge_bytes(answer, piece, level, settings->configuration, &pointer);
+    struct finding both = join(&pointer, &content, level);
+    return verdict_keep(service, settings, &both);
+}
+
+/* Collect says that it failed. */
+static LSTATUS judge_status(struct service *service, const struct host_settings *settings,
+                            const struct answer *answer)
+{
+    struct finding finding = {MISTAKE_STATUS, .numbers = {(DWORD)answer->status}};
+    if (!answer->guards_intact) {
+        report_guard(service, settings, answer);
+        return ERROR_SUCCESS;
+    }
+    if (answer->status == ERROR_MORE_DATA) {
+        if (answer->room < LARGEST_ANSWER)
+            return ERROR_MORE_DATA;
+        finding = (struct finding){MISTAKE_GREED, .numbers = {answer->room}};
+    }
+    verdict_keep(service, settings, &finding);
+    return ERROR_SUCCESS;
+}
+
+LSTATUS judge(struct service *service, const struct host_settings *settings,
+              const struct answer *answer, struct piece *piece)
+{
+    piece->size = 0;
+    piece->objects = 0;
+    if (answer->status)
+        return judge_status(service, settings, answer);
+    if (!keep(service, settings, answer, piece))
+        return ERROR_SUCCESS;
+    quarantine_success(service);
+    if ((size_t)answer->end > piece->room)
+        return ERROR_MORE_DATA;
+    if (answer->end) {
+        piece->size = (size_t)answer->end;
+        piece->objects = answer->objects;
+        trace("host", "%s: %zu bytes passed the checks of test level %u", service->name,
+              piece->size, level_of(service, settings));
+    }
+    return ERROR_SUCCESS;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who crashes, hangs or damages memory is left alone: first in this session, for 1 s, 2 s, 4 s ...;
+ * after Error Count Limit failures by `Disable Performance Counters` = 1 and a value `Quarantine`
+ * that says why and until when: 10 minutes, then twice as long each time. When that is over it is
+ * tried again, and one more failure brings the next quarantine. What is disabled by hand has no
+ * such value and stays disabled. (D.4, 12; D.5)
+ */
+#include "host/internal.h"
+#include "registry/registry.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECONDS(count) ((int64_t)(count)*CLOCK_TICKS_PER_SECOND)
+enum { LONGEST_DOUBLINGS = 6, QUARANTINE_MINUTES = 10, QUARANTINE_DOUBLINGS = 7 };
+static const int64_t forgotten_after = SECONDS(600);
+
+struct quarantine_clock quarantine_clock = {clock_ticks, clock_filetime};
+
+/* ---- what the registry keeps ---- */
+
+static char *service_path(const struct service *service)
+{
+    return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
+}
+
+static LSTATUS set_number(const char *path, const char *value, uint32_t number)
+{
+    return registry_set(LAYER_MACHINE, path, value, REG_DWORD, &number, sizeof(number));
+}
+
+/* "until 2026-11-21T20:10:00Z, time 1: crashed in Collect" */
+static unsigned parse(const char *text, int64_t *ret_end)
+{
+    struct tm utc = {0};
+    unsigned ordinal = 0;
+    *ret_end = 0;
+    if (!text || sscanf(text, "until %4d-%2d-%2dT%2d:%2d:%2dZ, time %9u", &utc.tm_year, &utc.tm_mon,
+                        &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &ordinal) < 6)
+        return 0;
+    utc.tm_year -= 1900;
+    utc.tm_mon -= 1;
+    struct timespec end = {.tv_sec = timegm(&utc)};
+    *ret_end = clock_filetime_of(&end);
+    return ordinal;
+}
+
+int64_t quarantine_end(const char *text)
+{
+    int64_t end;
+    parse(text, &end);
+    return end;
+}
+
+static void write_end(int64_t filetime, char when[static 32])
+{
+    SYSTEMTIME utc;
+    clock_systemtime(filetime, &utc);
+    snprintf(when, 32, "%04u-%02u-%02uT%02u:%02u:%02uZ", utc.wYear % 10000u, utc.wMonth % 100u,
+             utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u);
+}
+
+/* Until when, and the value that says so. */
+static char *write_value(const struct service *service, const char *why, char when[static 32],
+                         int64_t *ret_length)
+{
+    int64_t end;
+    unsigned before = parse(service->quarantine, &end);
+    unsigned doublings = before < QUARANTINE_DOUBLINGS ? before : QUARANTINE_DOUBLINGS;
+    *ret_length = SECONDS(60 * QUARANTINE_MINUTES) << doublings;
+    write_end(quarantine_clock.filetime() + *ret_length, when);
+    return text_format("until %s, time %u: %s", when, before + 1, why);
+}
+
+/* The reason comes before the effect: a reader never sees one that is disabled without it. */
+static LSTATUS write_quarantine(const char *path, const char *text)
+{
+    LSTATUS status =
+        registry_set(LAYER_MACHINE, path, "Quarantine", REG_SZ, text, strlen(text) + 1);
+    if (!status)
+        status = set_number(path, "Disable Performance Counters", 1);
+    if (!status)
+        registry_delete_value(LAYER_MACHINE, path, "Error Count");
+    return status;
+}
+
+static void report(const struct service *service, const char *why, LSTATUS written)
+{
+    BUFFER_AUTO more = {0};
+    buffer_add_text(&more, why);
+    if (written)
+        buffer_printf(&more, "; other programs do not know, the registry was not written: %s (%d)",
+                      status_text(written), (int)written);
+    verdict_report(service, written ? 1018 : 1017, NULL, more.data);
+}
+
+/* Written to the registry, it is the registry that says how long. */
+static void quarantine(struct service *service, const char *why)
+{
+    char when[32];
+    int64_t length;
+    FREE_AUTO char *path = service_path(service);
+    FREE_AUTO char *text = write_value(service, why, when, &length);
+    LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
+    service->code->patience =
+        (struct patience){.until = status ? quarantine_clock.ticks() + length : 0};
+    report(service, text ? text : why, status);
+}
+
+void quarantine_disable(struct service *service, const struct host_settings *settings)
+{
+    if (settings->configuration & CONFIGURATION_NEVER_DISABLE)
+        return;
+    FREE_AUTO char *path = service_path(service);
+    LSTATUS status =
+        path ? set_number(path, "Disable Performance Counters", 1) : ERROR_NOT_ENOUGH_MEMORY;
+    service->code->patience.off = status != ERROR_SUCCESS;
+    report(service, "its outputs say nothing that is true", status);
+}
+
+/* ---- failures and successes ---- */
+
+/* How many there were: of all processes where they can be counted, else of this one. */
+static uint32_t count_failure(const struct service *service)
+{
+    FREE_AUTO char *path = service_path(service);
+    uint32_t count = 0, own = service->code->patience.failures;
+    if (!path)
+        return own;
+    registry_get_dword(path, "Error Count", &count);
+    count = count < UINT32_MAX ? count + 1 : count;
+    return set_number(path, "Error Count", count) ? own : count;
+}
+
+static void back_off(struct patience *patience)
+{
+    unsigned doublings = patience->failures - 1;
+    if (doublings > LONGEST_DOUBLINGS)
+        doublings = LONGEST_DOUBLINGS;
+    patience->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
+}
+
+void quarantine_failure(struct service *service, const struct host_settings *settings,
+                        const char *why)
+{
+    struct patience *patience = &service->code->patience;
+    bool may_disable = !(settings->configuration & CONFIGURATION_NEVER_DISABLE);
+    patience->failures++;
+    patience->last_failure = quarantine_clock.ticks();
+    back_off(patience);
+    if (!may_disable || !settings->error_limit)
+        return;
+    if (service->on_probation || count_failure(service) >= settings->error_limit)
+        quarantine(service, why);
+}
+
+void quarantine_delay(struct service *service)
+{
+    service->code->patience.until = quarantine_clock.ticks() + SECONDS(1);
+}
+
+/* Without the right to write, the values stay, and every process tries the provider itself. */
+static void clear_values(const struct service *service, bool all)
+{
+    static const char *const values[] = {"Error Count", "Disable Performance Counters",
+                                         "Quarantine"};
+    FREE_AUTO char *path = service_path(service);
+    for (size_t i = 0; path && i < (all ? COUNT(values) : 1); i++)
+        registry_delete_value(LAYER_MACHINE, path, values[i]);
+}
+
+void quarantine_success(struct service *service)
+{
+    struct patience *patience = &service->code->patience;
+    bool forgotten =
+        patience->failures && quarantine_clock.ticks() - patience->last_failure >= forgotten_after;
+    if (service->on_probation && !patience->cleared) {
+        trace("host", "%s: its quarantine is over", service->name);
+        clear_values(service, true);
+        *patience = (struct patience){.cleared = true};
+    } else if (forgotten) {
+        clear_values(service, false);
+        *patience = (struct patience){.cleared = patience->cleared};
+    }
+}
+
+bool quarantine_waits(struct service *service)
+{
+    struct patience *patience = &service->code->patience;
+    if (atomic_exchange(&service->code->forgiven, false))
+        *patience = (struct patience){0};
+    bool waits = patience->off || quarantine_clock.ticks() < patience->until;
+    if (waits)
+        trace("host", "%s is not asked: it failed %u times%s", service->name, patience->failures,
+              patience->off ? ", and not again in this session" : "");
+    return waits;
+}
