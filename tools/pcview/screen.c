@@ -469,17 +469,22 @@ static void draw_bottom(struct canvas *canvas, const struct watch *watch)
     if (watch->status)
         snprintf(text, sizeof text, " the query fails with error %d; trying again",
                  (int)watch->status);
+    else if (watch->silent > 0)
+        snprintf(text, sizeof text,
+                 " no answer for %.0f s, this is the last one; pcview --events may tell why",
+                 watch->silent);
     else if (watch->searching)
         snprintf(text, sizeof text, " show only: %s_   (Enter keeps, Escape drops)", watch->filter);
     else
         snprintf(text, sizeof text,
                  " q quit  ? help  / search  \xe2\x86\x90 \xe2\x86\x92 sort by  e explain  "
                  "space pause");
-    if (!watch->view->utf8 && !watch->searching && !watch->status)
+    bool bad = watch->status || watch->silent > 0;
+    if (!watch->view->utf8 && !watch->searching && !bad)
         snprintf(text, sizeof text,
                  " q quit  ? help  / search  < > sort by  e explain  "
                  "space pause");
-    fputs(watch->status ? canvas->style->bad : canvas->style->weak, canvas->out);
+    fputs(bad ? canvas->style->bad : canvas->style->weak, canvas->out);
     text_cell(canvas->out, text, canvas->columns);
     canvas_end_line(canvas);
 }

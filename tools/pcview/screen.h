@@ -17,7 +17,9 @@ struct watch {
     size_t row_count, column_count;
     char filter[64];
     double seconds;
-    LSTATUS status; /* of the last query */
+    LSTATUS status;       /* of the last query */
+    double silent;        /* seconds since somebody answered for the object; 0: just now */
+    struct picture spare; /* the next answer's place: a bad one leaves both samples as they are */
 };
 
 /* Draws into `out` exactly `rows` lines of `columns` columns, the last without line end. */

@@ -21,19 +21,38 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / NANOSECONDS;
 }
 
-/* A new sample; the one before becomes the older one. A failed query leaves both as they were. */
+/* Does this picture have what is watched? The home screen takes what there is. */
+static bool answers(const struct watch *watch, struct picture *picture)
+{
+    opl_object_view object = {0};
+    if (watch->home || !watch->objects[0])
+        return true;
+    while (picture_next_object(picture, &object))
+        if (object.type.ObjectNameTitleIndex == watch->objects[0])
+            return true;
+    return false;
+}
+
+/* A new sample; the one before becomes the older one. A failed query leaves both as they were, and
+ * so does one that nobody answers: the old picture stays, and ages. */
 static LSTATUS sample(struct watch *watch, const char *query)
 {
+    static double last;
     struct pcview *view = watch->view;
-    struct picture spare = view->before;
-    LSTATUS status = picture_query(&spare, query);
-    view->before = spare;
-    if (status)
+    LSTATUS status = picture_query(&watch->spare, query);
+    if (!status && !picture_begin(&watch->spare))
+        status = ERROR_INVALID_DATA;
+    bool good = !status && answers(watch, &watch->spare);
+    last = good || last == 0 ? now_seconds() : last;
+    watch->silent = good || status ? 0 : now_seconds() - last;
+    if (!good)
         return status;
+    struct picture oldest = view->before;
     view->before = view->now;
-    view->now = spare;
+    view->now = watch->spare;
+    watch->spare = oldest;
     view->has_before = view->before.size > 0;
-    return picture_begin(&view->now) ? ERROR_SUCCESS : ERROR_INVALID_DATA;
+    return ERROR_SUCCESS;
 }
 
 static char *watch_query(struct watch *watch)
@@ -270,5 +289,6 @@ int watch_run(struct pcview *view)
         code = show_objects(view) ? EXIT_GOOD : EXIT_FAILED;
     }
     free(query);
+    picture_done(&watch.spare);
     return code;
 }
