@@ -22,7 +22,7 @@ def scd(text):
 def pieces(text):
     """The comments and statements of a header, in order."""
     text = SKIPPED.sub("", text)
-    text = re.sub(r"OPL_(BEGIN|END)_DECLS", "", text)
+    text = re.sub(r"OPL_(BEGIN|END)_(DECLS|SHIMS)", "", text)
     at, start, depth = 0, 0, 0
     while at < len(text):
         if text.startswith("/*", at):
@@ -46,7 +46,7 @@ def pieces(text):
 
 def clean(statement):
     statement = re.sub(r"/\*.*?\*/", "", statement, flags=re.S)
-    statement = re.sub(r"\bOPL_SYMBOL\(\w+\)|\bWINAPI\b|__attribute__\(\(.*\)\)", "", statement)
+    statement = re.sub(r"\bOPL_(?:SYMBOL|SHIM)\(\w+\)|\bWINAPI\b|__attribute__\(\(.*\)\)", "", statement)
     return " ".join(statement.split())
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The few kernel functions that performance programs call: clock, names, languages, last error. */
+/* The few system functions that performance programs call: clock, names, last error, event log. */
 #ifndef OPENPERFLIB_WINBASE_H
 #define OPENPERFLIB_WINBASE_H
 
@@ -24,6 +24,14 @@
 #define MB_ERR_INVALID_CHARS 0x00000008
 #define WC_ERR_INVALID_CHARS 0x00000080
 #define WC_NO_BEST_FIT_CHARS 0x00000400
+
+/* how grave a reported event is */
+#define EVENTLOG_SUCCESS 0x0000
+#define EVENTLOG_ERROR_TYPE 0x0001
+#define EVENTLOG_WARNING_TYPE 0x0002
+#define EVENTLOG_INFORMATION_TYPE 0x0004
+#define EVENTLOG_AUDIT_SUCCESS 0x0008
+#define EVENTLOG_AUDIT_FAILURE 0x0010
 
 OPL_BEGIN_DECLS
 
@@ -65,13 +73,69 @@ int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int cou
 int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int count, LPWSTR out,
                                int room) OPL_SYMBOL(MultiByteToWideChar);
 
+/* The event log (docs/events.md). A source is any name of 1 to 255 characters and needs no
+ * registration; the handle is the caller's, for DeregisterEventSource. server: NULL, "" or this
+ * machine by one of its names, with or without \\. NULL and last error: ERROR_INVALID_PARAMETER (no
+ * name, or a longer one), ERROR_ACCESS_DENIED ("Security" is not for programs),
+ * RPC_S_SERVER_UNAVAILABLE (another machine), ERROR_NOT_ENOUGH_MEMORY. */
+HANDLE WINAPI RegisterEventSourceA(LPCSTR server, LPCSTR source) OPL_SYMBOL(RegisterEventSourceA);
+HANDLE WINAPI RegisterEventSourceW(LPCWSTR server, LPCWSTR source) OPL_SYMBOL(RegisterEventSourceW);
+BOOL WINAPI DeregisterEventSource(HANDLE log) OPL_SYMBOL(DeregisterEventSource);
+/* One event. type: one of EVENTLOG_; id: its low 16 bits are the log's number, the rest a field of
+ * a structured log; user: not looked at; strings: `count` of them, NULL is empty, joined to the
+ * event's text and each a field (of sources Perflib and LoadPerf: values of the catalog's text);
+ * data: `size` bytes, shown as hexadecimal digits. Never waits, and nothing is held back. FALSE and
+ * last error: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER (type, or NULL with a count or size);
+ * RPC_S_INVALID_BOUND (more than 256 strings, 31,839 characters in one, 61,440 bytes); or why the
+ * log did not take it, ERROR_NOT_READY where there is none. */
+BOOL WINAPI ReportEventA(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
+                         DWORD size, LPCSTR *strings, LPVOID data) OPL_SYMBOL(ReportEventA);
+BOOL WINAPI ReportEventW(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
+                         DWORD size, LPCWSTR *strings, LPVOID data) OPL_SYMBOL(ReportEventW);
+
 OPL_END_DECLS
 
+/* The rest is in the static libopenperflib-win32.a (pkg-config openperflib-win32). */
+OPL_BEGIN_SHIMS
+
+DWORD WINAPI GetCurrentProcessId(void) OPL_SHIM(GetCurrentProcessId);
+/* The kernel's number of the calling thread. */
+DWORD WINAPI GetCurrentThreadId(void) OPL_SHIM(GetCurrentThreadId);
+/* The path of a loaded library (the handle that DllMain was given), or of the program (NULL).
+ * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND for
+ * what is not loaded. Too little room: cut, terminated, returns `room`, last error
+ * ERROR_INSUFFICIENT_BUFFER. */
+DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD room)
+    OPL_SHIM(GetModuleFileNameA);
+DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
+    OPL_SHIM(GetModuleFileNameW);
+/* TRUE: threads are never told to a DllMain. */
+BOOL WINAPI DisableThreadLibraryCalls(HMODULE module) OPL_SHIM(DisableThreadLibraryCalls);
+/* The name of the effective user, its number if it has none. *size counts characters with the
+ * terminator, in and out. Too small: FALSE, ERROR_INSUFFICIENT_BUFFER, *size is what is needed. */
+BOOL WINAPI GetUserNameA(LPSTR name, LPDWORD size) OPL_SHIM(GetUserNameA);
+BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size) OPL_SHIM(GetUserNameW);
+/* A line on standard error when OPENPERFLIB_TRACE is set, else nothing. */
+void WINAPI OutputDebugStringA(LPCSTR text) OPL_SHIM(OutputDebugStringA);
+void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
+
+OPL_END_SHIMS
+
 #ifdef UNICODE
+#define GetModuleFileName GetModuleFileNameW
+#define GetUserName GetUserNameW
+#define OutputDebugString OutputDebugStringW
 #define GetComputerName GetComputerNameW
+#define RegisterEventSource RegisterEventSourceW
+#define ReportEvent ReportEventW
 #define lstrlen lstrlenW
 #else
+#define GetModuleFileName GetModuleFileNameA
+#define GetUserName GetUserNameA
+#define OutputDebugString OutputDebugStringA
 #define GetComputerName GetComputerNameA
+#define RegisterEventSource RegisterEventSourceA
+#define ReportEvent ReportEventA
 #define lstrlen lstrlenA
 #endif
 

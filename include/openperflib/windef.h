@@ -18,6 +18,8 @@
 /* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process which
  * also exports Win32 names (libwinpr2 does) can never be called by mistake. */
 #define OPL_SYMBOL(name) __asm__("opl_" #name)
+/* The same for what is linked statically from libopenperflib-win32.a: nobody else sees it. */
+#define OPL_SHIM(name) __asm__("opl_" #name)
 
 /* Around declarations: C linkage, and visible whatever -fvisibility says. */
 #ifdef __cplusplus
@@ -27,7 +29,13 @@
 #define OPL_END_DECLS                                                                              \
     }                                                                                              \
     _Pragma("GCC visibility pop")
+#define OPL_BEGIN_SHIMS                                                                            \
+    _Pragma("GCC visibility push(hidden)") extern "C"                                              \
+    {
+#define OPL_END_SHIMS OPL_END_DECLS
 #else
+#define OPL_BEGIN_SHIMS _Pragma("GCC visibility push(hidden)")
+#define OPL_END_SHIMS OPL_END_DECLS
 #define OPL_BEGIN_DECLS _Pragma("GCC visibility push(default)")
 #define OPL_END_DECLS _Pragma("GCC visibility pop")
 #endif
@@ -94,7 +102,7 @@ typedef uintptr_t UINT_PTR, ULONG_PTR, DWORD_PTR;
 typedef size_t SIZE_T;
 typedef ptrdiff_t SSIZE_T;
 
-typedef void *PVOID, *LPVOID, *HANDLE;
+typedef void *PVOID, *LPVOID, *HANDLE, *PSID;
 typedef const void *LPCVOID;
 #ifndef VOID
 #define VOID void

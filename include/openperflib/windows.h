@@ -12,6 +12,9 @@
 #include "winerror.h"
 #include "winbase.h"
 #include "winreg.h"
+#ifndef NOUSER
+#include "winuser.h"
+#endif
 #include "wide.h"
 #ifndef WIN32_LEAN_AND_MEAN
 #include "winperf.h"

@@ -166,6 +166,9 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 void machine_name(char name[static 16 * 4]);
 /* The same of a given host name. */
 void machine_name_from(const char *host, char name[static 16 * 4]);
+/* Is it this machine: NULL, "", ".", localhost, its host name or the first label, with or without
+ * \\ before it? */
+bool machine_is_own(const char *name);
 
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each station of a query to stderr ---- */
 bool trace_on(void);
@@ -212,6 +215,9 @@ struct event_field {
  * Never fails towards the caller, never waits, leaves errno alone. */
 void event_log(const char *source, unsigned id, const char *service,
                const struct event_field *fields, const char *more);
+/* `words` with the value of each {Field}; one that nobody gave is a question mark. */
+void event_add_words(struct buffer *text, const char *words, const char *service,
+                     const struct event_field *fields);
 /* The same in free words, for what has no row yet. */
 void event_report(const char *source, unsigned id, enum event_level level, const char *service,
                   const char *format, ...) PRINTF_LIKE(5, 6);

@@ -115,9 +115,8 @@ static void add_value(struct buffer *text, const struct event_field *field)
         buffer_printf(text, field->form == EVENT_AS_HEX ? "0x%llx" : "%llu", number);
 }
 
-/* `words` with the value of each {Field}; one that nobody gave is a question mark. */
-static void add_words(struct buffer *text, const char *words, const char *service,
-                      const struct event_field *fields)
+void event_add_words(struct buffer *text, const char *words, const char *service,
+                     const struct event_field *fields)
 {
     const char *brace, *end;
     for (; (brace = strchr(words, '{')) && (end = strchr(brace, '}')); words = end + 1) {
@@ -153,10 +152,10 @@ void event_log(const char *source, unsigned id, const char *service,
     if (is_due(what, &record.repeated)) {
         message = message ? message : &no_row;
         record.level = message->level;
-        add_words(&text, message->text, record.service, fields);
+        event_add_words(&text, message->text, record.service, fields);
         if (more)
             buffer_printf(&text, "%s%s", text.len ? ": " : "", more);
-        add_words(&advice, message->advice, record.service, fields);
+        event_add_words(&advice, message->advice, record.service, fields);
         record.advice = advice.failed ? "" : or_empty(advice.data);
         write_if_due(&record, &text, what);
     }

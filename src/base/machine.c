@@ -33,3 +33,18 @@ void machine_name(char name[static 16 * 4])
     host[sizeof host - 1] = '\0';
     machine_name_from(host, name);
 }
+
+bool machine_is_own(const char *name)
+{
+    char host[256] = "", label[16 * 4];
+    if (!name)
+        return true;
+    if (!strncmp(name, "\\\\", 2))
+        name += 2;
+    gethostname(host, sizeof host - 1);
+    machine_name(label);
+    size_t first = strcspn(host, ".");
+    return !*name || !strcmp(name, ".") || text_equal_fold(name, "localhost") ||
+           text_equal_fold(name, host) || text_equal_fold(name, label) ||
+           !text_compare_fold_n(name, strlen(name), host, first);
+}

@@ -234,26 +234,10 @@ LSTATUS key_flush(HKEY key)
     return held_open(key, 0, &held);
 }
 
-/* ---- this machine's names ---- */
-
-static bool is_own_name(const char *name)
-{
-    char host[256] = "", label[16 * 4];
-    gethostname(host, sizeof host - 1);
-    machine_name(label);
-    size_t first = strcspn(host, ".");
-    return !*name || !strcmp(name, ".") || text_equal_fold(name, "localhost") ||
-           text_equal_fold(name, host) || text_equal_fold(name, label) ||
-           !text_compare_fold_n(name, strlen(name), host, first);
-}
-
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
 {
     *ret = NULL;
-    const char *name = machine ? machine : "";
-    if (!strncmp(name, "\\\\", 2))
-        name += 2;
-    if (!is_own_name(name))
+    if (!machine_is_own(machine))
         return ERROR_BAD_NETPATH;
     const struct mount *mount = mount_of_handle(root);
     if (mount && mount == mount_of_handle(HKEY_PERFORMANCE_DATA)) {

@@ -8,6 +8,7 @@
 #include <winperf.h>
 #include <pdh.h>
 #include <pdhmsg.h>
+#include <loadperf.h>
 
 #include <stddef.h>
 
@@ -208,6 +209,27 @@ PROTOTYPE(int, lstrlenW, (LPCWSTR));
 PROTOTYPE(void, Sleep, (DWORD));
 PROTOTYPE(int, WideCharToMultiByte, (UINT, DWORD, LPCWCH, int, LPSTR, int, LPCCH, LPBOOL));
 PROTOTYPE(int, MultiByteToWideChar, (UINT, DWORD, LPCCH, int, LPWSTR, int));
+
+PROTOTYPE(HANDLE, RegisterEventSourceA, (LPCSTR, LPCSTR));
+PROTOTYPE(HANDLE, RegisterEventSourceW, (LPCWSTR, LPCWSTR));
+PROTOTYPE(BOOL, DeregisterEventSource, (HANDLE));
+PROTOTYPE(BOOL, ReportEventA, (HANDLE, WORD, WORD, DWORD, PSID, WORD, DWORD, LPCSTR *, LPVOID));
+PROTOTYPE(BOOL, ReportEventW, (HANDLE, WORD, WORD, DWORD, PSID, WORD, DWORD, LPCWSTR *, LPVOID));
+PROTOTYPE(DWORD, GetCurrentProcessId, (void));
+PROTOTYPE(DWORD, GetCurrentThreadId, (void));
+PROTOTYPE(DWORD, GetModuleFileNameA, (HMODULE, LPSTR, DWORD));
+PROTOTYPE(DWORD, GetModuleFileNameW, (HMODULE, LPWSTR, DWORD));
+PROTOTYPE(BOOL, DisableThreadLibraryCalls, (HMODULE));
+PROTOTYPE(BOOL, GetUserNameA, (LPSTR, LPDWORD));
+PROTOTYPE(BOOL, GetUserNameW, (LPWSTR, LPDWORD));
+PROTOTYPE(void, OutputDebugStringA, (LPCSTR));
+PROTOTYPE(void, OutputDebugStringW, (LPCWSTR));
+PROTOTYPE(int, MessageBoxA, (HWND, LPCSTR, LPCSTR, UINT));
+PROTOTYPE(int, MessageBoxW, (HWND, LPCWSTR, LPCWSTR, UINT));
+PROTOTYPE(DWORD, LoadPerfCounterTextStringsA, (LPSTR, BOOL));
+PROTOTYPE(DWORD, LoadPerfCounterTextStringsW, (LPWSTR, BOOL));
+PROTOTYPE(DWORD, UnloadPerfCounterTextStringsA, (LPSTR, BOOL));
+PROTOTYPE(DWORD, UnloadPerfCounterTextStringsW, (LPWSTR, BOOL));
 
 BOTH(RegOpenKeyEx, (HKEY, LPCSTR, DWORD, REGSAM, PHKEY), (HKEY, LPCWSTR, DWORD, REGSAM, PHKEY));
 BOTH(RegOpenKey, (HKEY, LPCSTR, PHKEY), (HKEY, LPCWSTR, PHKEY));

@@ -16,8 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-HEADERS = ('windef.h', 'winerror.h', 'winbase.h', 'winreg.h', 'winperf.h', 'pdh.h', 'pdhmsg.h')
-INCLUDES = '#include <windows.h>\n#include <winperf.h>\n#include <pdh.h>\n#include <pdhmsg.h>\n'
+HEADERS = ('windef.h', 'winerror.h', 'winbase.h', 'winreg.h', 'winperf.h', 'pdh.h', 'pdhmsg.h',
+           'winuser.h', 'loadperf.h')
+INCLUDES = '#include <windows.h>\n#include <winperf.h>\n#include <pdh.h>\n#include <pdhmsg.h>\n' \
+           '#include <loadperf.h>\n'
 WORDS = {'CONST', 'VOID', 'PASCAL'}  # not values
 
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Which file a library is, and who runs it. */
+#include "shims.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- modules ---- */
+
+struct search {
+    const void *module;
+    char *path; /* of PATH_MAX; "" when it is not loaded */
+};
+
+/* Called once while the loader's lock is held, so that no library comes or goes. A handle of
+ * dlopen is the loader's own record; dlinfo would believe any pointer. */
+static int look_through(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+        if (map == search->module && map->l_name)
+            snprintf(search->path, PATH_MAX, "%s", map->l_name);
+    return 1;
+}
+
+static DWORD path_of(HMODULE module, char path[static PATH_MAX])
+{
+    struct search search = {module, path};
+    path[0] = '\0';
+    if (module)
+        dl_iterate_phdr(look_through, &search);
+    if (module && path[0])
+        return ERROR_SUCCESS;
+    /* the record of the program itself has no name */
+    void *program = module ? dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    bool is_program = !module || program == module;
+    if (program)
+        dlclose(program);
+    ssize_t length = is_program ? readlink("/proc/self/exe", path, PATH_MAX - 1) : -1;
+    path[length > 0 ? length : 0] = '\0';
+    return length > 0 ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
+}
+
+/* `written` of `needed` units, both without the terminator. */
+static DWORD path_answer(DWORD status, size_t needed, DWORD room)
+{
+    if (!status && needed >= room)
+        status = ERROR_INSUFFICIENT_BUFFER;
+    if (status)
+        SetLastError(status);
+    return !status ? (DWORD)needed : status == ERROR_INSUFFICIENT_BUFFER ? room : 0;
+}
+
+DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD room)
+{
+    char found[PATH_MAX];
+    DWORD status = path_of(module, found);
+    if (!status && path && room)
+        snprintf(path, room, "%s", found);
+    return path_answer(status, strlen(found), path ? room : 0);
+}
+
+DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
+{
+    char found[PATH_MAX];
+    WCHAR wide[PATH_MAX];
+    DWORD status = path_of(module, found);
+    int length = MultiByteToWideChar(CP_UTF8, 0, found, -1, wide, PATH_MAX);
+    size_t count = length > 0 ? (size_t)length - 1 : 0;
+    size_t fit = room && count >= room ? room - 1 : count;
+    if (!status && path && room) {
+        memcpy(path, wide, fit * sizeof *wide);
+        path[fit] = 0;
+    }
+    return path_answer(status, count, path ? room : 0);
+}
+
+BOOL WINAPI DisableThreadLibraryCalls(HMODULE module)
+{
+    return TRUE;
+}
+
+/* ---- the user ---- */
+
+static void user_name(char name[static 256])
+{
+    struct passwd entry, *found = NULL;
+    char room[4096];
+    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found)
+        snprintf(name, 256, "%s", entry.pw_name);
+    else
+        snprintf(name, 256, "%u", (unsigned)geteuid());
+}
+
+/* *size counts with the terminator: in what there is, out what was written or is needed. */
+static BOOL fits(const void *name, LPDWORD size, DWORD needed)
+{
+    if (!size || (!name && *size >= needed)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    DWORD there = *size;
+    *size = needed;
+    if (there < needed)
+        SetLastError(ERROR_INSUFFICIENT_BUFFER);
+    return there >= needed;
+}
+
+BOOL WINAPI GetUserNameA(LPSTR name, LPDWORD size)
+{
+    char text[256];
+    user_name(text);
+    if (!fits(name, size, (DWORD)strlen(text) + 1))
+        return FALSE;
+    memcpy(name, text, strlen(text) + 1);
+    return TRUE;
+}
+
+BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size)
+{
+    char text[256];
+    WCHAR wide[256];
+    user_name(text);
+    int count = MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, 256);
+    if (!fits(name, size, (DWORD)count))
+        return FALSE;
+    memcpy(name, wide, (size_t)count * sizeof *wide);
+    return TRUE;
+}

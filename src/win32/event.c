@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* The doors of winbase.h to the event log: what programs report under names of their own. */
+#include "base/base.h"
+#include <openperflib/winbase.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STRINGS = 256, MOST_CHARACTERS = 31839, MOST_DATA = 61440, SOURCE_TABLE_TAG = 2 };
+enum { FIXED_FIELDS = 3 }; /* behind the strings: EventId, Category, Data */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle_table sources = {.tag = SOURCE_TABLE_TAG}; /* of names */
+
+static BOOL answer(LSTATUS status)
+{
+    if (status)
+        SetLastError((DWORD)status);
+    return !status;
+}
+
+static size_t units(const char *text)
+{
+    return utf8_to_16(text, strlen(text), NULL, 0);
+}
+
+static LSTATUS narrow(LPCWSTR wide, char **ret)
+{
+    BUFFER_AUTO text = {0};
+    *ret = NULL;
+    if (!wide)
+        return ERROR_SUCCESS;
+    if (!utf16_add_as_8(&text, (const uint16_t *)wide, utf16_length((const uint16_t *)wide)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    *ret = text.data;
+    text = (struct buffer){0};
+    return ERROR_SUCCESS;
+}
+
+/* ---- sources ---- */
+
+static LSTATUS open_source(const char *server, const char *name, HANDLE *ret)
+{
+    uintptr_t handle;
+    if (!machine_is_own(server))
+        return RPC_S_SERVER_UNAVAILABLE;
+    if (!name || !*name || units(name) > LIMIT_KEY_NAME)
+        return ERROR_INVALID_PARAMETER;
+    if (text_equal_fold(name, "Security"))
+        return ERROR_ACCESS_DENIED;
+    char *copy = strdup(name);
+    if (!copy)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    LSTATUS status = handle_new(&sources, copy, &handle);
+    if (status)
+        free(copy);
+    else
+        *ret = (HANDLE)handle;
+    return status;
+}
+
+/* A copy, because another thread may close the handle meanwhile. */
+static LSTATUS source_name(HANDLE log, char **ret)
+{
+    lock_take(&lock);
+    const char *name = handle_get(&sources, (uintptr_t)log);
+    *ret = name ? strdup(name) : NULL;
+    lock_release(&lock);
+    return *ret ? ERROR_SUCCESS : name ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_HANDLE;
+}
+
+HANDLE WINAPI RegisterEventSourceA(LPCSTR server, LPCSTR source)
+{
+    HANDLE log = NULL;
+    answer(open_source(server, source, &log));
+    return log;
+}
+
+HANDLE WINAPI RegisterEventSourceW(LPCWSTR server, LPCWSTR source)
+{
+    FREE_AUTO char *own_server = NULL;
+    FREE_AUTO char *name = NULL;
+    HANDLE log = NULL;
+    LSTATUS status = narrow(server, &own_server);
+    status = status ? status : narrow(source, &name);
+    answer(status ? status : open_source(own_server, name, &log));
+    return log;
+}
+
+BOOL WINAPI DeregisterEventSource(HANDLE log)
+{
+    lock_take(&lock);
+    char *name = handle_take(&sources, (uintptr_t)log);
+    lock_release(&lock);
+    free(name);
+    return answer(name ? ERROR_SUCCESS : ERROR_INVALID_HANDLE);
+}
+
+/* ---- events ---- */
+
+/* What the caller said, its strings as UTF-8. */
+struct said {
+    WORD type, category, count;
+    DWORD id, size;
+    char *const *strings;
+    const unsigned char *data;
+};
+
+struct report {
+    struct event_record record;
+    struct event_field *fields;
+    char (*names)[16]; /* "String256" */
+    struct buffer text, data;
+};
+
+static void report_done(struct report *report)
+{
+    free(report->fields);
+    free(report->names);
+    buffer_done(&report->text);
+    buffer_done(&report->data);
+}
+#define REPORT_AUTO __attribute__((cleanup(report_done))) struct report
+
+static LSTATUS fault_of(const struct said *said)
+{
+    WORD known = EVENTLOG_ERROR_TYPE | EVENTLOG_WARNING_TYPE | EVENTLOG_INFORMATION_TYPE |
+                 EVENTLOG_AUDIT_SUCCESS | EVENTLOG_AUDIT_FAILURE;
+    if (said->type & ~known || said->type & (said->type - 1))
+        return ERROR_INVALID_PARAMETER;
+    if ((said->count && !said->strings) || (said->size && !said->data))
+        return ERROR_INVALID_PARAMETER;
+    if (said->count > MOST_STRINGS || said->size > MOST_DATA)
+        return RPC_S_INVALID_BOUND;
+    for (WORD i = 0; i < said->count; i++)
+        if (said->strings[i] && units(said->strings[i]) > MOST_CHARACTERS)
+            return RPC_S_INVALID_BOUND;
+    return ERROR_SUCCESS;
+}
+
+static enum event_level level_of(WORD type)
+{
+    if (type == EVENTLOG_ERROR_TYPE)
+        return EVENT_ERROR;
+    return type == EVENTLOG_WARNING_TYPE || type == EVENTLOG_AUDIT_FAILURE ? EVENT_WARNING
+                                                                           : EVENT_INFO;
+}
+
+/* The strings' names: those of the catalog's row, as far as it has them. */
+static void name_fields(struct report *report, const struct said *said, const char *fields)
+{
+    for (WORD i = 0; i < said->count; i++) {
+        size_t length = 0;
+        const char *word = text_word(&fields, &length);
+        if (word)
+            snprintf(report->names[i], sizeof *report->names, "%.*s", (int)length, word);
+        else
+            snprintf(report->names[i], sizeof *report->names, "String%u", i + 1);
+        report->fields[i] = EVENT_TEXT(report->names[i], said->strings[i]);
+        if (!strcmp(report->names[i], "Service") && said->strings[i])
+            report->record.service = said->strings[i];
+    }
+    struct event_field *fixed = report->fields + said->count;
+    *fixed++ = EVENT_HEX("EventId", said->id);
+    *fixed++ = EVENT_NUMBER("Category", said->category);
+    if (said->size)
+        *fixed++ = EVENT_TEXT("Data", report->data.data);
+}
+
+static void join_strings(struct buffer *text, const struct said *said)
+{
+    for (WORD i = 0; i < said->count; i++) {
+        const char *string = said->strings[i] ? said->strings[i] : "";
+        buffer_printf(text, "%s%s", text->len && *string ? ": " : "", string);
+    }
+}
+
+static void compose(struct report *report, const struct said *said)
+{
+    const struct event_message *row = event_message(report->record.source, report->record.id);
+    for (DWORD i = 0; i < said->size; i++)
+        buffer_printf(&report->data, "%02x", said->data[i]);
+    name_fields(report, said, row ? row->fields : "");
+    if (row)
+        event_add_words(&report->text, row->text, report->record.service, report->fields);
+    else
+        join_strings(&report->text, said);
+    if (said->size)
+        buffer_printf(&report->text, "%s[%s]", report->text.len ? " " : "", report->data.data);
+}
+
+static LSTATUS write_report(const char *source, const struct said *said)
+{
+    REPORT_AUTO report = {
+        .record = {.source = source, .service = "", .advice = "", .text = ""},
+        .fields = calloc(said->count + FIXED_FIELDS + 1, sizeof *report.fields),
+        .names = calloc(said->count + 1, sizeof *report.names),
+    };
+    if (!report.fields || !report.names || !buffer_reserve(&report.data, 2 * said->size))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    report.record.id = said->id & 0xffff;
+    report.record.level = level_of(said->type);
+    report.record.fields = report.fields;
+    compose(&report, said);
+    if (report.text.failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (report.text.data)
+        report.record.text = report.text.data;
+    trace("event", "%s %u: %s", source, report.record.id, report.record.text);
+    return event_write(&report.record);
+}
+
+static LSTATUS report_event(HANDLE log, const struct said *said)
+{
+    FREE_AUTO char *source = NULL;
+    LSTATUS status = source_name(log, &source);
+    status = status ? status : fault_of(said);
+    return status ? status : write_report(source, said);
+}
+
+BOOL WINAPI ReportEventA(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
+                         DWORD size, LPCSTR *strings, LPVOID data)
+{
+    const struct said said = {type, category, count, id, size, (char *const *)strings, data};
+    return answer(report_event(log, &said));
+}
+
+BOOL WINAPI ReportEventW(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
+                         DWORD size, LPCWSTR *strings, LPVOID data)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    WORD converted = strings && count <= MOST_STRINGS ? count : 0;
+    char **texts = calloc(converted + 1u, sizeof *texts);
+    if (!texts)
+        return answer(ERROR_NOT_ENOUGH_MEMORY);
+    for (WORD i = 0; i < converted && !status; i++)
+        status = narrow(strings[i], &texts[i]);
+    const struct said said = {type, category, count, id, size, strings ? texts : NULL, data};
+    if (!status)
+        status = report_event(log, &said);
+    for (WORD i = 0; i < converted; i++)
+        free(texts[i]);
+    free(texts);
+    return answer(status);
+}
