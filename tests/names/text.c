@@ -42,11 +42,11 @@ static void c24_pairs_ascend_and_end_with_an_extra_zero(void **state)
     get(NAMES_COUNTER, ENGLISH, &text);
     assert_memory_equal(text.data, "1\0001847\0002\0System\0004\0Memory\0", 23);
     assert_memory_equal(text.data + text.len - 2, "\0\0", 2);
-    assert_true(memmem(text.data, text.len, "\0001846\0End Marker", 16));
+    assert_non_null(memmem(text.data, text.len, "\0001846\0End Marker", 16));
     get(NAMES_HELP, ENGLISH, &text);
     assert_memory_equal(text.data, "3\0", 2);
     assert_memory_equal(text.data + text.len - 2, "\0\0", 2);
-    assert_true(memmem(text.data, text.len, "\0001847\0End Marker", 16));
+    assert_non_null(memmem(text.data, text.len, "\0001847\0End Marker", 16));
 }
 
 struct pair_walk {
