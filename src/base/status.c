@@ -110,6 +110,7 @@ static const struct {
     {ERROR_KEY_HAS_CHILDREN,       "the registry key has subkeys"               },
     {ERROR_CHILD_MUST_BE_VOLATILE, "a subkey of a volatile key must be volatile"},
     {ERROR_SERVICE_DOES_NOT_EXIST, "no such service"                            },
+    {ERROR_PROCESS_ABORTED,        "the process ended unexpectedly"             },
     {ERROR_NO_UNICODE_TRANSLATION, "invalid characters"                         },
     {ERROR_NOT_FOUND,              "no such element"                            },
     {ERROR_PRIVILEGE_NOT_HELD,     "a needed privilege is missing"              },

@@ -10,8 +10,6 @@
 
 #include "base/base.h"
 
-struct guarded;
-
 /* How far a helper came. */
 enum isolate_stage {
     ISOLATE_START, /* no helper yet */
@@ -51,10 +49,13 @@ struct isolate_reply {
     bool guards_intact;
     int code;
     uint64_t address;
-    char text[256]; /* dlerror's words, the missing procedure's name, what was refused */
+    char text[256]; /* dlerror's words, the missing procedure, what was refused, how it died */
 };
 
-struct isolated; /* one provider's helper, shared memory and state */
+/* One provider's helper, shared memory and state, for one thread at a time. No function here waits
+ * with a lock of base/lock.c held, and neither should its caller: fork() waits for those. In a
+ * child of fork() each is as new, and nothing is done to the parent's helper. */
+struct isolated;
 LSTATUS isolate_new(struct isolated **ret);
 /* Hands the request over and returns at once: starts a helper if there is none, lets it load and
  * open what is not loaded and opened, then Collect. ERROR_BUSY: it has not answered the last
@@ -70,8 +71,8 @@ void isolate_copy(struct isolated *isolated, void *to, size_t size);
 /* Was a request handed over that nobody answered? */
 bool isolate_busy(const struct isolated *isolated);
 /* Close and unload, awaited until `deadline` (a hung one is ended); the empty helper stays 30 s for
- * whoever asks next. */
-void isolate_close(struct isolated *isolated, int64_t deadline);
+ * whoever asks next. `ret` may be NULL; ISOLATE_ANSWERED with `status` 0 when nothing was open. */
+void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_reply *ret);
 /* Ends the helper at once, without Close: what it does cannot be trusted any more. */
 void isolate_end(struct isolated *isolated);
 void isolate_free(struct isolated *isolated);

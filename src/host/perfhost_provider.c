@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* The provider itself: loaded, its procedures found and called. Everything here may crash, hang or
+ * end the process; `stage` says beforehand what is being tried. (C39, C57, C58, D.2) */
+#include "host/module.h"
+#include "host/perfhost.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static struct {
+    struct module module;
+    uint16_t *export_names;
+    char *path;
+    bool opened;
+} provider;
+
+bool provider_is_loaded(void)
+{
+    return provider.module.handle != NULL;
+}
+
+static void enter_stage(struct channel *channel, enum isolate_stage stage)
+{
+    atomic_store(&channel->stage.value, stage);
+}
+
+static const char *text_of(struct channel *channel, const struct channel_text *text)
+{
+    return text->bytes ? channel_texts(channel) + text->offset : NULL;
+}
+
+/* Private and fresh: the provider may write to it. */
+static void *copy_of(struct channel *channel, const struct channel_text *text)
+{
+    void *copy = text->bytes ? malloc(text->bytes) : NULL;
+    return copy ? memcpy(copy, text_of(channel, text), text->bytes) : NULL;
+}
+
+static void reply(struct channel *channel, enum isolate_stage stage, LSTATUS status,
+                  const char *text)
+{
+    channel->reply.stage = stage;
+    channel->reply.status = (uint32_t)status;
+    memccpy(channel->reply.text, text, 0, CHANNEL_WORDS - 1);
+}
+
+static void unload(void)
+{
+    module_unload(&provider.module);
+    provider.opened = false;
+}
+
+static bool load(struct channel *channel)
+{
+    char text[MODULE_TEXT] = "no memory";
+    enter_stage(channel, ISOLATE_LOAD);
+    free(provider.path);
+    provider.path = copy_of(channel, &channel->order.library);
+    LSTATUS status = provider.path ? module_load(&provider.module, provider.path, text)
+                                   : ERROR_NOT_ENOUGH_MEMORY;
+    if (status)
+        reply(channel, ISOLATE_LOAD, status, text);
+    return !status;
+}
+
+static bool find(struct channel *channel)
+{
+    const char *names[MODULE_PROCEDURES];
+    enum module_procedure missing;
+    enter_stage(channel, ISOLATE_FIND);
+    for (size_t i = 0; i < COUNT(names); i++)
+        names[i] = text_of(channel, &channel->order.procedures[i]);
+    LSTATUS status = module_find(&provider.module, names, &missing);
+    if (status) {
+        reply(channel, ISOLATE_FIND, status, names[missing] ? names[missing] : "");
+        unload();
+    }
+    return !status;
+}
+
+static bool open_provider(struct channel *channel)
+{
+    enter_stage(channel, ISOLATE_OPEN);
+    free(provider.export_names);
+    provider.export_names = copy_of(channel, &channel->order.export_names);
+    LSTATUS status = ERROR_SUCCESS;
+    if (provider.module.open)
+        status = (LSTATUS)provider.module.open((LPWSTR)provider.export_names);
+    provider.opened = !status;
+    if (status) {
+        reply(channel, ISOLATE_OPEN, status, "");
+        unload();
+    }
+    return provider.opened;
+}
+
+static bool make_ready(struct channel *channel)
+{
+    if (provider.opened)
+        return true;
+    bool ready = load(channel) && find(channel) && open_provider(channel);
+    /* another deadline holds from here on: let the client look at `stage` */
+    enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
+    if (ready)
+        channel_wake(&channel->answer.value);
+    return ready;
+}
+
+void provider_collect(struct channel *channel)
+{
+    memset(&channel->reply, 0, sizeof(channel->reply));
+    if (!make_ready(channel))
+        return;
+    enter_stage(channel, ISOLATE_COLLECT);
+    uint16_t *query = copy_of(channel, &channel->order.query);
+    if (!query) {
+        reply(channel, ISOLATE_COLLECT, ERROR_NOT_ENOUGH_MEMORY, "no memory for the query");
+        return;
+    }
+    void *start = channel_room(channel), *end = start;
+    DWORD bytes = channel->order.room, objects = 0;
+    DWORD status = provider.module.collect((LPWSTR)query, &end, &bytes, &objects);
+    free(query);
+    channel->reply.bytes = bytes;
+    channel->reply.objects = objects;
+    channel->reply.end_offset = (int64_t)((intptr_t)end - (intptr_t)start);
+    reply(channel, ISOLATE_COLLECT, (LSTATUS)status, "");
+}
+
+/* A thread, a child or a mapping that stays would be taken for the next provider's. */
+static bool something_stays(void)
+{
+    struct stat tasks;
+    siginfo_t child;
+    enum { DOT_AND_DOT_DOT = 2, OUR_THREADS = 2 };
+    if (stat("/proc/self/task", &tasks) || tasks.st_nlink != DOT_AND_DOT_DOT + OUR_THREADS)
+        return true;
+    if (!waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT))
+        return true;
+    void *module = dlopen(provider.path, RTLD_LAZY | RTLD_NOLOAD);
+    if (module)
+        dlclose(module);
+    return module != NULL;
+}
+
+void provider_close(struct channel *channel)
+{
+    memset(&channel->reply, 0, sizeof(channel->reply));
+    enter_stage(channel, ISOLATE_CLOSE);
+    LSTATUS status = ERROR_SUCCESS;
+    if (provider.opened && provider.module.close)
+        status = (LSTATUS)provider.module.close();
+    unload();
+    channel->reply.objects = provider.path && something_stays();
+    reply(channel, ISOLATE_CLOSE, status, "");
+}
