@@ -132,16 +132,22 @@ static LSTATUS open_file(enum registry_layer layer, int dir_fd, const char *name
     return ERROR_ACCESS_DENIED;
 }
 
+LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
+                  struct file_state *ret_state, struct buffer *ret)
+{
+    FD_AUTO fd = -1;
+    *ret_state = (struct file_state){0};
+    LSTATUS status = open_file(layer, dir_fd, name, &fd, ret_state);
+    return status ? status : file_read_fd(fd, ret);
+}
+
 LSTATUS file_load(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct tree_key **ret_tree,
                   struct buffer *ret_remarks)
 {
     BUFFER_AUTO text = {0};
-    FD_AUTO fd = -1;
     *ret_tree = NULL;
-    *ret_state = (struct file_state){0};
-    LSTATUS status = open_file(layer, dir_fd, name, &fd, ret_state);
-    status = status ? status : file_read_fd(fd, &text);
+    LSTATUS status = file_text(layer, dir_fd, name, ret_state, &text);
     if (status)
         return status;
     TREE_AUTO *root = tree_new();
@@ -170,8 +176,7 @@ void folder_forget(struct layer_folder *folder)
     folder->count = 0;
 }
 
-/* By name, manual.reg behind all others. */
-static int compare_names(const char *left, const char *right)
+int hive_compare_names(const char *left, const char *right)
 {
     int left_manual = !strcmp(left, MANUAL_FILE), right_manual = !strcmp(right, MANUAL_FILE);
     return left_manual != right_manual ? left_manual - right_manual : strcmp(left, right);
@@ -179,8 +184,8 @@ static int compare_names(const char *left, const char *right)
 
 static int compare_files(const void *left, const void *right)
 {
-    return compare_names(((const struct layer_file *)left)->name,
-                         ((const struct layer_file *)right)->name);
+    return hive_compare_names(((const struct layer_file *)left)->name,
+                              ((const struct layer_file *)right)->name);
 }
 
 struct layer_file *folder_file(const struct layer_folder *folder, const char *name)
@@ -191,7 +196,7 @@ struct layer_file *folder_file(const struct layer_folder *folder, const char *na
     return bsearch(&wanted, folder->files, folder->count, sizeof wanted, compare_files);
 }
 
-static bool is_hive_name(const char *name)
+bool hive_is_name(const char *name)
 {
     size_t count = strlen(name);
     return *name != '.' && count > 4 && !strcmp(name + count - 4, ".reg");
@@ -239,7 +244,7 @@ static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct laye
 {
     LSTATUS status = ERROR_SUCCESS;
     for (struct dirent *entry; !status && (entry = readdir(listing));)
-        if (is_hive_name(entry->d_name))
+        if (hive_is_name(entry->d_name))
             status = take_file(folder, dirfd(listing), entry->d_name, fresh, ret_changed);
     if (fresh->count)
         qsort(fresh->files, fresh->count, sizeof *fresh->files, compare_files);
@@ -280,7 +285,7 @@ static LSTATUS list_folder(struct layer_folder *folder, int dir_fd, bool *ret_ch
     return status;
 }
 
-static LSTATUS open_folder(struct layer_folder *folder, struct stat *st, int *ret_fd)
+LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd)
 {
     *ret_fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*ret_fd < 0 || fstat(*ret_fd, st) != 0)
@@ -300,7 +305,7 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
 {
     struct stat st;
     int fd;
-    LSTATUS status = open_folder(folder, &st, &fd);
+    LSTATUS status = folder_open(folder, &st, &fd);
     if (status_is_passing(status)) {
         close_auto(&fd);
         folder->state = (struct file_state){0};

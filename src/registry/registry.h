@@ -56,16 +56,32 @@ LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const
 /* Deletes the key and all below it, as one step. */
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 
+/* ---- the files themselves, for who must not read all that is in thousands of them ---- */
+struct registry_file {
+    enum registry_layer layer;
+    const char *name; /* in the layer's folder */
+    /* changes with every replacement, and with an edit in place as far as the clock shows it */
+    uint64_t device, inode, size, changed_ns, modified_ns;
+};
+/* Calls back for every file in the order of merging, until it returns false. `name` is valid during
+ * the call. Folders that may not be believed have no files. */
+LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *file), void *self);
+/* The content, if the file may be believed: ERROR_ACCESS_DENIED else. */
+LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
+/* .../registry.d of a layer, which need not exist; NULL: the layer has no place. */
+const char *registry_folder(enum registry_layer layer);
+
 /* ---- a package's file: everything about one service in registry.d/NAME.reg of a layer ---- */
 /* Holds the layer's writers' lock from begin to end, so that what was read stays true; nobody else
  * writes meanwhile. One edit at a time in a thread; no registry_set or key_ call inside. */
 struct registry_edit;
 LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret);
-/* The layer's folder, for reading its files: cheap even where thousands are registered. */
+/* The layer's folder, for files of one's own that begin with a dot. */
 int registry_edit_folder(const struct registry_edit *edit);
-/* Replaces registry.d/NAME.reg by `text` whole, durably (one rename). */
+/* Replaces the file `name` ("NAME.reg") by `text` whole, durably (one rename); *ret_file, which may
+ * be NULL, is then what registry_each_file would say of it. */
 LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, const char *text,
-                              size_t size);
+                              size_t size, struct registry_file *ret_file);
 /* Removes it, durably; ERROR_FILE_NOT_FOUND: there is none. */
 LSTATUS registry_edit_remove(struct registry_edit *edit, const char *name);
 void registry_edit_end(struct registry_edit *edit);

@@ -22,7 +22,7 @@ static struct {
     bool stale; /* the last merge failed */
 } store;
 
-static char *registry_folder(const char *place, const char *below)
+static char *folder_path(const char *place, const char *below)
 {
     return place ? text_format("%s/%sregistry.d", place, below) : NULL;
 }
@@ -33,9 +33,9 @@ static void find_folders(void)
         return;
     const char *places[STORE_LAYERS] = {place_vendor(), place_machine(), place_user()};
     for (int i = 0; i < STORE_LAYERS; i++)
-        store.folders[i] = (struct layer_folder){
-            .layer = (enum registry_layer)i,
-            .path = registry_folder(places[i], i == LAYER_VENDOR ? "data/" : "")};
+        store.folders[i] =
+            (struct layer_folder){.layer = (enum registry_layer)i,
+                                  .path = folder_path(places[i], i == LAYER_VENDOR ? "data/" : "")};
     store.known = true;
 }
 

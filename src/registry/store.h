@@ -33,6 +33,15 @@ struct layer_folder {
 LSTATUS folder_refresh(struct layer_folder *folder, bool every_file, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
 struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
+/* A file of the folder that holds registry text, by its name; and their order: by name, manual.reg
+ * behind all others. */
+bool hive_is_name(const char *name);
+int hive_compare_names(const char *left, const char *right);
+/* The folder, if it may be believed; an event says why not. *ret_fd is -1 or the caller's. */
+LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
+/* The bytes of a file, if it may be believed. */
+LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
+                  struct file_state *ret_state, struct buffer *ret);
 /* Reads one file; *ret_remarks (may be NULL) gets comment lines and damaged lines as comments. */
 LSTATUS file_load(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct tree_key **ret_tree,
@@ -70,6 +79,12 @@ struct change {
     bool existed;      /* out: the key was there */
 };
 LSTATUS store_write(enum registry_layer layer, struct change *change);
+/* The writers' lock: of this process, then of the layer's folder, which is made. */
+struct writers_lock {
+    int folder, lock;
+};
+LSTATUS writers_enter(enum registry_layer layer, struct writers_lock *ret);
+void writers_leave(struct writers_lock *lock);
 enum registry_layer layer_of_path(const char *path);
 bool layer_writable(enum registry_layer layer);
 

@@ -23,7 +23,7 @@ static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
 
 struct writing {
     enum registry_layer layer;
-    int folder, lock;
+    struct writers_lock held;
     struct tree_key *manual;
     struct file_state state; /* of the file as it was; inode 0: there is none */
     struct buffer remarks;
@@ -101,9 +101,31 @@ static void sweep_once(enum registry_layer layer, int folder)
     swept[layer] = true;
 }
 
+LSTATUS writers_enter(enum registry_layer layer, struct writers_lock *ret)
+{
+    *ret = (struct writers_lock){-1, -1};
+    lock_take(&writers);
+    LSTATUS status = open_folder(layer, &ret->folder);
+    if (!status)
+        status = file_lock(ret->folder, LOCK_FILE, &ret->lock);
+    if (status)
+        writers_leave(ret);
+    else
+        sweep_once(layer, ret->folder);
+    return status;
+}
+
+void writers_leave(struct writers_lock *lock)
+{
+    file_unlock(&lock->lock);
+    if (lock->folder >= 0)
+        close(lock->folder);
+    lock_release(&writers);
+}
+
 static LSTATUS load_manual(struct writing *writing)
 {
-    LSTATUS status = file_load(writing->layer, writing->folder, MANUAL_FILE, &writing->state,
+    LSTATUS status = file_load(writing->layer, writing->held.folder, MANUAL_FILE, &writing->state,
                                &writing->manual, &writing->remarks);
     if (status != ERROR_FILE_NOT_FOUND)
         return status;
@@ -117,7 +139,7 @@ static LSTATUS save_manual(struct writing *writing)
     if (!hive_print(&text, writing->manual, writing->remarks.data))
         return ERROR_NOT_ENOUGH_MEMORY;
     const struct timespec *after = writing->state.inode ? &writing->state.mtime : NULL;
-    return file_replace(writing->folder, MANUAL_FILE, 0644, text.data, text.len, after, NULL);
+    return file_replace(writing->held.folder, MANUAL_FILE, 0644, text.data, text.len, after, NULL);
 }
 
 /* ---- the changes ---- */
@@ -199,7 +221,6 @@ static LSTATUS apply(struct writing *writing, struct change *change)
                                                               [CHANGE_DELETE_VALUE] = delete_value,
                                                               [CHANGE_DELETE_KEY] = delete_key,
                                                               [CHANGE_EMPTY] = empty_key};
-    sweep_once(writing->layer, writing->folder);
     LSTATUS status = check_change(writing->layer, change);
     status = status ? status : load_manual(writing);
     status = status ? status : kinds[change->kind](writing, change);
@@ -208,22 +229,17 @@ static LSTATUS apply(struct writing *writing, struct change *change)
 
 LSTATUS store_write(enum registry_layer layer, struct change *change)
 {
-    struct writing writing = {.layer = layer, .folder = -1, .lock = -1};
-    lock_take(&writers);
+    struct writing writing = {.layer = layer};
     bool deletes = change->kind == CHANGE_DELETE_VALUE || change->kind == CHANGE_DELETE_KEY;
     /* what is not there need not be deleted: no folder is made for that */
     LSTATUS status = deletes ? check_change(layer, change) : ERROR_SUCCESS;
-    status = status ? status : open_folder(layer, &writing.folder);
-    if (!status)
-        status = file_lock(writing.folder, LOCK_FILE, &writing.lock);
-    if (!status)
-        status = apply(&writing, change);
-    file_unlock(&writing.lock);
-    if (writing.folder >= 0)
-        close(writing.folder);
+    status = status ? status : writers_enter(layer, &writing.held);
+    if (status)
+        return status;
+    status = apply(&writing, change);
+    writers_leave(&writing.held);
     tree_free(writing.manual);
     buffer_done(&writing.remarks);
-    lock_release(&writers);
     if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
         return ERROR_SUCCESS; /* somebody was faster */
     return status;
