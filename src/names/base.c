@@ -217,13 +217,24 @@ struct service_walk {
     bool complete;
 };
 
+/* An index is in use even when its text is empty. */
+static void name_language_note(struct name_language *base, uint32_t index)
+{
+    uint32_t *highest = &base->highest[names_part_of(index)];
+    if (index > *highest)
+        *highest = index;
+}
+
 static bool add_service_text(void *self, const struct registry_value *value)
 {
     struct service_walk *walk = self;
     uint32_t index;
     size_t size = value->type == REG_SZ ? strnlen(value->data, value->size) : 0;
-    if (!size || !text_decimal(value->name, strlen(value->name), &index))
+    if (value->type != REG_SZ || !text_decimal(value->name, strlen(value->name), &index))
         return true;
+    name_language_note(walk->base, index);
+    if (!size)
+        return true; /* an explanation that was not written; English, if any, stands in */
     const char *text = name_intern(value->data, size);
     walk->complete = text && name_table_add(&walk->base->given[names_part_of(index)], index, text);
     return walk->complete;
@@ -254,6 +265,22 @@ static bool add_service(void *self, const char *name)
     return *complete;
 }
 
+/* SOFTWARE\openperflib\Languages: 1 and 0 for a language that was installed or removed. */
+static bool add_choice(void *self, const struct registry_value *value)
+{
+    bool *complete = self;
+    uint32_t id, choice;
+    if (!language_of(value->name, strlen(value->name), &id) || value->type != REG_DWORD ||
+        value->size != sizeof choice || id == LANGUAGE_ENGLISH)
+        return true;
+    memcpy(&choice, value->data, sizeof choice);
+    struct name_language *base = make_language(id);
+    *complete = base != NULL;
+    if (base)
+        base->installed = choice != 0;
+    return *complete;
+}
+
 static bool merge(struct name_language *base, const struct name_language *english)
 {
     bool merged = true;
@@ -279,6 +306,8 @@ static bool build(void)
     complete = english && add_vendor();
     if (complete)
         registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);
+    if (complete)
+        registry_each_value(NAMES_LANGUAGES_KEY, add_choice, &complete);
     if (complete)
         registry_each_key(REGISTRY_SERVICES, add_service, &complete);
     for (size_t i = 0; complete && i < names_language_count; i++)

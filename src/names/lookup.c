@@ -113,8 +113,13 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
     LSTATUS status = names_refresh();
     uint32_t counter = NAMES_BASE_INDEX - 1, help = NAMES_BASE_INDEX;
     for (size_t i = 0; i < names_language_count; i++) {
-        counter = highest(&names_languages[i]->merged[NAMES_COUNTER], 0, counter);
-        help = highest(&names_languages[i]->merged[NAMES_HELP], 1, help);
+        const struct name_language *base = names_languages[i];
+        counter = highest(&base->merged[NAMES_COUNTER], 0, counter);
+        help = highest(&base->merged[NAMES_HELP], 1, help);
+        if (base->highest[NAMES_COUNTER] > counter)
+            counter = base->highest[NAMES_COUNTER];
+        if (base->highest[NAMES_HELP] > help)
+            help = base->highest[NAMES_HELP];
     }
     lock_release(&names_lock);
     if (status == ERROR_SUCCESS) {

@@ -14,6 +14,9 @@
 enum names_part { NAMES_COUNTER, NAMES_HELP };
 enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
 
+/* Values named LLL: 1 a language that was installed, 0 one that was removed. */
+#define NAMES_LANGUAGES_KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\openperflib\\Languages"
+
 /* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if they say
  * none. names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
 uint32_t names_user_langid(void);

@@ -43,6 +43,7 @@ struct name_language {
     bool installed;
     /* what was written by hand; what vendor and services say; both, and English where they lack */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
+    uint32_t highest[NAMES_PARTS];      /* that a service uses, with or without text */
     struct name_entry *by_name;         /* merged names ordered by fold; made when first needed */
     struct buffer text[NAMES_PARTS][2]; /* narrow, wide; made when first needed */
 };
