@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* A change of one layer's files: the lock, what is known of all files, and writing one of them. */
+#include "loadperf/inner.h"
+
+#include <string.h>
+
+static LSTATUS begin_edit(struct change *change)
+{
+    struct load *load = change->load;
+    if (load->options->dry_run)
+        return ERROR_SUCCESS;
+    LSTATUS status = registry_edit_begin(load->layer, &change->edit);
+    const char *folder = registry_folder(load->layer);
+    if (status)
+        load_error(load, folder, 0, "cannot be written: %s%s", status_text(status),
+                   load->options->user || status != ERROR_ACCESS_DENIED
+                       ? ""
+                       : "; root registers for the machine, --user for yourself");
+    return status;
+}
+
+LSTATUS change_begin(struct change *change, struct load *load, const char *service)
+{
+    *change = (struct change){.load = load};
+    LSTATUS status = begin_edit(change);
+    status = status ? status : known_read(load->layer, &change->known);
+    status =
+        status ? status : rewrite_file_name(&change->known, load->layer, service, &change->file);
+    if (status)
+        change_end(change);
+    return status;
+}
+
+LSTATUS change_read(struct change *change, const char *name, struct buffer *ret)
+{
+    buffer_clear(ret);
+    if (!known_find(&change->known, change->load->layer, name))
+        return ERROR_SUCCESS;
+    LSTATUS status = registry_read_file(change->load->layer, name, ret);
+    if (status == ERROR_FILE_NOT_FOUND)
+        return ERROR_SUCCESS;
+    if (status)
+        load_error(change->load, name, 0, "cannot be read or believed: %s; see docs/registry.md",
+                   status_text(status));
+    return status;
+}
+
+LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text)
+{
+    struct registry_file file;
+    enum registry_layer layer = change->load->layer;
+    if (!change->edit)
+        return ERROR_SUCCESS;
+    LSTATUS status = text ? registry_edit_replace(change->edit, name, text->data, text->len, &file)
+                          : registry_edit_remove(change->edit, name);
+    if (!text && status == ERROR_FILE_NOT_FOUND)
+        status = ERROR_SUCCESS;
+    if (status) {
+        load_error(change->load, registry_folder(layer), 0, "%s cannot be written: %s", name,
+                   status_text(status));
+        return status;
+    }
+    if (!text)
+        known_forget(&change->known, layer, name);
+    else if (known_update(&change->known, &file, text))
+        known_forget(&change->known, layer, name); /* the next one scans it */
+    return ERROR_SUCCESS;
+}
+
+void change_end(struct change *change)
+{
+    if (change->edit)
+        known_save(&change->known, change->edit);
+    registry_edit_end(change->edit);
+    known_done(&change->known);
+    buffer_done(&change->file);
+    change->edit = NULL;
+}

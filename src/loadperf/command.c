@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command lines of LoadPerfCounterTextStrings and its twin: a first word that means nothing, as
+ * a program's name would (C68), then one argument, in quotation marks if it has blanks.
+ */
+#include "loadperf/inner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Takes the next word; false: there is none, or a quotation mark is not closed. */
+static bool take_word(const char **cursor, struct span *ret)
+{
+    const char *at = *cursor + strspn(*cursor, " \t");
+    char end = *at == '"' ? '"' : ' ';
+    at += end == '"';
+    size_t count = end == '"' ? strcspn(at, "\"") : strcspn(at, " \t");
+    *ret = (struct span){at, count};
+    *cursor = at + count + (end == '"' && at[count]);
+    return count > 0 && (end != '"' || at[count]);
+}
+
+static LSTATUS read_line(const char *line, char **ret)
+{
+    struct span dummy, argument;
+    *ret = NULL;
+    if (!take_word(&line, &dummy) || !take_word(&line, &argument) || line[strspn(line, " \t")])
+        return ERROR_INVALID_PARAMETER;
+    *ret = span_copy(argument);
+    return *ret ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+/* The first thing that went wrong is the one line that is printed. */
+struct listening {
+    bool heard;
+    char text[512];
+};
+
+static void listen(void *self, const opl_load_remark *remark)
+{
+    struct listening *listening = self;
+    char line[24] = "";
+    if (!remark->error || listening->heard)
+        return;
+    listening->heard = true;
+    if (remark->line)
+        snprintf(line, sizeof line, "%u: ", remark->line);
+    snprintf(listening->text, sizeof listening->text, "%s%s%s%s", remark->file ? remark->file : "",
+             remark->file ? (remark->line ? ":" : ": ") : "", line, remark->text);
+}
+
+static DWORD finish(bool quiet, const char *tool, LSTATUS status, const char *good,
+                    const struct listening *listening)
+{
+    if (quiet)
+        return (DWORD)status;
+    if (status)
+        fprintf(stderr, "%s: %s\n", tool, listening->heard ? listening->text : status_text(status));
+    else
+        printf("%s\n", good);
+    return (DWORD)status;
+}
+
+DWORD load_command(const char *command_line, bool quiet)
+{
+    struct listening listening = {0};
+    opl_load_options options = {.remark = listen, .self = &listening};
+    opl_load_result result = {0};
+    FREE_AUTO char *path = NULL;
+    char good[512];
+    LSTATUS status = read_line(command_line, &path);
+    status = status ? status : (LSTATUS)opl_load_install(path, &options, &result);
+    snprintf(good, sizeof good, "%s: %s, counters %u to %u, explanations %u to %u", result.service,
+             result.already ? "loaded before" : "loaded", (unsigned)result.first_counter,
+             (unsigned)result.last_counter, (unsigned)result.first_help,
+             (unsigned)result.last_help);
+    return finish(quiet, "lodctr", status, good, &listening);
+}
+
+DWORD unload_command(const char *command_line, bool quiet)
+{
+    struct listening listening = {0};
+    opl_load_options options = {.remark = listen, .self = &listening};
+    opl_load_result result = {0};
+    FREE_AUTO char *service = NULL;
+    char good[512];
+    LSTATUS status = read_line(command_line, &service);
+    status = status ? status : (LSTATUS)opl_load_remove(service, &options, &result);
+    snprintf(good, sizeof good, "%s: unloaded", result.service);
+    return finish(quiet, "unlodctr", status, good, &listening);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside loadperf. An ini and a symbol file become a plan: what is to be registered. The registry's
+ * files, of which most are known from a cache of ranges, tell what is there: a view of one service.
+ * Plan and view become the new text of one file.
+ */
+#ifndef OPL_LOADPERF_INNER_H
+#define OPL_LOADPERF_INNER_H
+
+#include "loadperf/loadperf.h"
+#include "names/names.h"
+#include "registry/registry.h"
+
+#define SOURCE "LoadPerf"
+#define LANGUAGES_KEY NAMES_LANGUAGES_KEY
+
+/* Reference E.7. */
+enum {
+    EVENT_LOADED = 1000,
+    EVENT_REMOVED = 1001,
+    EVENT_ALREADY = 1002,
+    EVENT_NO_OBJECTS = 2000,
+    EVENT_NO_TEXTS = 2005,
+    EVENT_NO_PERFORMANCE_KEY = 3003,
+    EVENT_INSTALL_FAILED = 3009,
+    EVENT_REMOVE_FAILED = 3011
+};
+
+/* Names are even, so that a machine's highest may be 999,998: users begin behind. */
+enum { USER_FIRST = 1000000, MACHINE_HIGHEST = USER_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
+enum { SERVICE_ROOM = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
+
+/* ---- load.c: one call, and what it has to say ---- */
+struct load {
+    const opl_load_options *options;
+    enum registry_layer layer;
+    size_t errors;
+};
+void load_init(struct load *load, const opl_load_options *options);
+void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+/* Passed over; with `strict` an error. */
+void load_warning(struct load *load, const char *file, unsigned line, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+/* Worth knowing, no mistake. */
+void load_note(struct load *load, const char *file, unsigned line, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+/* An event of a service, with its status where its row says one. */
+void load_event(unsigned id, const char *service, LSTATUS status);
+
+/* A part of a text that somebody else owns. */
+struct span {
+    const char *at;
+    size_t count;
+};
+struct span span_trim(struct span text);          /* blanks and tabs */
+bool span_is(struct span span, const char *text); /* without regard to case */
+int span_compare(struct span left, struct span right);
+char *span_copy(struct span span);
+/* Makes room for one more element of `size` bytes. */
+bool list_grow(void *array_pointer, size_t count, size_t *room, size_t size);
+
+/* ---- decode.c: bytes to UTF-8 ---- */
+/* ret: the file in UTF-8, or (*ret_raw) in a code page that only the reader knows. */
+LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw);
+/* Windows' ANSI code page for texts in this language. */
+unsigned decode_code_page(uint32_t language);
+/* Appends; a byte that the page does not know becomes U+FFFD (*ret_bad). ERROR_NOT_SUPPORTED: the C
+ * library does not know the page. */
+LSTATUS decode_text(struct span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
+/* Takes the next line: ends are CRLF, LF or CR; Ctrl-Z ends the file. */
+bool decode_line(struct span *rest, struct span *ret);
+
+/* ---- ini.c: sections and keys as GetPrivateProfileString sees them ---- */
+struct ini_entry {
+    struct span section, key, value; /* value: without outer blanks and quotation marks */
+    unsigned line, order;
+    bool has_value; /* an = was there */
+};
+struct ini {
+    struct buffer text;
+    bool raw;                  /* values are in a code page */
+    struct ini_entry *entries; /* as they stand in the file */
+    size_t count, room;
+};
+LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret);
+void ini_done(struct ini *ini);
+/* The first one of that name, or NULL. */
+const struct ini_entry *ini_find(const struct ini *ini, const char *section, const char *key);
+
+/* ---- symbols.c: the #define lines of a C header ---- */
+struct symbol {
+    struct span name;
+    int64_t value;
+    struct span text; /* what stood there */
+    unsigned line, order;
+    bool is_number;
+};
+struct symbols {
+    struct buffer text;
+    struct symbol *list; /* by name, without regard to case; equal ones in the file's order */
+    size_t count, room;
+};
+LSTATUS symbols_parse(const void *bytes, size_t size, struct symbols *ret);
+void symbols_done(struct symbols *symbols);
+/* The one spelled so, else the first spelled so but for case; NULL: none. */
+const struct symbol *symbols_find(const struct symbols *symbols, struct span name);
+
+/* ---- plan.c: what the two files ask for ---- */
+struct plan_text {
+    uint32_t language, offset; /* offset: odd for explanations */
+    unsigned line;
+    char *text; /* UTF-8 */
+};
+struct plan {
+    char service[SERVICE_ROOM];
+    bool trusted, has_objects;
+    uint32_t *languages; /* as listed */
+    size_t language_count, language_room;
+    struct plan_text *texts; /* by language and offset, each once */
+    size_t text_count, text_room;
+    uint32_t *objects; /* offsets, ascending, each once */
+    size_t object_count, object_room;
+    uint32_t last_offset; /* of a name */
+};
+LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
+void plan_done(struct plan *plan);
+bool plan_has_language(const struct plan *plan, uint32_t language);
+/* Of sorted texts; NULL: there is none. */
+const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);
+
+/* While it is read. */
+struct planning {
+    struct load *load;
+    struct plan *plan;
+    const struct ini *ini;
+    const struct symbols *symbols;
+    const char *ini_path, *symbol_path;
+    const struct symbol **used; /* of the texts */
+    size_t used_count, used_room;
+};
+/* SYMBOL_009_NAME: false if the key is none of that form. *ret_part: 0 a name, 1 an explanation. */
+bool plan_key(struct span key, struct span *ret_symbol, uint32_t *ret_language, uint32_t *ret_part);
+bool plan_add_text(struct plan *plan, const struct plan_text *text); /* text->text is taken */
+
+/* ---- check.c: of a plan that is read: refuses what E.3 refuses, fills English, reads [objects]
+ * ---- */
+LSTATUS plan_complete(struct planning *planning);
+
+/* ---- scan.c: what one registry file says about indices, services and languages ---- */
+struct scan {
+    uint32_t machine_top, user_top; /* the highest even index in use below and from USER_FIRST on */
+    bool languages;                 /* says something about which are installed */
+    struct buffer services;         /* "\nNAME\nNAME\n"; an empty name concerns all */
+};
+void scan_done(struct scan *scan);
+LSTATUS scan_registry(const struct buffer *text, struct scan *ret);
+LSTATUS scan_names(const struct buffer *text, struct scan *ret); /* a shipped LLL.names */
+/* Services\NAME\...: *ret_below is what follows the name, "" or "\\...". */
+bool scan_service_key(const char *key, struct span *ret_name, const char **ret_below);
+/* `key` is `path` or above it. */
+bool scan_key_covers(const char *key, const char *path);
+/* The language of a key that is `path`\LLL or below it; *ret_below what follows. */
+bool scan_language_key(const char *key, const char *path, uint32_t *ret, const char **ret_below);
+bool scan_mentions(const char *services, const char *service);
+
+/* ---- cache.c: what is known of every file, from stat and from what was scanned before ---- */
+#define SHIPPED_NAMES "names/" /* how names of the vendor's LLL.names begin here */
+struct known_file {
+    struct registry_file file; /* its name is owned */
+    uint32_t machine_top, user_top;
+    bool languages;
+    char *services; /* as in struct scan, or NULL */
+};
+struct known {
+    struct known_file *files; /* in merging order */
+    size_t count, room;
+    bool changed; /* differs from what the cache file says */
+};
+LSTATUS known_read(enum registry_layer layer, struct known *ret);
+void known_done(struct known *known);
+/* Puts what a file of ours says now in its place. */
+LSTATUS known_update(struct known *known, const struct registry_file *file,
+                     const struct buffer *text);
+void known_forget(struct known *known, enum registry_layer layer, const char *name);
+/* Best effort: without a cache the next one scans. */
+void known_save(const struct known *known, const struct registry_edit *edit);
+/* The highest even index in use in the machine's or the user's range; without the file `but`, which
+ * may be NULL. */
+uint32_t known_top(const struct known *known, enum registry_layer layer, const char *but);
+const struct known_file *known_find(const struct known *known, enum registry_layer layer,
+                                    const char *name);
+
+/* ---- view.c: one service and the languages, merged from the few files that say something ---- */
+enum { FIRST_COUNTER, LAST_COUNTER, FIRST_HELP, LAST_HELP, NUMBERS };
+extern const char *const number_names[NUMBERS];
+enum { LIBRARY, OPEN, COLLECT, CLOSE, OBJECT_LIST, TEXTS };
+extern const char *const text_names[TEXTS];
+enum { VIEW_LANGUAGES = 64 };
+struct view_language {
+    uint32_t id;
+    bool shipped, has_key, chosen, choice; /* choice: by LANGUAGES_KEY */
+    size_t names, helps;
+    uint64_t sum; /* of the texts' indices */
+};
+struct view {
+    bool exists; /* the Performance key */
+    bool has[NUMBERS];
+    uint32_t number[NUMBERS];
+    char *text[TEXTS];
+    struct view_language languages[VIEW_LANGUAGES];
+    size_t language_count;
+};
+/* One file as it will be. */
+struct replaced {
+    enum registry_layer layer;
+    const char *name;
+    const struct buffer *text; /* NULL: it will be gone */
+};
+/* Only the layers up to `highest` count. `replaced` ends with name NULL, or is NULL. */
+LSTATUS view_read(const struct known *known, const char *service, enum registry_layer highest,
+                  const struct replaced *replaced, struct view *ret);
+void view_done(struct view *view);
+bool view_is_loaded(const struct view *view);
+bool view_has_any(const struct view *view); /* a number or a text */
+bool view_has_language(const struct view *view, uint32_t language);
+void view_totals(const struct view *view, size_t *ret_texts, uint64_t *ret_sum);
+void view_result(const struct view *view, const char *service, opl_load_result *ret);
+
+/* ---- rewrite.c: a file's text with a service's registration replaced ---- */
+struct registration {
+    const struct plan *plan;
+    uint32_t number[NUMBERS];
+    const char *record[OBJECT_LIST]; /* library, open, collect, close; library NULL: it stays */
+    const unsigned char *validation; /* 16 bytes or NULL */
+    char *objects;                   /* the Object List or NULL */
+};
+/* What `old` says but for the service's numbers and texts, `record`: and its record.
+ * *ret_empty: nothing but remarks is left. */
+LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
+                        struct buffer *ret, bool *ret_empty);
+LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
+/* Deletes the texts (and `numbers`) that files before this one say. */
+LSTATUS rewrite_bury(const char *service, bool numbers, struct buffer *ret);
+/* NAME.reg of a service: a file that is there, in whatever case, or a new name. */
+LSTATUS rewrite_file_name(const struct known *known, enum registry_layer layer, const char *service,
+                          struct buffer *ret);
+
+/* ---- change.c: what installing and removing share ---- */
+#define MANUAL_REG "manual.reg"
+struct change {
+    struct load *load;
+    struct registry_edit *edit; /* NULL: nothing is written */
+    struct known known;
+    struct buffer file; /* NAME.reg */
+};
+LSTATUS change_begin(struct change *change, struct load *load, const char *service);
+/* Reads a file of the layer; one that is not there is empty. */
+LSTATUS change_read(struct change *change, const char *name, struct buffer *ret);
+/* Replaces it, or removes it when text is NULL; remembers that. */
+LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text);
+void change_end(struct change *change);
+
+#endif

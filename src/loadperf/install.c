@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registering (E.3): a plan gets the numbers behind the highest in use, and becomes one file's new
+ * text, so that one rename registers it. That file is NAME.reg; only where others would hide it,
+ * because somebody deleted or wrote the same values by hand, manual.reg takes it, which comes last.
+ */
+#include "loadperf/inner.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { VALIDATION_BYTES = 16 };
+
+struct install {
+    struct change change;
+    const char *ini_path;
+    struct plan plan;
+    struct view view; /* of this layer and those below */
+    struct registration registration;
+    unsigned char validation[VALIDATION_BYTES];
+    struct buffer old, text; /* of the file that is to be written */
+    const char *file;
+};
+
+/* ---- numbers ---- */
+
+/* By all but the file that is rewritten, and by what is left in that. */
+static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
+{
+    struct scan scan;
+    enum registry_layer layer = install->change.load->layer;
+    LSTATUS status = scan_registry(&install->text, &scan);
+    if (status)
+        return status;
+    uint32_t left = layer == LAYER_USER ? scan.user_top : scan.machine_top;
+    scan_done(&scan);
+    *ret = known_top(&install->change.known, layer, install->file);
+    *ret = left > *ret ? left : *ret;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS number(struct install *install)
+{
+    struct load *load = install->change.load;
+    uint32_t top, highest = load->layer == LAYER_USER ? USER_HIGHEST : MACHINE_HIGHEST;
+    uint32_t *numbers = install->registration.number;
+    LSTATUS status = highest_in_use(install, &top);
+    if (status)
+        return status;
+    if (top > highest - 2 || install->plan.last_offset > highest - 2 - top) {
+        load_error(load, install->ini_path, 0,
+                   "no room: indices up to %u are in use, offsets go to %u, %u is the highest "
+                   "possible index",
+                   (unsigned)top, (unsigned)install->plan.last_offset, (unsigned)highest);
+        return ERROR_INVALID_DATA;
+    }
+    numbers[FIRST_COUNTER] = top + 2;
+    numbers[LAST_COUNTER] = top + 2 + install->plan.last_offset;
+    numbers[FIRST_HELP] = numbers[FIRST_COUNTER] + 1;
+    numbers[LAST_HELP] = numbers[LAST_COUNTER] + 1;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS list_objects(struct install *install)
+{
+    BUFFER_AUTO list = {0};
+    const struct plan *plan = &install->plan;
+    free(install->registration.objects);
+    install->registration.objects = NULL;
+    if (!plan->has_objects)
+        return ERROR_SUCCESS;
+    for (size_t i = 0; i < plan->object_count; i++)
+        buffer_printf(&list, i ? " %u" : "%u",
+                      (unsigned)(install->registration.number[FIRST_COUNTER] + plan->objects[i]));
+    install->registration.objects = list.data;
+    list.data = NULL;
+    return list.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
+}
+
+/* ---- [info] trusted ---- */
+
+/* The library's time and size, as D.1 has them: 8 bytes each, little-endian. */
+static void validate(struct install *install, const char *library)
+{
+    struct stat st;
+    BUFFER_AUTO path = {0};
+    if (strchr(library, '%'))
+        registry_expand(library, &path);
+    else
+        buffer_add_text(&path, library);
+    if (path.data && !strchr(path.data, '/')) {
+        FREE_AUTO char *name = path.data;
+        path = (struct buffer){0};
+        buffer_printf(&path, "%s/providers/%s", place_vendor(), name);
+    }
+    if (!path.data || stat(path.data, &st) != 0) {
+        load_warning(install->change.load, install->ini_path, 0,
+                     "trusted: the library \"%s\" is not there; no validation code is written",
+                     library);
+        return;
+    }
+    uint64_t parts[2] = {(uint64_t)clock_filetime_of(&st.st_mtim), (uint64_t)st.st_size};
+    for (size_t i = 0; i < VALIDATION_BYTES; i++)
+        install->validation[i] = (unsigned char)(parts[i / 8] >> i % 8 * 8);
+    install->registration.validation = install->validation;
+}
+
+/* ---- the file ---- */
+
+static bool same_text(const char *wanted, const char *found)
+{
+    return !wanted || (found && !strcmp(wanted, found));
+}
+
+/* Does everybody see what was written? */
+static bool is_seen(const struct install *install, const struct view *view)
+{
+    const struct plan *plan = &install->plan;
+    const struct registration *wanted = &install->registration;
+    size_t texts = plan->text_count, found;
+    uint64_t sum = 0, found_sum;
+    bool same = view->exists && same_text(wanted->objects, view->text[OBJECT_LIST]);
+    for (size_t i = 0; i < NUMBERS; i++)
+        same &= view->has[i] && view->number[i] == wanted->number[i];
+    for (size_t i = 0; wanted->record[LIBRARY] && i < OBJECT_LIST; i++)
+        same &= same_text(wanted->record[i], view->text[i]);
+    for (size_t i = 0; i < plan->text_count; i++) {
+        const struct plan_text *text = &plan->texts[i];
+        sum += wanted->number[FIRST_COUNTER] + text->offset;
+        if (text->language == LANGUAGE_ENGLISH && text->offset % 2 == 0 &&
+            !plan_find(plan, text->language, text->offset + 1)) {
+            sum += wanted->number[FIRST_COUNTER] + text->offset + 1;
+            texts++;
+        }
+    }
+    view_totals(view, &found, &found_sum);
+    return same && texts == found && sum == found_sum;
+}
+
+/* Makes the file's new text, and looks at what the registry would then say. */
+static LSTATUS compose(struct install *install, const char *file, bool bury, bool *ret_seen)
+{
+    struct change *change = &install->change;
+    struct view view;
+    bool empty;
+    install->file = file;
+    LSTATUS status = change_read(change, file, &install->old);
+    status = status ? status
+                    : rewrite_without(&install->old, install->plan.service,
+                                      install->registration.record[LIBRARY] != NULL, &install->text,
+                                      &empty);
+    status = status ? status : number(install);
+    status = status ? status : list_objects(install);
+    if (!status && bury)
+        status = rewrite_bury(install->plan.service, false, &install->text);
+    status = status ? status : rewrite_add(&install->registration, &install->text);
+    const struct replaced replaced[] = {
+        {change->load->layer, file, &install->text},
+        {0    }
+    };
+    status = status ? status
+                    : view_read(&change->known, install->plan.service, LAYER_USER, replaced, &view);
+    if (status)
+        return status;
+    *ret_seen = is_seen(install, &view);
+    view_done(&view);
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS write_file(struct install *install)
+{
+    struct load *load = install->change.load;
+    bool seen;
+    LSTATUS status = compose(install, install->change.file.data, false, &seen);
+    if (!status && !seen)
+        status = compose(install, MANUAL_REG, true, &seen);
+    if (status)
+        return status;
+    if (!seen) {
+        load_error(load, NULL, 0,
+                   "%s: the registry files of a user say something else of this service and would "
+                   "hide what is registered for the machine",
+                   install->plan.service);
+        return ERROR_ACCESS_DENIED;
+    }
+    if (load->options->written)
+        load->options->written(load->options->self, install->text.data, install->text.len);
+    return change_commit(&install->change, install->file, &install->text);
+}
+
+/* ---- what there is ---- */
+
+static LSTATUS refuse_missing_service(struct install *install)
+{
+    const char *service = install->plan.service;
+    load_error(install->change.load, install->ini_path, 0,
+               "the service has no key Services\\%s\\Performance: register its library first",
+               service);
+    if (!install->change.load->options->dry_run)
+        load_event(EVENT_NO_PERFORMANCE_KEY, service, ERROR_FILE_NOT_FOUND);
+    return ERROR_FILE_NOT_FOUND;
+}
+
+static void report_already(struct install *install, const struct view *view, opl_load_result *ret)
+{
+    const struct load *load = install->change.load;
+    view_result(view, install->plan.service, ret);
+    ret->already = true;
+    if (load->options->library && !same_text(load->options->library, view->text[LIBRARY]))
+        load_warning(install->change.load, install->ini_path, 0,
+                     "%s is loaded with the library \"%s\", which stays: unload it first",
+                     install->plan.service, view->text[LIBRARY] ? view->text[LIBRARY] : "");
+    if (!load->options->dry_run)
+        load_event(EVENT_ALREADY, ret->service, ERROR_SUCCESS);
+}
+
+static bool has_texts(const struct plan *plan, uint32_t language)
+{
+    for (size_t i = 0; i < plan->text_count; i++)
+        if (plan->texts[i].language == language)
+            return true;
+    return false;
+}
+
+static void report_language(struct install *install, uint32_t language)
+{
+    char id[8];
+    snprintf(id, sizeof id, "%03X", (unsigned)language & 0xffff);
+    if (!has_texts(&install->plan, language) && !install->change.load->options->dry_run)
+        event_log(SOURCE, EVENT_NO_TEXTS, install->plan.service,
+                  EVENT_FIELDS(EVENT_TEXT("Language", id)), NULL);
+}
+
+static void note_languages(struct install *install)
+{
+    const struct plan *plan = &install->plan;
+    for (size_t i = 0; i < plan->language_count; i++) {
+        report_language(install, plan->languages[i]);
+        if (!view_has_language(&install->view, plan->languages[i]))
+            load_warning(install->change.load, install->ini_path, 0,
+                         "language %03X is not installed: its texts are kept and not shown",
+                         (unsigned)plan->languages[i]);
+    }
+}
+
+static void note_objects(struct install *install)
+{
+    if (install->plan.has_objects)
+        return;
+    load_note(install->change.load, install->ini_path, 0,
+              "[objects] is missing: %s will be asked for every index that nobody knows",
+              install->plan.service);
+    if (!install->change.load->options->dry_run)
+        load_event(EVENT_NO_OBJECTS, install->plan.service, ERROR_SUCCESS);
+}
+
+static void set_record(struct install *install)
+{
+    const opl_load_options *options = install->change.load->options;
+    const char **record = install->registration.record;
+    record[LIBRARY] = options->library;
+    record[OPEN] = options->open ? options->open : "Open";
+    record[COLLECT] = options->collect ? options->collect : "Collect";
+    record[CLOSE] = options->close ? options->close : "Close";
+    install->registration.plan = &install->plan;
+}
+
+static LSTATUS result_after(struct install *install, opl_load_result *ret)
+{
+    struct view view;
+    const struct replaced replaced[] = {
+        {install->change.load->layer, install->file, &install->text},
+        {0            }
+    };
+    LSTATUS status =
+        view_read(&install->change.known, install->plan.service, LAYER_USER, replaced, &view);
+    if (status)
+        return status;
+    view_result(&view, install->plan.service, ret);
+    ret->helps = 0; /* empty ones are none */
+    for (size_t i = 0; i < install->plan.text_count; i++)
+        ret->helps += install->plan.texts[i].language == LANGUAGE_ENGLISH &&
+                      install->plan.texts[i].offset % 2 && *install->plan.texts[i].text;
+    view_done(&view);
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS install_plan(struct install *install, opl_load_result *ret)
+{
+    struct change *change = &install->change;
+    const char *service = install->plan.service;
+    struct view all;
+    LSTATUS status = view_read(&change->known, service, LAYER_USER, NULL, &all);
+    if (status)
+        return status;
+    bool already = view_is_loaded(&all) && all.exists;
+    status = view_read(&change->known, service, change->load->layer, NULL, &install->view);
+    if (!status && already)
+        report_already(install, &all, ret);
+    view_done(&all);
+    if (status || already)
+        return status;
+    set_record(install);
+    const char *library = install->registration.record[LIBRARY];
+    library = library ? library : install->view.text[LIBRARY];
+    if (!install->view.exists && !install->registration.record[LIBRARY])
+        return refuse_missing_service(install);
+    if (install->plan.trusted)
+        validate(install, library ? library : "");
+    note_languages(install);
+    status = write_file(install);
+    if (status)
+        return status;
+    note_objects(install);
+    status = result_after(install, ret);
+    if (!status && !change->load->options->dry_run)
+        event_log(SOURCE, EVENT_LOADED, ret->service,
+                  EVENT_FIELDS(EVENT_NUMBER("FirstCounter", ret->first_counter),
+                               EVENT_NUMBER("LastCounter", ret->last_counter),
+                               EVENT_NUMBER("FirstHelp", ret->first_help),
+                               EVENT_NUMBER("LastHelp", ret->last_help)),
+                  NULL);
+    return status;
+}
+
+/* The files alone (strict): nothing of this machine counts. */
+static void result_of_plan(const struct plan *plan, opl_load_result *ret)
+{
+    strcpy(ret->service, plan->service);
+    ret->objects = plan->object_count;
+    ret->languages = plan->language_count;
+    for (size_t i = 0; i < plan->text_count; i++) {
+        bool english = plan->texts[i].language == LANGUAGE_ENGLISH;
+        ret->names += english && plan->texts[i].offset % 2 == 0;
+        ret->helps += english && plan->texts[i].offset % 2 && *plan->texts[i].text;
+    }
+}
+
+static void install_done(struct install *install)
+{
+    plan_done(&install->plan);
+    view_done(&install->view);
+    free(install->registration.objects);
+    buffer_done(&install->old);
+    buffer_done(&install->text);
+}
+
+DWORD opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret)
+{
+    struct load load;
+    struct install install = {.ini_path = ini_path};
+    opl_load_result result = {0};
+    load_init(&load, options);
+    if (!ini_path || !*ini_path)
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = plan_read(&load, ini_path, &install.plan);
+    if (!status && load.options->strict)
+        result_of_plan(&install.plan, &result);
+    else if (!status && !(status = change_begin(&install.change, &load, install.plan.service))) {
+        status = install_plan(&install, &result);
+        change_end(&install.change);
+    }
+    if (status && status != ERROR_FILE_NOT_FOUND && !load.options->dry_run && !load.options->strict)
+        load_event(EVENT_INSTALL_FAILED, install.plan.service, status);
+    install_done(&install);
+    if (!status && ret)
+        *ret = result;
+    return (DWORD)status;
+}

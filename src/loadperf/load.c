@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* What every part of loadperf needs: remarks, events, parts of texts. */
+#include "loadperf/inner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void load_init(struct load *load, const opl_load_options *options)
+{
+    static const opl_load_options none = {0};
+    *load = (struct load){.options = options ? options : &none};
+    load->layer = load->options->user ? LAYER_USER : LAYER_MACHINE;
+}
+
+static void remark(struct load *load, bool error, const char *file, unsigned line,
+                   const char *format, va_list list)
+{
+    char text[1024];
+    load->errors += error;
+    if (!load->options->remark)
+        return;
+    vsnprintf(text, sizeof text, format, list);
+    opl_load_remark told = {.error = error, .file = file, .line = line, .text = text};
+    load->options->remark(load->options->self, &told);
+}
+
+void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    remark(load, true, file, line, format, list);
+    va_end(list);
+}
+
+void load_warning(struct load *load, const char *file, unsigned line, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    remark(load, load->options->strict, file, line, format, list);
+    va_end(list);
+}
+
+void load_note(struct load *load, const char *file, unsigned line, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    remark(load, false, file, line, format, list);
+    va_end(list);
+}
+
+void load_event(unsigned id, const char *service, LSTATUS status)
+{
+    event_log(SOURCE, id, service, EVENT_FIELDS(EVENT_STATUS(status)), NULL);
+}
+
+/* ---- parts of texts ---- */
+
+static bool is_blank(char character)
+{
+    return character == ' ' || character == '\t';
+}
+
+struct span span_trim(struct span text)
+{
+    while (text.count && is_blank(*text.at)) {
+        text.at++;
+        text.count--;
+    }
+    while (text.count && is_blank(text.at[text.count - 1]))
+        text.count--;
+    return text;
+}
+
+int span_compare(struct span left, struct span right)
+{
+    return text_compare_fold_n(left.at, left.count, right.at, right.count);
+}
+
+bool span_is(struct span span, const char *text)
+{
+    return span_compare(span, (struct span){text, strlen(text)}) == 0;
+}
+
+char *span_copy(struct span span)
+{
+    return strndup(span.count ? span.at : "", span.count);
+}
+
+bool list_grow(void *array_pointer, size_t count, size_t *room, size_t size)
+{
+    void **array = array_pointer;
+    if (count < *room)
+        return true;
+    size_t more = *room ? *room * 2 : 16;
+    void *bigger = reallocarray(*array, more, size);
+    if (!bigger)
+        return false;
+    *array = bigger;
+    *room = more;
+    return true;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the two files into a plan: which service, which languages, which text at which offset.
+ * What shipped files get wrong is passed over with a warning; check.c judges the rest.
+ */
+#include "loadperf/inner.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+void plan_done(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->text_count; i++)
+        free(plan->texts[i].text);
+    free(plan->texts);
+    free(plan->languages);
+    free(plan->objects);
+    *plan = (struct plan){0};
+}
+
+bool plan_has_language(const struct plan *plan, uint32_t language)
+{
+    for (size_t i = 0; i < plan->language_count; i++)
+        if (plan->languages[i] == language)
+            return true;
+    return false;
+}
+
+bool plan_add_text(struct plan *plan, const struct plan_text *text)
+{
+    if (!text->text ||
+        !list_grow(&plan->texts, plan->text_count, &plan->text_room, sizeof *plan->texts)) {
+        free(text->text);
+        return false;
+    }
+    plan->texts[plan->text_count++] = *text;
+    return true;
+}
+
+/* ---- keys ---- */
+
+/* "009", "9", "0409", "404"; full ids stand for their language, but for the four that C.2 names. */
+static bool read_language(struct span text, uint32_t *ret)
+{
+    if (text.count > 4 || !text_hex(text.at, text.count, ret))
+        return false;
+    *ret = names_language(*ret);
+    return true;
+}
+
+/* Cuts what follows the last '_' off. */
+static bool cut_last(struct span *text, struct span *ret_last)
+{
+    size_t at = text->count;
+    while (at && text->at[at - 1] != '_')
+        at--;
+    if (!at)
+        return false;
+    *ret_last = (struct span){text->at + at, text->count - at};
+    text->count = at - 1;
+    return true;
+}
+
+bool plan_key(struct span key, struct span *ret_symbol, uint32_t *ret_language, uint32_t *ret_part)
+{
+    struct span part, language;
+    if (!cut_last(&key, &part) || !cut_last(&key, &language) || !key.count)
+        return false;
+    *ret_part = span_is(part, "HELP");
+    *ret_symbol = key;
+    return (*ret_part || span_is(part, "NAME")) && read_language(language, ret_language);
+}
+
+/* ---- values ---- */
+
+static LSTATUS decoded(struct planning *planning, const struct ini_entry *entry, uint32_t language,
+                       char **ret)
+{
+    BUFFER_AUTO text = {0};
+    bool bad = false;
+    unsigned page = planning->load->options->code_page;
+    page = page ? page : decode_code_page(language);
+    *ret = NULL;
+    if (!planning->ini->raw) {
+        *ret = span_copy(entry->value);
+        return *ret ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+    }
+    LSTATUS status = decode_text(entry->value, page, &text, &bad);
+    if (status == ERROR_NOT_SUPPORTED) {
+        load_error(planning->load, planning->ini_path, entry->line,
+                   "the C library does not know code page %u; save the file as UTF-8", page);
+        return ERROR_SUCCESS;
+    }
+    if (bad)
+        load_warning(planning->load, planning->ini_path, entry->line,
+                     "bytes that code page %u does not have became U+FFFD", page);
+    buffer_add(&text, "", 1);
+    if (status || text.failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    *ret = text.data;
+    text = (struct buffer){0};
+    return ERROR_SUCCESS;
+}
+
+/* ---- [info] ---- */
+
+static bool is_service_name(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        if (*at == '\\' || (unsigned char)*at < ' ')
+            return false;
+    return *name && strlen(name) < SERVICE_ROOM;
+}
+
+static LSTATUS read_service(struct planning *planning)
+{
+    const struct ini_entry *entry = ini_find(planning->ini, "info", "drivername");
+    FREE_AUTO char *name = NULL;
+    if (!entry || !entry->value.count) {
+        load_error(planning->load, planning->ini_path, entry ? entry->line : 0,
+                   "drivername is missing in [info]: name the service, as drivername=MyPerf");
+        return ERROR_SUCCESS;
+    }
+    LSTATUS status = decoded(planning, entry, LANGUAGE_ENGLISH, &name);
+    if (status || !name)
+        return status;
+    if (is_service_name(name))
+        strcpy(planning->plan->service, name);
+    else
+        load_error(planning->load, planning->ini_path, entry->line,
+                   "\"%.60s\" cannot be the name of a key below Services", name);
+    planning->plan->trusted = ini_find(planning->ini, "info", "trusted") != NULL;
+    return ERROR_SUCCESS;
+}
+
+/* ---- [languages] ---- */
+
+static LSTATUS read_languages(struct planning *planning)
+{
+    struct plan *plan = planning->plan;
+    for (size_t i = 0; i < planning->ini->count; i++) {
+        const struct ini_entry *entry = &planning->ini->entries[i];
+        uint32_t language;
+        if (!span_is(entry->section, "languages"))
+            continue;
+        if (!read_language(entry->key, &language)) {
+            load_warning(planning->load, planning->ini_path, entry->line,
+                         "\"%.*s\" is no language id such as 009", (int)entry->key.count,
+                         entry->key.at);
+            continue;
+        }
+        if (plan_has_language(plan, language))
+            continue;
+        if (!list_grow(&plan->languages, plan->language_count, &plan->language_room,
+                       sizeof *plan->languages))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        plan->languages[plan->language_count++] = language;
+    }
+    if (!plan->language_count)
+        load_error(planning->load, planning->ini_path, 0,
+                   "[languages] is missing or empty: list each language, as 009=English");
+    return ERROR_SUCCESS;
+}
+
+/* ---- [text] ---- */
+
+static bool is_harmless(const struct ini_entry *entry)
+{
+    return !entry->has_value &&
+           (*entry->key.at == '#' || (entry->key.count > 1 && !memcmp(entry->key.at, "//", 2)));
+}
+
+static const struct symbol *symbol_of(struct planning *planning, const struct ini_entry *entry,
+                                      struct span name)
+{
+    const struct symbol *symbol = symbols_find(planning->symbols, name);
+    if (!symbol)
+        load_warning(planning->load, planning->ini_path, entry->line,
+                     "%.*s is not defined in %s: the text is passed over", (int)name.count, name.at,
+                     planning->symbol_path);
+    else if (!symbol->is_number && symbol->text.count > 1 && *symbol->text.at == '0')
+        load_error(planning->load, planning->symbol_path, symbol->line,
+                   "%.*s is %.*s: write the offset in decimal", (int)name.count, name.at,
+                   (int)symbol->text.count, symbol->text.at);
+    else if (!symbol->is_number)
+        load_warning(planning->load, planning->symbol_path, symbol->line,
+                     "%.*s is no decimal number: the text is passed over", (int)name.count,
+                     name.at);
+    return symbol && symbol->is_number ? symbol : NULL;
+}
+
+static bool remember_used(struct planning *planning, const struct symbol *symbol)
+{
+    if (planning->used_count && planning->used[planning->used_count - 1] == symbol)
+        return true;
+    if (!list_grow(&planning->used, planning->used_count, &planning->used_room,
+                   sizeof *planning->used))
+        return false;
+    planning->used[planning->used_count++] = symbol;
+    return true;
+}
+
+/* Which text of which language it is; NULL: none, and that has been said. */
+static const struct symbol *judge_text(struct planning *planning, const struct ini_entry *entry,
+                                       uint32_t *ret_language, uint32_t *ret_part)
+{
+    struct load *load = planning->load;
+    int length = (int)entry->key.count;
+    struct span name;
+    if (!entry->has_value) {
+        if (!is_harmless(entry))
+            load_warning(load, planning->ini_path, entry->line,
+                         "the line has no =: it is passed over");
+        return NULL;
+    }
+    if (!plan_key(entry->key, &name, ret_language, ret_part)) {
+        load_warning(load, planning->ini_path, entry->line,
+                     "\"%.*s\" is not SYMBOL_LANGUAGE_NAME or _HELP: it is passed over", length,
+                     entry->key.at);
+        return NULL;
+    }
+    if (!plan_has_language(planning->plan, *ret_language)) {
+        load_warning(load, planning->ini_path, entry->line,
+                     "\"%.*s\": the language is not listed in [languages]: it is passed over",
+                     length, entry->key.at);
+        return NULL;
+    }
+    if (!*ret_part && !entry->value.count) {
+        load_warning(load, planning->ini_path, entry->line,
+                     "\"%.*s\" has no text: it is passed over", length, entry->key.at);
+        return NULL;
+    }
+    return symbol_of(planning, entry, name);
+}
+
+static LSTATUS read_text(struct planning *planning, const struct ini_entry *entry)
+{
+    uint32_t language, part;
+    const struct symbol *symbol = judge_text(planning, entry, &language, &part);
+    if (!symbol)
+        return ERROR_SUCCESS;
+    if (!remember_used(planning, symbol))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (symbol->value < 0 || symbol->value > MOST_OFFSET)
+        return ERROR_SUCCESS; /* refused later */
+    char *text;
+    LSTATUS status = decoded(planning, entry, language, &text);
+    if (status || !text)
+        return status;
+    struct plan_text planned = {.language = language,
+                                .offset = (uint32_t)symbol->value + part,
+                                .line = entry->line,
+                                .text = text};
+    return plan_add_text(planning->plan, &planned) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static LSTATUS read_texts(struct planning *planning)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    for (size_t i = 0; !status && i < planning->ini->count; i++)
+        if (span_is(planning->ini->entries[i].section, "text"))
+            status = read_text(planning, &planning->ini->entries[i]);
+    return status;
+}
+
+/* ---- the symbol file: beside the ini, in whatever case (trait of four of thirty files) ---- */
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
+}
+
+static char *find_in_folder(const char *folder, const char *name)
+{
+    char *found = NULL;
+    DIR *listing = opendir(*folder ? folder : ".");
+    for (struct dirent *entry; listing && !found && (entry = readdir(listing));)
+        if (text_equal_fold(entry->d_name, name))
+            found = text_format("%s%s", folder, entry->d_name);
+    if (listing)
+        closedir(listing);
+    return found;
+}
+
+/* Without folders: it must lie next to the ini. */
+static const char *last_part(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (*at == '/' || *at == '\\')
+            name = at + 1;
+    return name;
+}
+
+static LSTATUS read_symbol_file(struct planning *planning, const char *given, struct symbols *ret,
+                                char **ret_path)
+{
+    BUFFER_AUTO bytes = {0};
+    FREE_AUTO char *folder = folder_of(planning->ini_path);
+    FREE_AUTO char *path = folder ? text_format("%s%s", folder, last_part(given)) : NULL;
+    if (!path)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    LSTATUS status = file_read(AT_FDCWD, path, &bytes);
+    if (status == ERROR_FILE_NOT_FOUND) {
+        char *other = find_in_folder(folder, last_part(given));
+        if (other) {
+            free(path);
+            path = other;
+            status = file_read(AT_FDCWD, path, &bytes);
+        }
+    }
+    if (!status && bytes.len > MOST_FILE_BYTES)
+        status = ERROR_INVALID_DATA;
+    status = status ? status : symbols_parse(bytes.data ? bytes.data : "", bytes.len, ret);
+    *ret_path = path;
+    path = NULL;
+    return status;
+}
+
+static LSTATUS read_symbols(struct planning *planning, struct symbols *ret, char **ret_path)
+{
+    const struct ini_entry *entry = ini_find(planning->ini, "info", "symbolfile");
+    FREE_AUTO char *given = NULL;
+    if (!entry || !entry->value.count) {
+        load_error(planning->load, planning->ini_path, entry ? entry->line : 0,
+                   "symbolfile is missing in [info]: name the .h file beside this one");
+        return ERROR_INVALID_DATA;
+    }
+    LSTATUS status = decoded(planning, entry, LANGUAGE_ENGLISH, &given);
+    if (status || !given)
+        return status ? status : ERROR_INVALID_DATA;
+    status = read_symbol_file(planning, given, ret, ret_path);
+    if (status && status != ERROR_NOT_ENOUGH_MEMORY)
+        load_error(planning->load, planning->ini_path, entry->line,
+                   "the symbol file \"%s\" must lie beside the ini: %s", given,
+                   status_text(status));
+    planning->symbols = ret;
+    planning->symbol_path = *ret_path;
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static LSTATUS read_sections(struct planning *planning)
+{
+    struct symbols symbols = {0};
+    FREE_AUTO char *symbol_path = NULL;
+    LSTATUS status = read_service(planning);
+    status = status ? status : read_languages(planning);
+    status = status ? status : read_symbols(planning, &symbols, &symbol_path);
+    status = status ? status : read_texts(planning);
+    status = status ? status : plan_complete(planning);
+    symbols_done(&symbols);
+    free(planning->used);
+    return !status && planning->load->errors ? ERROR_INVALID_DATA : status;
+}
+
+LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret)
+{
+    BUFFER_AUTO bytes = {0};
+    struct ini ini = {0};
+    *ret = (struct plan){0};
+    struct planning planning = {.load = load, .plan = ret, .ini = &ini, .ini_path = ini_path};
+    LSTATUS status = file_read(AT_FDCWD, ini_path, &bytes);
+    if (!status && bytes.len > MOST_FILE_BYTES)
+        status = ERROR_INVALID_DATA;
+    if (status) {
+        load_error(load, ini_path, 0, "cannot be read: %s", status_text(status));
+        return status;
+    }
+    status = ini_parse(bytes.data ? bytes.data : "", bytes.len, &ini);
+    status = status ? status : read_sections(&planning);
+    ini_done(&ini);
+    if (status)
+        plan_done(ret);
+    return status;
+}

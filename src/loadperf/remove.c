@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Removing a registration: its numbers, its Object List and its texts leave the service's file, and
+ * the file goes when nothing is left in it. What another file says of them is deleted from behind.
+ */
+#include "loadperf/inner.h"
+
+#include <string.h>
+
+struct removal {
+    struct change change;
+    const char *service;
+    struct buffer own, own_left, manual, manual_left;
+    bool own_empty, manual_changed, manual_empty;
+};
+
+static LSTATUS refuse(struct removal *removal, const char *text)
+{
+    load_error(removal->change.load, NULL, 0, "%s: %s", removal->service, text);
+    return ERROR_FILE_NOT_FOUND;
+}
+
+/* ERROR_FILE_NOT_FOUND: this layer has nothing of it to remove. */
+static LSTATUS find(struct removal *removal, opl_load_result *ret)
+{
+    const struct known *known = &removal->change.known;
+    enum registry_layer layer = removal->change.load->layer;
+    struct view view, below = {0};
+    LSTATUS status = view_read(known, removal->service, layer, NULL, &view);
+    if (!status && layer == LAYER_USER)
+        status = view_read(known, removal->service, LAYER_MACHINE, NULL, &below);
+    if (status)
+        return status;
+    bool others = view_has_any(&below);
+    if (others)
+        status = refuse(removal, "is loaded for the machine, not for the user alone");
+    else if (!view_has_any(&view))
+        status = refuse(removal, view.exists ? "is not loaded" : "there is no such service");
+    view_result(&view, removal->service, ret);
+    view_done(&view);
+    view_done(&below);
+    return status;
+}
+
+static LSTATUS compose(struct removal *removal)
+{
+    struct change *change = &removal->change;
+    bool empty;
+    LSTATUS status = change_read(change, change->file.data, &removal->own);
+    status = status ? status
+                    : rewrite_without(&removal->own, removal->service, false, &removal->own_left,
+                                      &removal->own_empty);
+    const struct known_file *manual = known_find(&change->known, change->load->layer, MANUAL_REG);
+    if (status || !manual || !scan_mentions(manual->services, removal->service))
+        return status;
+    status = change_read(change, MANUAL_REG, &removal->manual);
+    status = status ? status
+                    : rewrite_without(&removal->manual, removal->service, false,
+                                      &removal->manual_left, &empty);
+    removal->manual_changed =
+        removal->manual_left.len != removal->manual.len ||
+        memcmp(removal->manual_left.data, removal->manual.data, removal->manual.len) != 0;
+    return status;
+}
+
+/* What files that are not ours still say is deleted by manual.reg, which comes last. */
+static LSTATUS bury_rest(struct removal *removal)
+{
+    struct change *change = &removal->change;
+    enum registry_layer layer = change->load->layer;
+    struct view view;
+    bool empty;
+    const struct replaced replaced[] = {
+        {layer,                                           change->file.data, removal->own_empty ? NULL : &removal->own_left},
+        {removal->manual_changed ? layer : LAYER_VENDOR, MANUAL_REG, &removal->manual_left},
+        {0 }
+    };
+    LSTATUS status = view_read(&change->known, removal->service, layer, replaced, &view);
+    if (status)
+        return status;
+    bool rest = view_has_any(&view);
+    view_done(&view);
+    if (!rest)
+        return ERROR_SUCCESS;
+    if (!removal->manual_changed) {
+        status = change_read(change, MANUAL_REG, &removal->manual);
+        status = status ? status
+                        : rewrite_without(&removal->manual, removal->service, false,
+                                          &removal->manual_left, &empty);
+    }
+    removal->manual_changed = true;
+    return status ? status : rewrite_bury(removal->service, true, &removal->manual_left);
+}
+
+static LSTATUS commit(struct removal *removal)
+{
+    struct change *change = &removal->change;
+    const opl_load_options *options = change->load->options;
+    LSTATUS status = ERROR_SUCCESS;
+    if (removal->own.len) {
+        if (options->written && !removal->own_empty)
+            options->written(options->self, removal->own_left.data, removal->own_left.len);
+        status = change_commit(change, change->file.data,
+                               removal->own_empty ? NULL : &removal->own_left);
+    }
+    if (!status && removal->manual_changed) {
+        if (options->written)
+            options->written(options->self, removal->manual_left.data, removal->manual_left.len);
+        status = change_commit(change, MANUAL_REG, &removal->manual_left);
+    }
+    return status;
+}
+
+static LSTATUS remove_service(struct removal *removal, opl_load_result *ret)
+{
+    LSTATUS status = find(removal, ret);
+    status = status ? status : compose(removal);
+    status = status ? status : bury_rest(removal);
+    status = status ? status : commit(removal);
+    buffer_done(&removal->own);
+    buffer_done(&removal->own_left);
+    buffer_done(&removal->manual);
+    buffer_done(&removal->manual_left);
+    return status;
+}
+
+static void report_removed(const struct removal *removal)
+{
+    uint32_t top = known_top(&removal->change.known, removal->change.load->layer, NULL);
+    event_log(SOURCE, EVENT_REMOVED, removal->service,
+              EVENT_FIELDS(EVENT_NUMBER("LastCounter", top), EVENT_NUMBER("LastHelp", top + 1)),
+              NULL);
+}
+
+DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret)
+{
+    struct load load;
+    struct removal removal = {.service = service};
+    opl_load_result result = {0};
+    load_init(&load, options);
+    if (!service || !*service || strlen(service) >= SERVICE_ROOM || strchr(service, '\\'))
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = change_begin(&removal.change, &load, service);
+    if (!status) {
+        status = remove_service(&removal, &result);
+        if (!status && removal.change.edit)
+            report_removed(&removal);
+        change_end(&removal.change);
+    }
+    strcpy(result.service, service);
+    if (status && status != ERROR_FILE_NOT_FOUND && !load.options->dry_run)
+        load_event(EVENT_REMOVE_FAILED, service, status);
+    result.objects = result.names = result.helps = result.languages = 0;
+    if (!status && ret)
+        *ret = result;
+    return (DWORD)status;
+}
