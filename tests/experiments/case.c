@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One case. The stranger is registered as "Faulty" between the shipped providers and a good
+ * stranger; all three are asked by one query. What must hold: the answer is a sound block with
+ * System and the good stranger's object; Faulty's object is there or not, as kinds.c says; its
+ * event was written, and none about anybody else; it took no longer than the deadline and the start
+ * of helpers on a busy machine; the asking program has everything as it was.
+ */
+#include "case.h"
+
+#include <openperflib/block.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unharmed.h"
+#include "../temp.h"
+
+#define QUERY "2 22222 33332"
+enum { OWN = 22222, UNASKED = 22228, GOOD = 33332, SYSTEM = 2 };
+enum { FIRST_ROOM = 2 << 20, LAST_ROOM = 128 << 20, MARGIN = 4096, ROUNDS = 30 };
+enum { SHORT_MS = 100, LONG_MS = 2000, AMPLE_MS = 20000, BUSY_MS = 8000 };
+
+static unsigned char *data; /* LAST_ROOM and a margin, between pages that nobody may touch */
+static DWORD size, room;
+static FILE *report;
+
+/* ---- before ---- */
+
+static void make_buffer(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = LAST_ROOM + MARGIN + 2 * page;
+    unsigned char *map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    data = map + page;
+    if (map == MAP_FAILED || mprotect(data, LAST_ROOM + MARGIN, PROT_READ | PROT_WRITE))
+        abort();
+}
+
+static const char *library_path(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", getenv("STRANGERS"), name);
+    if (access(path, F_OK) != 0)
+        snprintf(path, sizeof path, "%s/%s", lab_root, name);
+    return path;
+}
+
+/* The head of a library for another kind of machine: i386. */
+static void write_class32(void)
+{
+    static const unsigned char head[4096] = {0x7f, 'E',      'L',      'F',      1,        1,
+                                             1,    [16] = 3, [18] = 3, [20] = 1, [40] = 52};
+    char path[128];
+    snprintf(path, sizeof path, "%s/class32.so", lab_root);
+    FILE *file = fopen(path, "w");
+    if (!file || fwrite(head, sizeof head, 1, file) != 1 || fclose(file))
+        abort();
+}
+
+static void write_files(void)
+{
+    char text[128], own[16];
+    temp_write(lab_root, "text.so", "This is no library.\n");
+    temp_write(lab_root, "empty.so", "");
+    write_class32();
+    snprintf(text, sizeof text, "%s/folder.so", lab_root);
+    snprintf(own, sizeof own, "%d", getpid());
+    temp_write(lab_root, "client", own);
+    if (mkdir(text, 0755))
+        abort();
+}
+
+static bool hangs_early(const struct kind *kind)
+{
+    return kind->library || (kind->open && strcmp(kind->open, "open_fine") != 0);
+}
+
+static void set_deadlines(const struct kind *kind)
+{
+    const char *key = lab_performance("Faulty");
+    DWORD deadline = kind->flags & HANGS ? SHORT_MS : kind->flags & HANGS_LONG ? LONG_MS : AMPLE_MS;
+    lab_set_dword(key, "Open Timeout", hangs_early(kind) ? deadline : AMPLE_MS);
+    lab_set_dword(key, "Collect Timeout", hangs_early(kind) ? AMPLE_MS : deadline);
+    key = lab_performance("Good");
+    lab_set_dword(key, "Open Timeout", AMPLE_MS);
+    lab_set_dword(key, "Collect Timeout", AMPLE_MS);
+}
+
+static void register_both(const struct kind_table *table, const struct kind *kind, int isolation)
+{
+    char collect[64];
+    snprintf(collect, sizeof collect, "%s%s", table->prefix, kind->name);
+    lab_register(&(struct lab_service){
+        "Faulty", library_path(kind->library ? kind->library : table->library),
+        kind->open ? kind->open : "lie_open", kind->collect ? kind->collect : collect,
+        kind->close ? kind->close : "lie_close", "22222", isolation});
+    lab_register(&(struct lab_service){"Good", getenv("SECOND_RECORDER"), "record_open",
+                                       "record_object", "record_close", "33332", isolation});
+    set_deadlines(kind);
+}
+
+/* What the program or the library prints goes to two files, which must stay empty. */
+static void redirect_output(void)
+{
+    static const char *const names[] = {"out", "err"};
+    char path[128];
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", lab_root, names[i]);
+        int file = open(path, O_RDWR | O_CREAT | O_APPEND, 0644);
+        if (file < 0 || dup2(file, STDOUT_FILENO + i) < 0 || close(file))
+            abort();
+    }
+}
+
+/* ---- asking ---- */
+
+static LSTATUS ask(void)
+{
+    LSTATUS status;
+    room = FIRST_ROOM / 2;
+    do {
+        room *= 2;
+        memset(data + room, 0xc5, MARGIN);
+        size = room;
+        status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, QUERY, NULL, NULL, data, &size);
+        for (int i = 0; i < MARGIN; i++)
+            if (data[room + (DWORD)i] != 0xc5) {
+                fprintf(report, "byte %d behind the caller's buffer was written\n", i);
+                break;
+            }
+    } while (status == ERROR_MORE_DATA && room < LAST_ROOM);
+    return status;
+}
+
+/* Walks everything, which reads everything; the first damage that it met. */
+static opl_block_fault walk(void)
+{
+    opl_block block;
+    opl_object_view object = {0};
+    char name[256];
+    ULONGLONG number;
+    opl_block_init(&block, data, size);
+    while (opl_block_next_object(&block, &object)) {
+        opl_instance_view instance = {0};
+        while (opl_object_next_instance(&block, &object, &instance)) {
+            opl_counter_view counter = {0};
+            opl_instance_name(&block, &object, &instance, name, sizeof name);
+            while (opl_object_next_counter(&block, &object, &counter))
+                opl_counter_number(&block, &instance, &counter, &number);
+        }
+    }
+    return block.fault;
+}
+
+static bool answered(DWORD index)
+{
+    opl_block block;
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    return opl_block_init(&block, data, size) == OPL_BLOCK_GOOD &&
+           opl_block_find_object(&block, index, &object) && object.type.NumCounters > 0 &&
+           (index != GOOD || opl_object_next_instance(&block, &object, &instance));
+}
+
+static void check_others(const char *when, bool sound)
+{
+    if (!answered(SYSTEM))
+        fprintf(report, "%s: System is missing\n", when);
+    if (sound && !answered(GOOD))
+        fprintf(report, "%s: the good stranger's object is missing\n", when);
+    opl_block_fault fault = walk();
+    if (sound && fault)
+        fprintf(report, "%s: damaged: %s\n", when, opl_block_fault_text(fault));
+}
+
+/* At level 1 what is delivered adds up, but names and values may lie outside their places. */
+static bool is_sound(const struct kind *kind, int level)
+{
+    return level == 1 ? kind->at[0].kept != EITHER || kind->flags & SOUND
+                      : kind->at[level - 1].kept != EITHER;
+}
+
+static long long timed_ask(const char *when, const struct kind *kind, int level)
+{
+    long long start = lab_now_ms();
+    LSTATUS status = ask();
+    long long took = lab_now_ms() - start;
+    if (status)
+        fprintf(report, "%s: status %d\n", when, (int)status);
+    else
+        check_others(when, is_sound(kind, level));
+    if (took > BUSY_MS)
+        fprintf(report, "%s: took %lld ms\n", when, took);
+    return took;
+}
+
+/* ---- judging ---- */
+
+static void check_kept(const struct outcome *wanted)
+{
+    bool kept = answered(OWN) || answered(UNASKED);
+    if (wanted->kept != EITHER && kept != (wanted->kept == KEPT))
+        fprintf(report, "its data is %s\n", kept ? "kept" : "dropped");
+}
+
+static void check_event(const struct outcome *wanted)
+{
+    const char *ids = lab_events("Faulty", false);
+    bool right = wanted->event == WHATEVER ? true
+                 : wanted->event == NONE   ? !*ids
+                 : wanted->event == SOME
+                     ? *ids != '\0'
+                     : lab_has_event("Faulty", wanted->event) ||
+                           (wanted->or_event && lab_has_event("Faulty", wanted->or_event));
+    if (!right)
+        fprintf(report, "wanted event %d, there is: %s\n", wanted->event,
+                *lab_events("Faulty", false) ? lab_read("events") : "none");
+}
+
+/* Return codes and lengths inside the buffer never disable. */
+static void check_disabled(const struct kind *kind, const struct outcome *wanted)
+{
+    bool disabled = lab_get_dword(lab_performance("Faulty"), "Disable Performance Counters") == 1;
+    bool harmless = wanted->event == NONE || wanted->event == 1003 || wanted->event == 1004 ||
+                    wanted->event == 1008 || wanted->event == 1014 || wanted->event == 1016 ||
+                    wanted->event == 1019 || wanted->event == 2000;
+    if (kind->flags & DISABLES && wanted->kept == DROPPED) {
+        if (!disabled)
+            fprintf(report, "it is not disabled\n");
+    } else if (harmless && disabled && !(kind->flags & DISABLES)) {
+        fprintf(report, "it is disabled\n");
+    }
+}
+
+static void check_notes(const struct kind *kind)
+{
+    const char *notes = lab_read("notes");
+    if (!strstr(notes, "second Collect \"" QUERY "\""))
+        fprintf(report, "the good stranger was asked something else:\n%s", notes);
+    if (kind->flags & REFUSED && (!strstr(notes, "refused") || strstr(notes, "allowed")))
+        fprintf(report, "what it tried was not refused:\n%s", notes);
+}
+
+static void check_silence(void)
+{
+    char all[4096];
+    snprintf(all, sizeof all, "%s", lab_events(NULL, true));
+    if (strcmp(all, lab_events("Faulty", true)) != 0)
+        fprintf(report, "there are events about others:\n%s", lab_read("events"));
+    if (*lab_read("out") || *lab_read("err"))
+        fprintf(report, "something was printed: %s%.2000s\n", lab_read("out"), lab_read("err"));
+}
+
+/* Delivered bytes are the caller's: they are whole, and nobody changes them any more. */
+static void ask_again_and_again(const struct kind *kind, int level)
+{
+    static unsigned char copy[FIRST_ROOM];
+    for (int i = 0; i < ROUNDS; i++) {
+        timed_ask("asked again", kind, level);
+        if (size > sizeof copy)
+            return;
+        memcpy(copy, data, size);
+        usleep(2000);
+        if (memcmp(copy, data, size) != 0)
+            fprintf(report, "the delivered data changed\n");
+    }
+}
+
+static void close_key(void)
+{
+    long long start = lab_now_ms();
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    if (lab_now_ms() - start > BUSY_MS)
+        fprintf(report, "closing took %lld ms\n", lab_now_ms() - start);
+}
+
+static void observe(const struct kind *kind, int level)
+{
+    const struct outcome *wanted = &kind->at[level - 1];
+    timed_ask("first query", kind, level);
+    check_kept(wanted);
+    if (!(kind->flags & AT_CLOSE))
+        check_event(wanted);
+    long long took = timed_ask("second query", kind, level);
+    if (kind->flags & HANGS_LONG && took > LONG_MS / 2)
+        fprintf(report, "the second query waited again: %lld ms\n", took);
+    if (kind->flags & SOUND)
+        ask_again_and_again(kind, level);
+    check_disabled(kind, wanted);
+    check_notes(kind);
+    close_key();
+    if (kind->flags & AT_CLOSE)
+        check_event(wanted);
+    check_silence();
+}
+
+void case_run(const struct kind_table *table, const struct kind *kind, int isolation, int level,
+              FILE *file)
+{
+    report = file;
+    make_buffer();
+    write_files();
+    redirect_output();
+    register_both(table, kind, isolation);
+    lab_set_dword(LAB_PERFLIB, "ExtCounterTestLevel", (DWORD)level);
+    unharmed_begin();
+    observe(kind, level);
+    unharmed_end(report);
+}

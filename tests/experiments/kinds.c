@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What strangers do wrong, one row for each kind: what Collect (or Open, Close, the library) does,
+ * and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is written (D.4,
+ * D.5, docs/experiments.md). All of it holds while System and another stranger answer the same
+ * query as ever. docs/strangers.md is printed from here.
+ */
+#include "kinds.h"
+
+/* clang-format off */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define K(event) {KEPT, event, 0}
+#define D(event) {DROPPED, event, 0}
+#define D2(event, or_event) {DROPPED, event, or_event}
+#define ANY {EITHER, WHATEVER, 0}
+#define NO {NOT_RUN, 0, 0}
+/* the same at every level; by all checks only; at all levels that have guards */
+#define ALWAYS(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__}
+#define ALL_CHECKS(...) {__VA_ARGS__, ANY, ANY, ANY}
+#define GUARDED(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, NO}
+
+static const struct kind lies[] = {
+    {"good", "answers well", ALWAYS(K(NONE)), 0},
+    {"nothing", "has nothing to say", ALWAYS(D(NONE)), 0},
+    {"forgets", "returns success and leaves all outputs as they were (C45)", {D(2000), D(2000), ANY, ANY}, DISABLES},
+    {"error_31", "returns ERROR_GEN_FAILURE", ALWAYS(D(1014)), 0},
+    {"error_5", "returns ERROR_ACCESS_DENIED", ALWAYS(D(1014)), 0},
+    {"error_with_data", "returns an error and data", ALWAYS(D(1014)), 0},
+    {"error_ntstatus", "returns 0xC0000005", ALWAYS(D(1014)), 0},
+    {"error_minus_1", "returns -1", ALWAYS(D(1014)), 0},
+    {"more_data", "returns ERROR_MORE_DATA, however much it is given", ALWAYS(D(SOME)), 0},
+    {"more_data_with_data", "returns ERROR_MORE_DATA and data", ALWAYS(D(SOME)), 0},
+
+    {"length_plus_8", "says 8 bytes more than it wrote; the pointer is right", {K(2000), K(2000), ANY, ANY}, 0},
+    {"length_minus_8", "says 8 bytes less; the pointer is right", {K(2000), K(2000), ANY, ANY}, 0},
+    {"length_0", "says no bytes; the pointer is right", {K(2000), K(2000), ANY, ANY}, 0},
+    {"length_3", "says 3 bytes; the pointer is right", {K(2000), K(2000), ANY, ANY}, 0},
+    {"length_negative", "says 0x80000000 bytes; the pointer is right", {K(2000), K(2000), ANY, ANY}, 0},
+    {"length_enormous", "says 0xffffffff bytes; the pointer is right", {K(2000), K(2000), ANY, ANY}, 0},
+    {"pointer_plus_8", "moves the pointer 8 bytes too far", {D(2000), D(2000), ANY, ANY}, 0},
+    {"pointer_stays", "forgets to move the pointer", {D(2000), D(2000), ANY, ANY}, DISABLES},
+    {"pointer_null", "returns a NULL pointer", GUARDED(D(1013)), 0},
+    {"pointer_1", "returns the pointer 1", GUARDED(D(1013)), 0},
+    {"pointer_minus_1", "returns the pointer -1", GUARDED(D(1013)), 0},
+    {"pointer_below", "returns a pointer 8 bytes below the buffer", GUARDED(D2(1013, 2000)), 0},
+    {"pointer_far_below", "returns a pointer 64 MiB below the buffer", GUARDED(D(1013)), 0},
+    {"pointer_elsewhere", "returns a pointer into memory of its own", GUARDED(D2(1013, 2000)), 0},
+    {"pointer_in_guard", "returns a pointer into the guard above", GUARDED(D(1001)), 0},
+    {"pointer_behind_guard", "returns a pointer behind the guard", GUARDED(D(1013)), 0},
+    {"pointer_far_above", "returns a pointer 2 GiB above", GUARDED(D(1013)), 0},
+    {"claim_odd", "claims one byte more, pointer and length agree", GUARDED(D(1016)), 0},
+    {"claim_plus_2", "claims two bytes more", GUARDED(D(1016)), 0},
+    {"claim_room", "claims the whole room for one small object", {D(1003), NO, NO, NO}, 0},
+    {"claim_8_more_than_room", "claims 8 bytes more than the room", GUARDED(D(1001)), 0},
+    {"claim_guard_too", "claims room and guard and 8 bytes more", GUARDED(D(1013)), 0},
+    {"claim_enormous", "claims 4 GiB", GUARDED(D(1013)), 0},
+    {"claim_4_bytes", "claims 4 bytes, which are no object", ALL_CHECKS(D(SOME)), 0},
+    {"claim_half", "claims half of the object", ALL_CHECKS(D(1003)), 0},
+    {"multiple_of_4", "answers well in a multiple of 4 that is none of 8", {K(1016), K(WHATEVER), K(WHATEVER), ANY}, 0},
+
+    {"objects_0", "counts 0 objects", ALL_CHECKS(D(1003)), 0},
+    {"objects_2", "counts 2 objects where 1 is", ALL_CHECKS(D(1003)), 0},
+    {"objects_minus_1", "counts -1 objects", ALL_CHECKS(D(1003)), 0},
+    {"objects_enormous", "counts 2,147,483,647 objects", ALL_CHECKS(D(1003)), 0},
+
+    {"total_0", "TotalByteLength 0: the object follows itself", ALL_CHECKS(D(1003)), 0},
+    {"total_8", "TotalByteLength 8: shorter than its head", ALL_CHECKS(D(1003)), 0},
+    {"total_odd", "TotalByteLength one byte short", ALL_CHECKS(D(1003)), 0},
+    {"total_plus_8", "TotalByteLength 8 too long", ALL_CHECKS(D(1003)), 0},
+    {"total_minus_8", "TotalByteLength 8 too short", ALL_CHECKS(D(1003)), 0},
+    {"total_negative", "TotalByteLength 0x80000000", ALL_CHECKS(D(1003)), 0},
+    {"total_enormous", "TotalByteLength 0xfffffff8", ALL_CHECKS(D(1003)), 0},
+    {"definition_0", "DefinitionLength 0", ALL_CHECKS(D(1019)), 0},
+    {"definition_60", "DefinitionLength 60: shorter than the head", ALL_CHECKS(D(1019)), 0},
+    {"definition_plus_8", "DefinitionLength 8 too long", ALL_CHECKS(D(1019)), 0},
+    {"definition_enormous", "DefinitionLength 0xffffffff", ALL_CHECKS(D(1019)), 0},
+    {"header_0", "HeaderLength 0", ALL_CHECKS(D(1019)), 0},
+    {"header_60", "HeaderLength 60", ALL_CHECKS(D(1019)), 0},
+    {"header_enormous", "HeaderLength 0x7fffffff", ALL_CHECKS(D(1019)), 0},
+    {"counters_0", "NumCounters 0 where 1 is", ALL_CHECKS(D(1019)), 0},
+    {"counters_2", "NumCounters 2 where 1 is", ALL_CHECKS(D(1019)), 0},
+    {"counters_minus_1", "NumCounters -1", ALL_CHECKS(D(1019)), 0},
+    {"counters_enormous", "NumCounters 0x40000000", ALL_CHECKS(D(1019)), 0},
+    {"instances_0", "NumInstances 0: bytes that nobody uses behind the definitions", ALWAYS(K(NONE)), 0},
+    {"instances_2", "NumInstances 2 where 1 is", ALL_CHECKS(D(1004)), 0},
+    {"instances_minus_4", "NumInstances -4", ALL_CHECKS(D(SOME)), 0},
+    {"instances_enormous", "NumInstances 2,147,483,647", ALL_CHECKS(D(1004)), 0},
+    {"code_page_enormous", "a code page that does not exist", ALWAYS(K(NONE)), 0},
+
+    {"counter_length_0", "a definition of 0 bytes: it follows itself", ALL_CHECKS(D(1019)), 0},
+    {"counter_length_39", "a definition of 39 bytes", ALL_CHECKS(D(1019)), 0},
+    {"counter_length_enormous", "a definition of 4 GiB", ALL_CHECKS(D(1019)), 0},
+    {"counter_outside", "CounterOffset outside its block", ALL_CHECKS(ANY), 0},
+    {"counter_offset_negative", "CounterOffset 0x80000000", ALL_CHECKS(ANY), 0},
+    {"counter_size_enormous", "CounterSize 0x7fffffff", ALL_CHECKS(ANY), 0},
+    {"counter_type_unknown", "a counter type without meaning", ALWAYS(K(NONE)), 0},
+
+    {"instance_length_0", "an instance of 0 bytes: it follows itself", ALL_CHECKS(D(1004)), 0},
+    {"instance_length_8", "an instance of 8 bytes", ALL_CHECKS(D(1004)), 0},
+    {"instance_length_plus_8", "an instance 8 bytes too long", ALL_CHECKS(D(1004)), 0},
+    {"instance_length_negative", "an instance of 0x80000000 bytes", ALL_CHECKS(D(1004)), 0},
+    {"instance_length_enormous", "an instance of 0xfffffff8 bytes", ALL_CHECKS(D(1004)), 0},
+    {"block_length_0", "a counter block of 0 bytes", ALL_CHECKS(D(1004)), 0},
+    {"block_length_2", "a counter block of 2 bytes", ALL_CHECKS(D(1004)), 0},
+    {"block_length_plus_8", "a counter block 8 bytes too long", ALL_CHECKS(D(1004)), 0},
+    {"block_length_enormous", "a counter block of 4 GiB", ALL_CHECKS(D(1004)), 0},
+    {"name_outside", "a name outside its instance", ALL_CHECKS(ANY), 0},
+    {"name_offset_negative", "NameOffset 0x80000000", ALL_CHECKS(ANY), 0},
+    {"name_length_enormous", "NameLength 0x7ffffffe", ALL_CHECKS(ANY), 0},
+    {"name_without_end", "a name without terminator", ALWAYS(K(NONE)), 0},
+    {"name_odd_length", "a name of 3.5 characters", ALL_CHECKS(ANY), 0},
+    {"name_not_utf16", "a name of lone surrogates", ALWAYS(K(NONE)), 0},
+    {"parent_out_of_range", "a parent instance that does not exist", ALWAYS(K(NONE)), 0},
+    {"parent_is_itself", "an instance that is its own parent", ALWAYS(K(NONE)), 0},
+    {"unique_id", "an instance named by a number", ALWAYS(K(NONE)), 0},
+
+    {"unasked_object", "gives an object that nobody asked for", ALWAYS(K(NONE)), 0},
+    {"slack_4", "leaves 4 bytes unused behind the last instance", ALWAYS(K(NONE)), 0},
+    {"slack_8", "leaves 8 bytes unused behind the last instance", ALL_CHECKS(D(1004)), 0},
+    {"unaligned_large", "puts an 8-byte value at an odd offset", ALWAYS(K(NONE)), 0},
+    {"two_objects", "gives its object twice", ALWAYS(K(NONE)), 0},
+    {"fills_the_room", "uses all of its room to write to, not to answer", GUARDED(K(NONE)), 0},
+
+    {"writes_4_below", "writes below the buffer", {D(1002), D(1002), ANY, NO}, 0},
+    {"writes_1024_below", "writes over the guard below", {D(1002), D(1002), ANY, NO}, 0},
+    {"writes_4_above", "writes above the buffer", {D(1002), D(1002), ANY, NO}, 0},
+    {"writes_1024_above", "writes over the guard above", {D(1002), D(1002), ANY, NO}, 0},
+    {"writes_the_first_guard_byte", "writes the first byte of the guard below", {D(1002), D(1002), ANY, NO}, 0},
+    {"writes_the_last_guard_byte", "writes the last byte of the guard above", {D(1002), D(1002), ANY, NO}, 0},
+    {"writes_over_the_query", "writes over the query string it was given", ALWAYS(K(NONE)), 0},
+};
+
+/* What a library does to its process is the same at every level. */
+#define DEED(name, what, outcome, flags) \
+    {name, what, GUARDED(outcome), flags, "open_fine", NULL, "close_fine", NULL}
+#define OPEN(name, what, outcome, flags) \
+    {"open_" name, "Open " what, GUARDED(outcome), flags, "open_" name, "deed_sleeps_50_ms", "close_fine", NULL}
+#define CLOSE(name, what, outcome, flags) \
+    {"close_" name, "Close " what, GUARDED(outcome), flags, "open_fine", "deed_sleeps_50_ms", "close_" name, NULL}
+
+static const struct kind deeds[] = {
+    DEED("crash", "writes to address 0", D(1010), 0),
+    DEED("jumps_wild", "calls address 8", D(1010), 0),
+    DEED("divides_by_0", "divides by 0", D(1010), 0),
+    DEED("illegal_instruction", "executes an illegal instruction", D(1010), 0),
+    DEED("aborts", "calls abort", D(1010), 0),
+    DEED("exits", "calls exit(0)", D(1010), 0),
+    DEED("exits_at_once", "calls _exit(3)", D(1010), 0),
+    DEED("kills_itself", "sends itself SIGKILL", D(1010), 0),
+    DEED("overflows_the_stack", "calls itself for ever", D(1010), 0),
+    DEED("eats_memory", "allocates 1.5 GiB and fills it", ANY, 0),
+    DEED("unloads_itself", "unloads its own library", ANY, 0),
+    DEED("jumps_out", "longjmps into a frame that is gone", ANY, HANGS),
+    DEED("ends_its_thread", "calls pthread_exit", D2(1010, 1015), HANGS),
+    DEED("frees_the_buffer", "frees the buffer", D(1010), 0),
+    DEED("unmaps_the_buffer", "unmaps the buffer", D(1010), 0),
+    DEED("protects_the_buffer", "makes the buffer unreadable", D(1010), 0),
+    DEED("strict_seccomp", "forbids itself all system calls", ANY, HANGS),
+    DEED("writes_far_below", "writes 256 MiB below the buffer", ANY, 0),
+    DEED("writes_far_above", "writes 256 MiB above the buffer", ANY, 0),
+    OPEN("crash", "writes to address 0", D(1009), 0),
+    OPEN("exits", "calls exit(0)", D(1009), 0),
+    OPEN("denied", "returns ERROR_ACCESS_DENIED (C57)", D(1008), 0),
+    CLOSE("crash", "writes to address 0", K(1011), AT_CLOSE),
+    CLOSE("exits", "calls exit(0)", K(1011), AT_CLOSE),
+    CLOSE("fails", "returns ERROR_GEN_FAILURE", K(WHATEVER), AT_CLOSE),
+
+    DEED("loops", "loops for ever", D(1015), HANGS),
+    DEED("loops_deaf", "blocks and ignores all signals and loops for ever", D(1015), HANGS),
+    DEED("sleeps", "sleeps for ever", D(1015), HANGS_LONG),
+    DEED("stops_itself", "sends itself SIGSTOP", D(1015), HANGS),
+    DEED("becomes_another_program", "executes another program", D2(1010, 1015), HANGS),
+    DEED("sleeps_50_ms", "takes 50 ms", K(NONE), 0),
+    OPEN("loops", "loops for ever", D(2002), HANGS),
+    OPEN("sleeps", "sleeps for ever", D(2002), HANGS_LONG),
+    CLOSE("loops", "loops for ever", K(WHATEVER), AT_CLOSE),
+    CLOSE("sleeps", "sleeps for ever", K(WHATEVER), AT_CLOSE),
+
+    DEED("closes_all", "closes all descriptors", ANY, HANGS),
+    DEED("replaces_all", "puts /dev/zero in place of all descriptors", ANY, HANGS),
+    DEED("writes_to_all", "writes junk to all descriptors", ANY, HANGS),
+    DEED("truncates_all", "truncates all descriptors, the shared memory too", K(NONE), REFUSED),
+    DEED("scribbles_ones", "fills all shared memory with ones", ANY, HANGS),
+    DEED("scribbles_zeros", "fills all shared memory with zeros", ANY, HANGS),
+    DEED("scribbles_and_dies", "scribbles over shared memory and exits", ANY, HANGS),
+    DEED("scribbles_and_sleeps", "scribbles over shared memory and sleeps for ever", ANY, HANGS),
+    DEED("scribbles_in_a_thread", "scribbles over shared memory for 300 ms in a thread", ANY, HANGS | SOUND),
+    DEED("prints", "prints half a megabyte", K(NONE), 0),
+    DEED("prints_errors", "prints to standard error", K(NONE), 0),
+    DEED("reads_input", "reads standard input to its end", K(NONE), 0),
+
+    DEED("changes_during", "changes its answer while it is checked", ANY, SOUND),
+    DEED("changes_after", "changes its answer long after it was given", ANY, SOUND),
+    DEED("leaves_threads", "leaves three busy threads running", K(NONE), 0),
+    DEED("leaves_a_child", "forks a child that scribbles over all that is shared", ANY, HANGS),
+    DEED("leaves_many_children", "forks 100 children", ANY, 0),
+    DEED("child_dies", "forks a child that dies", K(NONE), 0),
+
+    DEED("handles_signals", "sets a handler for every signal", K(NONE), 0),
+    DEED("ignores_signals", "ignores every signal", K(NONE), 0),
+    DEED("blocks_signals", "blocks every signal", K(NONE), 0),
+    DEED("limits_descriptors", "allows itself no descriptors", K(NONE), 0),
+    DEED("limits_memory", "allows itself no memory", K(NONE), 0),
+    DEED("limits_files", "allows itself no file sizes", K(NONE), 0),
+    DEED("limits_processes", "allows itself no processes", K(NONE), 0),
+    DEED("changes_folder", "changes folder and umask", K(NONE), 0),
+    DEED("changes_environment", "clears the environment", K(NONE), 0),
+    DEED("changes_locale", "sets another locale", K(NONE), 0),
+    DEED("changes_user", "becomes another user", ANY, 0),
+    DEED("lowers_priority", "lowers its priority", K(NONE), 0),
+    DEED("sets_a_timer", "sets a timer that kills", ANY, 0),
+    DEED("changes_its_name", "calls itself init and cannot be inspected", K(NONE), 0),
+
+    DEED("kills_its_group", "kills its process group", ANY, 0),
+    DEED("kills_its_parent", "kills its parent", K(NONE), REFUSED),
+    DEED("kills_the_client", "kills the asking process", K(NONE), REFUSED),
+    DEED("kills_the_client_by_thread", "kills the asking process by tgkill", K(NONE), REFUSED),
+    DEED("kills_the_client_by_descriptor", "kills the asking process by pidfd", K(NONE), REFUSED),
+    DEED("queues_a_signal", "kills the asking process by sigqueue", K(NONE), REFUSED),
+    DEED("traces_the_client", "traces the asking process", K(NONE), REFUSED),
+    DEED("writes_into_the_client", "writes into the asking process's memory", K(NONE), REFUSED),
+    DEED("mounts", "mounts a file system", K(NONE), REFUSED),
+    DEED("uses_bpf", "calls bpf", K(NONE), REFUSED),
+    DEED("loads_a_module", "loads a kernel module", K(NONE), REFUSED),
+};
+
+#define LOAD(name, what, outcome, flags) \
+    {name, what, GUARDED(outcome), flags, NULL, "lie_good", NULL, "broken-" name ".so"}
+
+static const struct kind loads[] = {
+    LOAD("construct_crash", "the library's constructor writes to address 0", D(1023), 0),
+    LOAD("construct_exit", "the constructor calls exit(0)", D(1023), 0),
+    LOAD("construct_sleep", "the constructor sleeps for ever", D2(2002, 1023), HANGS),
+    LOAD("attach_crash", "DllMain writes to address 0 when attached", D(SOME), 0),
+    LOAD("attach_refuse", "DllMain returns FALSE", D(1023), 0),
+    LOAD("attach_sleep", "DllMain sleeps for ever", D(SOME), HANGS),
+    LOAD("detach_crash", "DllMain writes to address 0 when detached", K(WHATEVER), AT_CLOSE),
+    LOAD("detach_sleep", "DllMain sleeps for ever when detached", K(WHATEVER), AT_CLOSE),
+    LOAD("destruct_crash", "the destructor writes to address 0", K(WHATEVER), AT_CLOSE),
+    LOAD("destruct_exit", "the destructor calls _exit", K(WHATEVER), AT_CLOSE),
+    LOAD("undefined", "the library needs a function that is nowhere", D2(1023, 1010), 0),
+    {"throws", "Collect throws a C++ exception", {D(1010), D(1010), D(1010), NO}, CPP, NULL, "lie_good", NULL, "thrower.so"},
+};
+
+#define MISSING {EITHER, 1007, 0}
+#define FILE_ROW(name, what, outcome) {name, what, ALWAYS(outcome), 0, NULL, "lie_good", NULL, name}
+
+static const struct kind files[] = {
+    FILE_ROW("missing.so", "the library does not exist", D(1023)),
+    FILE_ROW("text.so", "the library is a text file", D(1023)),
+    FILE_ROW("empty.so", "the library is an empty file", D(1023)),
+    FILE_ROW("folder.so", "the library is a folder", D(1023)),
+    FILE_ROW("class32.so", "the library is for 32 bits", D(1021)),
+    {"no_open", "Open is not in the library", ALWAYS(D(1005)), 0, "nowhere", "lie_good", NULL, NULL},
+    {"no_collect", "Collect is not in the library", ALWAYS(D(1006)), 0, NULL, "nowhere", NULL, NULL},
+    {"no_close", "Close is not in the library", ALWAYS(MISSING), 0, NULL, "lie_good", "nowhere", NULL},
+    {"empty_collect", "the name of Collect is empty", ALWAYS(D(SOME)), 0, NULL, "", NULL, NULL},
+};
+
+const struct kind_table kind_tables[] = {
+    {"What Collect says", "lies.so", "lie_", 1, lies, COUNT(lies)},
+    {"What the library is", "lies.so", "lie_", 1, files, COUNT(files)},
+    {"What the library does when it is loaded and unloaded", "lies.so", "lie_", 0, loads, COUNT(loads)},
+    {"What the library does", "deeds.so", "deed_", 0, deeds, COUNT(deeds)},
+};
+const size_t kind_table_count = COUNT(kind_tables);
+/* clang-format on */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What the strangers share: a right answer to spoil, and notes in $OPENPERFLIB_ROOT/notes. */
+#ifndef OPL_EXPERIMENTS_STRANGER_H
+#define OPL_EXPERIMENTS_STRANGER_H
+
+#include <openperflib/build.h>
+#include <openperflib/windows.h>
+#include <openperflib/winperf.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __declspec(dllexport)
+#define COLLECT(name) EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+enum { STRANGER_OBJECT = 22222 };
+
+/* Where the parts of the answer lie: one object, one counter, one instance called "one". */
+enum { OBJECT = 0, DEFINITION = 64, INSTANCE = 104, BLOCK = 136, ANSWER_SIZE = 144 };
+
+static inline void stranger_note(const char *text)
+{
+    char path[256], line[128];
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    snprintf(path, sizeof path, "%s/notes", root ? root : "/nonexistent");
+    int length = snprintf(line, sizeof line, "%s\n", text);
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file >= 0 && write(file, line, (size_t)length) == length)
+        close(file);
+}
+
+static inline DWORD stranger_answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    static const opl_build_counter counter = {22224, 22225, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0};
+    static const opl_build_object_info object = {
+        .name_index = STRANGER_OBJECT, .help_index = 22223, .default_counter = 0};
+    opl_build build;
+    opl_build_init(&build, *data, *bytes);
+    opl_build_object(&build, &object, &counter, 1);
+    opl_build_instance(&build, "one");
+    opl_build_dword(&build, 0, 42);
+    return opl_build_collect(&build, data, bytes, types);
+}
+
+static inline void stranger_put(unsigned char *at, DWORD value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+static inline DWORD stranger_get(const unsigned char *at)
+{
+    DWORD value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+#endif
