@@ -128,20 +128,24 @@ static void write_processes(const char *folder, const char *file, int seconds,
 int main(int argc, char **argv)
 {
     static const struct process first[] = {
-        {"sh",     10, 133999999000000000, 5000000 },
-        {"sh",     11, 133999999000000000, 90000000},
-        {"worker", 12, 133999999000000000, 70000000},
+        {"sh",                 10, 133999999000000000, 5000000  },
+        {"sh",                 11, 133999999000000000, 90000000 },
+        {"worker",             12, 133999999000000000, 70000000 },
+        {"kworker/0:1-events", 14, 133999999000000000, 10000000 },
+        {"_Total",             0,  134000000000000000, 175000000},
     };
     static const struct process second[] = {
-        {"sh",     11, 133999999000000000, 95000000}, /* the first sh is gone: moved up */
-        {"worker", 12, 134000000005000000, 80000000}, /* another process, the number used again */
-        {"sh",     13, 134000000005000000, 1000    }, /* new */
+        {"sh",          11, 133999999000000000, 95000000 }, /* the first sh is gone: moved up */
+        {"worker",      12, 134000000005000000, 80000000 }, /* another process, the number used again */
+        {"sh",          13, 134000000005000000, 1000     }, /* new */
+        {"kworker/0:1", 14, 133999999000000000, 12000000 }, /* the same with other work */
+        {"_Total",      0,  134000000010000000, 187001000}, /* its start is always now */
     };
     if (argc != 2)
         return 2;
     write_texts(argv[1]);
     write_names(argv[1]);
-    write_processes(argv[1], "first.perf", 0, first, 3);
-    write_processes(argv[1], "second.perf", 1, second, 3);
+    write_processes(argv[1], "first.perf", 0, first, 5);
+    write_processes(argv[1], "second.perf", 1, second, 5);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One object of a picture: counters, instances, and for each instance the same one in an older
- * picture. The same is: equal name, parent and UniqueID, and equal values of the counters that tell
- * twins apart (a process's number and start, a thread's number); among equals, order decides.
+ * picture. What has a number and a start (a process, a thread) is known by them, whatever it is
+ * called by now; all else by equal name, parent, UniqueID and numbers; among equals, order decides.
  */
 #include "view.h"
 
@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* Title indices of values that belong to an instance's identity, wherever they occur. */
-static const uint32_t identity_counters[] = {
-    784, /* ID Process */
-    804, /* ID Thread */
-    684, /* Elapsed Time: raw, it is the start */
+enum { TELLER_NUMBER, TELLER_START, TELLER_THREAD, TELLERS, NAME_ROOM = 2048 };
+static const uint32_t teller_titles[TELLERS] = {
+    [TELLER_NUMBER] = 784, /* ID Process */
+    [TELLER_START] = 684,  /* Elapsed Time: raw, it is the start */
+    [TELLER_THREAD] = 804, /* ID Thread */
 };
-enum { IDENTITIES = sizeof identity_counters / sizeof *identity_counters, NAME_ROOM = 2048 };
 
 const char *view_text(const struct view_object *object, size_t offset)
 {
@@ -148,29 +148,41 @@ static bool parent_name(struct picture *picture, struct parents *parents,
     return true;
 }
 
-/* What tells this instance from all others, as text. */
-static void identity(struct picture *picture, const opl_instance_view *instance, const char *path,
-                     const opl_counter_view *tellers, char *out, size_t room)
+static void read_tellers(struct picture *picture, const opl_instance_view *instance,
+                         const opl_counter_view *tellers, ULONGLONG values[TELLERS])
 {
-    int used = snprintf(out, room, "%s\x1f%d", path, instance->definition.UniqueID);
-    for (size_t i = 0; i < IDENTITIES; i++) {
-        ULONGLONG value = 0;
+    for (size_t i = 0; i < TELLERS; i++) {
+        values[i] = 0;
         if (tellers[i].offset)
-            opl_counter_number(&picture->block, instance, &tellers[i], &value);
-        if (used > 0 && (size_t)used < room)
-            used +=
-                snprintf(out + used, room - (size_t)used, "\x1f%llx", (unsigned long long)value);
+            opl_counter_number(&picture->block, instance, &tellers[i], &values[i]);
     }
 }
 
+/* What tells this instance from all others, as text. A process may change its name (kernel workers
+ * do with their work), and number 0 is no process: Idle and _Total, whose start is always now. */
+static void identity(struct picture *picture, const opl_instance_view *instance, const char *path,
+                     const opl_counter_view *tellers, char *out, size_t room)
+{
+    ULONGLONG values[TELLERS];
+    bool has_start = tellers[TELLER_NUMBER].offset && tellers[TELLER_START].offset;
+    read_tellers(picture, instance, tellers, values);
+    bool is_process = has_start && values[TELLER_NUMBER] != 0;
+    if (has_start && !is_process)
+        values[TELLER_START] = 0;
+    snprintf(out, room, "%s\x1f%d\x1f%llx\x1f%llx\x1f%llx", is_process ? "" : path,
+             is_process ? 0 : instance->definition.UniqueID,
+             (unsigned long long)values[TELLER_NUMBER], (unsigned long long)values[TELLER_START],
+             (unsigned long long)values[TELLER_THREAD]);
+}
+
 static void find_tellers(struct picture *picture, const opl_object_view *where,
-                         opl_counter_view tellers[IDENTITIES])
+                         opl_counter_view tellers[TELLERS])
 {
     opl_counter_view at = {0};
-    memset(tellers, 0, sizeof *tellers * IDENTITIES);
+    memset(tellers, 0, sizeof *tellers * TELLERS);
     while (picture_next_counter(picture, where, &at))
-        for (size_t i = 0; i < IDENTITIES; i++)
-            if (at.definition.CounterNameTitleIndex == identity_counters[i] && !tellers[i].offset)
+        for (size_t i = 0; i < TELLERS; i++)
+            if (at.definition.CounterNameTitleIndex == teller_titles[i] && !tellers[i].offset)
                 tellers[i] = at;
 }
 
@@ -196,7 +208,7 @@ static bool load_instances(struct view_object *object)
     struct path path;
     struct parents parents = {0};
     opl_instance_view at = {0};
-    opl_counter_view tellers[IDENTITIES];
+    opl_counter_view tellers[TELLERS];
     find_tellers(object->now_picture, &object->now, tellers);
     keep_text(object, "");
     while (picture_next_instance(object->now_picture, &object->now, &at)) {
@@ -238,7 +250,7 @@ static struct keyed *old_keys(struct view_object *object, size_t *ret_count)
     struct keyed *keys = NULL;
     size_t count = 0;
     opl_instance_view at = {0};
-    opl_counter_view tellers[IDENTITIES];
+    opl_counter_view tellers[TELLERS];
     find_tellers(object->before_picture, &object->before, tellers);
     while (picture_next_instance(object->before_picture, &object->before, &at)) {
         struct keyed *grown = grow(keys, count, sizeof *keys);
