@@ -13,6 +13,7 @@ enum { BAR_COLUMNS = 30, BAR_STEP = 100, BAR_DELAY = 1000 }; /* milliseconds */
 
 struct install {
     const struct lodctr *asked;
+    unsigned errors; /* remarks about this file */
     struct json json;
     struct plan *plan;
     bool planned; /* the plan was filled */
@@ -56,6 +57,7 @@ static void bar_draw(struct install *install)
 static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct install *install = self;
+    install->errors += remark->error;
     if (!install->asked->json) {
         bar_clear(install);
         status_remark("lodctr", remark);
@@ -77,26 +79,49 @@ static void take_text(void *self, const char *text, size_t size)
 
 /* ---- what came of it ---- */
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_already(const struct install *install, const opl_load_result *result)
+{
+    printf("%s: is loaded already, counters %" PRIu32 " to %" PRIu32
+           "; nothing was changed (unlodctr%s %s first to load it anew)\n",
+           result->service, result->first_counter, result->last_counter,
+           install->asked->user ? " --user" : "", result->service);
+}
+
 static void print_result(const struct install *install, const opl_load_result *result)
 {
     const struct lodctr *asked = install->asked;
     if (result->already && !asked->check) {
-        printf("%s: is loaded already, counters %" PRIu32 " to %" PRIu32 "; nothing was changed "
-               "(unlodctr %s first to load it anew)\n",
-               result->service, result->first_counter, result->last_counter, result->service);
+        print_already(install, result);
         return;
     }
-    printf("%s: %zu object%s, %zu name%s, %zu explanation%s in %zu language%s; counters %" PRIu32
-           " to %" PRIu32 ", helps %" PRIu32 " to %" PRIu32 "%s\n",
-           result->service, result->objects, result->objects == 1 ? "" : "s", result->names,
-           result->names == 1 ? "" : "s", result->helps, result->helps == 1 ? "" : "s",
-           result->languages, result->languages == 1 ? "" : "s", result->first_counter,
-           result->last_counter, result->first_help, result->last_help,
-           asked->check     ? "; nothing to complain of"
-           : asked->dry_run ? "; a dry run, nothing was written"
-                            : "");
+    printf("%s: %zu object%s, %zu name%s, %zu explanation%s in %zu language%s", result->service,
+           result->objects, plural(result->objects), result->names, plural(result->names),
+           result->helps, plural(result->helps), result->languages, plural(result->languages));
+    if (asked->check)
+        puts("; nothing to complain of");
+    else
+        printf("; counters %" PRIu32 " to %" PRIu32 ", helps %" PRIu32 " to %" PRIu32 "%s\n",
+               result->first_counter, result->last_counter, result->first_help, result->last_help,
+               asked->dry_run ? "; a dry run, nothing was written" : "");
     if (asked->dry_run && install->planned)
         plan_print(install->plan);
+}
+
+/* Why is known when a remark told it. */
+static void print_failure(const struct install *install, const char *file, DWORD status)
+{
+    if (!install->errors)
+        status_complain("lodctr", file, status);
+    else if (install->asked->check)
+        fprintf(stderr, "lodctr: %s: %u thing%s to mend (error %lu)\n", file, install->errors,
+                plural(install->errors), (unsigned long)status);
+    else
+        fprintf(stderr, "lodctr: %s: not loaded (error %lu)\n", file, (unsigned long)status);
 }
 
 static void json_result(struct install *install, DWORD status, const opl_load_result *result)
@@ -129,7 +154,7 @@ static void say_result(struct install *install, const char *file, DWORD status,
     if (install->asked->json)
         json_result(install, status, result);
     else if (status)
-        status_complain("lodctr", file, status);
+        print_failure(install, file, status);
     else if (!install->asked->quiet)
         print_result(install, result);
 }
@@ -147,6 +172,7 @@ static DWORD install_file(struct install *install, const opl_load_options *optio
     }
     install->plan = plan_new();
     install->planned = false;
+    install->errors = 0;
     DWORD status = opl_load_install(file, options, &result);
     say_result(install, file, status, &result);
     plan_free(install->plan);
@@ -183,6 +209,18 @@ static void json_end(struct install *install, DWORD status)
     putchar('\n');
 }
 
+/* It may be installed later: that is no error. */
+static void warn_of_library(const char *path)
+{
+    if (strchr(path, '/'))
+        library_judge(path);
+    else
+        fprintf(stderr,
+                "lodctr: %s: there is no such file here; programs will look for it among the "
+                "shipped providers\n",
+                path);
+}
+
 DWORD install_files(const struct lodctr *asked)
 {
     struct install install = {.asked = asked,
@@ -202,8 +240,8 @@ DWORD install_files(const struct lodctr *asked)
                                 .remark = take_remark,
                                 .written = take_text,
                                 .self = &install};
-    if (library && strchr(library, '/'))
-        library_judge(library); /* a warning: the library may be installed later */
+    if (library)
+        warn_of_library(library);
     if (asked->json)
         json_begin(&install);
     DWORD status = install_all(&install, &options);

@@ -191,46 +191,64 @@ static int check_options(const struct lodctr *asked, const struct options *optio
     return 0;
 }
 
-static DWORD say(const struct lodctr *asked, const char *text, DWORD status)
-{
-    if (status)
-        return status_complain("lodctr", asked->subject, status);
-    if (!asked->quiet)
-        printf("%s: %s\n", asked->subject, text);
-    return status;
-}
+/* ---- changes of one service or language ---- */
 
-static DWORD change_language(const struct lodctr *asked, const opl_load_options *options)
-{
-    DWORD status = opl_load_language(asked->subject, asked->remove, options);
-    if (status == ERROR_INVALID_PARAMETER) {
-        fprintf(stderr, "lodctr: %s: %s (error 87)\n", asked->subject,
-                asked->remove ? "no language id like 007, or English, which always stays"
-                              : "no language id like 007 or 0804");
-        return status;
-    }
-    return say(asked, asked->remove ? "is removed" : "is installed", status);
-}
+struct change {
+    const struct lodctr *asked;
+    bool told; /* a remark said why it failed */
+};
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
+    struct change *change = self;
+    change->told |= remark->error;
     status_remark("lodctr", remark);
+}
+
+static DWORD say(const struct change *change, const char *text, DWORD status)
+{
+    if (status == ERROR_ACCESS_DENIED && change->told && !change->asked->user)
+        fprintf(stderr, "lodctr: what was loaded with --user is changed with --user\n");
+    if (status)
+        return change->told ? status : status_complain("lodctr", change->asked->subject, status);
+    if (!change->asked->quiet)
+        printf("%s: %s\n", change->asked->subject, text);
+    return status;
+}
+
+static DWORD enable(const struct lodctr *asked, bool on)
+{
+    struct change change = {.asked = asked};
+    opl_load_options options = {.user = asked->user, .remark = take_remark, .self = &change};
+    DWORD status = opl_load_enable(asked->subject, on, &options);
+    return say(&change, on ? "is enabled" : "is disabled", status);
+}
+
+static DWORD change_language(const struct lodctr *asked)
+{
+    struct change change = {.asked = asked};
+    opl_load_options options = {.user = asked->user, .remark = take_remark, .self = &change};
+    DWORD status = opl_load_language(asked->subject, asked->remove, &options);
+    if (status != ERROR_INVALID_PARAMETER || change.told)
+        return say(&change, asked->remove ? "is removed" : "is installed", status);
+    fprintf(stderr, "lodctr: %s: %s (error 87)\n", asked->subject,
+            asked->remove ? "no language id like 007, or English, which always stays"
+                          : "no language id like 007 or 0804");
+    return status;
 }
 
 static DWORD run(const struct lodctr *asked, int mode)
 {
-    const opl_load_options options = {.user = asked->user, .remark = take_remark};
     switch (mode) {
     case NAMES:
         return query_names();
     case QUERY:
         return query_services(asked);
     case ENABLE:
-        return say(asked, "is enabled", opl_load_enable(asked->subject, true, &options));
     case DISABLE:
-        return say(asked, "is disabled", opl_load_enable(asked->subject, false, &options));
+        return enable(asked, mode == ENABLE);
     case LANGUAGE:
-        return change_language(asked, &options);
+        return change_language(asked);
     case REGISTER:
     case UNREGISTER:
         return register_library(asked->subject, mode == UNREGISTER, asked->quiet);

@@ -2,6 +2,7 @@
 /* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the first
  * thing that went wrong, 0 when nothing did. */
 #include "../common/options.h"
+#include "../common/service.h"
 #include "../common/status.h"
 
 #include <inttypes.h>
@@ -40,19 +41,38 @@ static const struct tool tool = {
 struct unlodctr {
     opl_load_options options;
     bool quiet;
+    unsigned errors; /* remarks about this service */
     char **services;
     int service_count;
 };
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
+    struct unlodctr *asked = self;
+    asked->errors += remark->error;
     status_remark("unlodctr", remark);
 }
 
-static DWORD remove_service(const struct unlodctr *asked, const char *service)
+static bool is_loaded(const char *name)
+{
+    struct service service;
+    bool loaded = service_read(name, &service) == ERROR_SUCCESS && service.loaded;
+    service_done(&service);
+    return loaded;
+}
+
+static DWORD remove_service(struct unlodctr *asked, const char *service)
 {
     opl_load_result result = {0};
+    asked->errors = 0;
     DWORD status = opl_load_remove(service, &asked->options, &result);
+    if (status == ERROR_FILE_NOT_FOUND && !asked->options.user && is_loaded(service)) {
+        fprintf(stderr, "unlodctr: %s: it was loaded with --user; unlodctr --user %s\n", service,
+                service);
+        return status;
+    }
+    if (status && asked->errors)
+        return status;
     if (status == ERROR_FILE_NOT_FOUND) {
         fprintf(stderr, "unlodctr: %s: is not loaded%s; \"lodctr /Q\" shows what is (error 2)\n",
                 service, asked->options.user ? " for this user" : "");
@@ -98,6 +118,7 @@ static int read_options(struct unlodctr *asked, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct unlodctr asked = {.options.remark = take_remark};
+    asked.options.self = &asked;
     DWORD first = ERROR_SUCCESS;
     int wrong = read_options(&asked, argc, argv);
     if (wrong)
