@@ -65,7 +65,8 @@ typedef struct opl_load_result {
 
 /* Loads an ini file and its symbol file. All or nothing, durable on return. (E.3) */
 DWORD opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret);
-/* Removes a service's texts and numbers; its other values stay. (E.3) */
+/* Removes a service's texts and numbers; its other values stay. Where options->library is not NULL,
+ * whatever it says, the service's record goes too: what an install with a library wrote. (E.3) */
 DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret);
 /* Installs a language ("007"): every index gets its text there, or the English one; or removes it
  * with its texts. English cannot be removed (87). */

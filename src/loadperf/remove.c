@@ -10,6 +10,7 @@
 struct removal {
     struct change change;
     const char *service;
+    bool record; /* Library, Open, Collect, Close too */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };
@@ -34,7 +35,7 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
     bool others = view_has_any(&below);
     if (others)
         status = refuse(removal, "is loaded for the machine, not for the user alone");
-    else if (!view_has_any(&view))
+    else if (!view_has_any(&view) && !(removal->record && view.text[LIBRARY]))
         status = refuse(removal, view.exists ? "is not loaded" : "there is no such service");
     view_result(&view, removal->service, ret);
     view_done(&view);
@@ -48,14 +49,14 @@ static LSTATUS compose(struct removal *removal)
     bool empty;
     LSTATUS status = change_read(change, change->file.data, &removal->own);
     status = status ? status
-                    : rewrite_without(&removal->own, removal->service, false, &removal->own_left,
-                                      &removal->own_empty);
+                    : rewrite_without(&removal->own, removal->service, removal->record,
+                                      &removal->own_left, &removal->own_empty);
     const struct known_file *manual = known_find(&change->known, change->load->layer, MANUAL_REG);
     if (status || !manual || !scan_mentions(manual->services, removal->service))
         return status;
     status = change_read(change, MANUAL_REG, &removal->manual);
     status = status ? status
-                    : rewrite_without(&removal->manual, removal->service, false,
+                    : rewrite_without(&removal->manual, removal->service, removal->record,
                                       &removal->manual_left, &empty);
     removal->manual_changed =
         removal->manual_left.len != removal->manual.len ||
@@ -85,7 +86,7 @@ static LSTATUS bury_rest(struct removal *removal)
     if (!removal->manual_changed) {
         status = change_read(change, MANUAL_REG, &removal->manual);
         status = status ? status
-                        : rewrite_without(&removal->manual, removal->service, false,
+                        : rewrite_without(&removal->manual, removal->service, removal->record,
                                           &removal->manual_left, &empty);
     }
     removal->manual_changed = true;
@@ -138,6 +139,7 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
     struct removal removal = {.service = service};
     opl_load_result result = {0};
     load_init(&load, options);
+    removal.record = load.options->library != NULL;
     if (!service || !*service || strlen(service) >= SERVICE_ROOM || strchr(service, '\\'))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = change_begin(&removal.change, &load, service);

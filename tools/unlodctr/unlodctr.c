@@ -8,12 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { USER = 1, QUIET, DRY_RUN, REFUSED };
+enum { USER = 1, QUIET, DRY_RUN, LIBRARY, REFUSED };
 
 /* clang-format off */
 static const struct option_row rows[] = {
     {'n', "dry-run", NULL, DRY_RUN, "Do everything but write.", NULL, 0},
     {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
+    {0, "library", NULL, LIBRARY, "Unregister the library too: what lodctr --library wrote.", NULL, 0},
     {'u', "user", NULL, USER, "What lodctr --user loaded.", NULL, 0},
     {'M', NULL, "MANIFEST", REFUSED, "Remove a manifest.", NULL, true},
     {'G', NULL, "GUID", REFUSED, "Remove a counter set.", NULL, true},
@@ -23,8 +24,9 @@ static const struct option_row rows[] = {
 /* clang-format on */
 
 static const char more[] =
-    "SERVICE is the ini file's drivername. Its numbers and texts are removed; its library and\n"
-    "other settings stay. The indices of other services never change.\n"
+    "SERVICE is the ini file's drivername. Its numbers and texts are removed; its library (but "
+    "for\n"
+    "--library) and other settings stay. The indices of other services never change.\n"
     "\n"
     "The exit code is 0, or the Win32 code of what went wrong: 2 not loaded, 5 no rights, 87 "
     "usage.\n";
@@ -103,6 +105,8 @@ static int read_options(struct unlodctr *asked, int argc, char **argv)
         asked->options.user |= id == USER;
         asked->options.dry_run |= id == DRY_RUN;
         asked->quiet |= id == QUIET;
+        if (id == LIBRARY)
+            asked->options.library = "";
         if (id == OPTION_WORD)
             asked->services[asked->service_count++] = (char *)options.value;
         if (id == REFUSED)
