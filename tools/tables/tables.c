@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openperflib-tables: prints the files for lodctr from the tables of a provider library, so that a
+ * counter is written down once. The library is loaded, but not opened.
+ */
+#include "tables.h"
+#include "../common/options.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INI = 1, HEADER, MERGE, LANGUAGE, SYMBOLS, OUTPUT };
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'i', "ini", NULL, INI, "Print the ini file: the service, its objects, and all names and explanations.", NULL, 0},
+    {'s', "symbols", NULL, HEADER, "Print the symbol file, a C header.", NULL, 0},
+    {'m', "merge", "FILE", MERGE, "With --ini: keep the other languages of this ini file (UTF-8); it may be missing.", "@files", 0},
+    {'l', "language", "ID", LANGUAGE,
+     "With --ini: add a language, such as 007, with English texts to translate. May be given more than once.",
+     "004 007 00A 00C 010 011 019 404 416 804 816", 0},
+    {0, "symbolfile", "NAME", SYMBOLS, "With --ini: the symbol file's name; SERVICE.h in lower case if not given.", NULL, 0},
+    {'o', "output", "FILE", OUTPUT, "Write to FILE instead of standard output, all or nothing; it may be that of --merge.", "@files", 0},
+    {0},
+};
+/* clang-format on */
+
+static const struct tool tool = {
+    .name = "openperflib-tables",
+    .summary = "Print the files for lodctr from a provider's tables.",
+    .usage = "[OPTION]... LIBRARY",
+    .rows = rows,
+    .more =
+        "LIBRARY is a provider made with OPL_PROVIDER (openperflib/object.h). Without --ini and\n"
+        "--symbols its objects and counters are listed.\n"
+        "\n"
+        "Examples:\n"
+        "  openperflib-tables ./demo.so\n"
+        "  openperflib-tables --symbols --output demo.h ./demo.so\n"
+        "  openperflib-tables --ini --merge demo.ini --output demo.ini ./demo.so\n",
+    .complete_words = "@files",
+};
+
+struct asked {
+    int what; /* INI, HEADER or 0 */
+    const char *library, *merge, *symbol_file, *output;
+    struct old languages;
+};
+
+static const opl_table_list *load(const char *library)
+{
+    char *path = realpath(library, NULL); /* dlopen would look for a bare name elsewhere */
+    void *module = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const char *why = path ? NULL : strerror(errno);
+    const opl_table_list *tables = module ? dlsym(module, "opl_tables") : NULL;
+    free(path);
+    if (path && !module)
+        why = dlerror();
+    else if (path && !tables)
+        why = "it has no tables; write OPL_PROVIDER(\"Service\", objects) in it";
+    else if (path && !tables->service)
+        why = "its numbers are absolute: there is nothing for lodctr to do";
+    if (why)
+        fprintf(stderr, "openperflib-tables: %s: %s\n", library, why);
+    return why ? NULL : tables;
+}
+
+static char *default_symbol_file(const char *service)
+{
+    char *name = malloc(strlen(service) + 3);
+    if (!name)
+        exit(EXIT_FAILED);
+    sprintf(name, "%s.h", service);
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return name;
+}
+
+/* By a temporary file beside it: a full disk leaves the old one. */
+static int write_file(const char *path, const char *text, size_t size)
+{
+    char *temporary = malloc(strlen(path) + 8);
+    if (!temporary)
+        return EXIT_FAILED;
+    sprintf(temporary, "%s.new", path);
+    FILE *file = fopen(temporary, "w");
+    bool good = file && fwrite(text, 1, size, file) == size;
+    good = file && fclose(file) == 0 && good && rename(temporary, path) == 0;
+    if (!good) {
+        fprintf(stderr, "openperflib-tables: %s: %s\n", path, strerror(errno));
+        remove(temporary);
+    }
+    free(temporary);
+    return good ? EXIT_GOOD : EXIT_FAILED;
+}
+
+static int write_result(const struct asked *asked, const char *text, size_t size)
+{
+    if (asked->output)
+        return write_file(asked->output, text, size);
+    fwrite(text, 1, size, stdout);
+    if (fflush(stdout) == 0)
+        return EXIT_GOOD;
+    fprintf(stderr, "openperflib-tables: standard output: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int print(const struct asked *asked, const struct entries *entries, const struct old *old)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char *symbol_file = default_symbol_file(entries->tables->service);
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return EXIT_FAILED;
+    if (asked->what == INI)
+        print_ini(out, entries, old, asked->symbol_file ? asked->symbol_file : symbol_file);
+    else if (asked->what == HEADER)
+        print_header(out, entries);
+    else
+        print_list(out, entries);
+    free(symbol_file);
+    int result = fclose(out) == 0 ? write_result(asked, text, size) : EXIT_FAILED;
+    free(text);
+    return result;
+}
+
+static int run(const struct asked *asked)
+{
+    struct entries entries = {0};
+    struct old old = {0};
+    int result = EXIT_FAILED;
+    const opl_table_list *tables = load(asked->library);
+    if (tables && entries_read(asked->library, tables, &entries) &&
+        (!asked->merge || old_read(asked->merge, &old))) {
+        for (size_t i = 0; i < asked->languages.language_count; i++)
+            old_add_language(&old, asked->languages.languages[i].id, "");
+        result = print(asked, &entries, &old);
+    }
+    entries_done(&entries);
+    old_done(&old);
+    return result;
+}
+
+static int take_option(struct asked *asked, const struct options *options, int id)
+{
+    const char **texts[] = {
+        [MERGE] = &asked->merge, [SYMBOLS] = &asked->symbol_file, [OUTPUT] = &asked->output};
+    if (id == INI || id == HEADER) {
+        if (asked->what && asked->what != id)
+            return options_complain(options, "--ini or --symbols, not both");
+        asked->what = id;
+    } else if (id == LANGUAGE) {
+        if (!old_is_language(options->value))
+            return options_complain(
+                options, "no further language: %s; ids are hexadecimal, like 007", options->value);
+        old_add_language(&asked->languages, options->value, "");
+    } else if (id == OPTION_WORD) {
+        if (asked->library)
+            return options_complain(options, "one library at a time, without %s", options->value);
+        asked->library = options->value;
+    } else {
+        *texts[id] = options->value;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct asked asked = {0};
+    struct options options;
+    int wrong = 0, id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && !wrong && (id = options_next(&options)) > 0)
+        wrong = take_option(&asked, &options, id);
+    if (id < 0)
+        return options_status(id);
+    if (!wrong && !asked.library)
+        wrong = options_complain(&options, "LIBRARY is missing");
+    if (!wrong && asked.what != INI &&
+        (asked.merge || asked.symbol_file || asked.languages.language_count))
+        wrong = options_complain(&options, "--merge, --language and --symbolfile go with --ini");
+    int result = wrong ? wrong : run(&asked);
+    old_done(&asked.languages);
+    return result;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of openperflib-tables share: the names of a library's tables, and older texts. */
+#ifndef OPL_TOOLS_TABLES_H
+#define OPL_TOOLS_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <openperflib/object.h>
+
+/* One number of the registration: an object or a counter. */
+struct entry {
+    DWORD index;
+    bool object;
+    const char *name, *help;
+    char *symbol; /* DEMO_VISITORS */
+};
+struct entries {
+    const opl_table_list *tables;
+    struct entry *list; /* by index */
+    size_t count;
+};
+/* False: the tables cannot be registered; that is said, with the reason. */
+bool entries_read(const char *library, const opl_table_list *tables, struct entries *ret);
+void entries_done(struct entries *entries);
+
+/* The texts of an ini file that somebody translated. */
+struct old_text {
+    char *symbol, *language, *text;
+    bool help;
+};
+struct old_language {
+    char *id, *comment;
+};
+struct old {
+    struct old_text *texts;
+    size_t text_count;
+    struct old_language *languages;
+    size_t language_count;
+};
+/* False: it cannot be read, or is not UTF-8, which is said. A file that is not there is empty. */
+bool old_read(const char *path, struct old *ret);
+void old_add_language(struct old *old, const char *id, const char *comment);
+void old_add_text(struct old *old, const char *symbol, const char *language, bool help,
+                  const char *text);
+bool old_is_language(const char *id); /* hexadecimal, and not English */
+/* NULL: it has none. */
+const char *old_text(const struct old *old, const char *symbol, const char *language, bool help);
+void old_done(struct old *old);
+
+/* ---- the files ---- */
+void print_header(FILE *out, const struct entries *entries);
+void print_ini(FILE *out, const struct entries *entries, const struct old *old,
+               const char *symbol_file);
+void print_list(FILE *out, const struct entries *entries);
+
+#endif
