@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SINGLE_EVENTS = 10, SHELVES = 128, SHELF_ROOM = 8 };
+enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8 };
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 struct repetition {

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -392,11 +393,27 @@ static LSTATUS write_syslog(const struct event_record *record)
     return error ? ERROR_NOT_READY : ERROR_SUCCESS;
 }
 
-LSTATUS event_write(const struct event_record *record)
+static LSTATUS write_somewhere(const struct event_record *record)
 {
     const char *path = place_events();
     if (path)
         return write_file(record, path);
     LSTATUS status = write_journal(record);
     return status ? write_syslog(record) : ERROR_SUCCESS;
+}
+
+/* A program whose files may not grow further (RLIMIT_FSIZE) is not to die of our line. */
+LSTATUS event_write(const struct event_record *record)
+{
+    sigset_t too_large, before, pending;
+    const struct timespec at_once = {0, 0};
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    LSTATUS status = write_somewhere(record);
+    if (!sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&too_large, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
 }

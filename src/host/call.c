@@ -96,7 +96,8 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
     piece->size = 0;
     lock_take(&service->code->lock);
     provider_enter();
-    if (!quarantine_waits(service))
+    if (!quarantine_waits(service) && !library_place(service) &&
+        service->code->place != PLACE_HELPER)
         status = collect(service, settings, query, piece);
     provider_leave();
     lock_release(&service->code->lock);

@@ -12,6 +12,7 @@
  * allocates nothing. */
 struct round {
     uint32_t *chosen; /* positions in the roster */
+    enum way { NO_WAY, SHIPPED, INSIDE, OUTSIDE, ASKED_OUTSIDE } * ways; /* of each of them */
     size_t count, room;
     struct round *next;
 };
@@ -26,6 +27,16 @@ static void round_return(struct round *round)
     lock_release(&spent_lock);
 }
 
+static bool make_room(struct round *round, size_t room)
+{
+    uint32_t *chosen = reallocarray(round->chosen, room, sizeof(*chosen));
+    round->chosen = chosen ? chosen : round->chosen;
+    enum way *ways = chosen ? reallocarray(round->ways, room, sizeof(*ways)) : NULL;
+    round->ways = ways ? ways : round->ways;
+    round->room = ways ? room : round->room;
+    return ways != NULL;
+}
+
 static struct round *round_take(size_t room)
 {
     lock_take(&spent_lock);
@@ -35,113 +46,142 @@ static struct round *round_take(size_t room)
     lock_release(&spent_lock);
     if (!round)
         round = calloc(1, sizeof(*round));
-    if (round && round->room < room) {
-        uint32_t *chosen = reallocarray(round->chosen, room, sizeof(*chosen));
-        if (!chosen) {
-            round_return(round);
-            return NULL;
-        }
-        round->chosen = chosen;
-        round->room = room;
+    if (round && round->room < room && !make_room(round, room)) {
+        round_return(round);
+        return NULL;
     }
     return round;
 }
 
-static void trace_the_others(const struct roster *roster, const struct round *round,
-                             const struct query *query)
-{
-    size_t next = 0;
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct service *service = &roster->services[i];
-        if (next < round->count && round->chosen[next] == i)
-            next++;
-        else
-            trace("host", "%s is not asked: %s", service->name,
-                  roster->settings.disabled      ? "all counters are disabled"
-                  : service->disabled            ? "it is disabled"
-                  : query->kind != QUERY_OBJECTS ? "the query concerns nobody"
-                  : service->has_list            ? "its Object List has none of the objects"
-                                                 : "each object is in the list of another");
-    }
-}
-
-/* What has come together, and where the next answer goes. */
-struct heap {
+/* A query on its way, and what has come together. */
+struct collection {
+    const struct query *query;
+    struct roster *roster;
+    struct round *round;
     unsigned char *data;
     size_t room, used;
     uint32_t objects;
     LSTATUS status;
 };
 
+static void trace_the_others(const struct collection *collection)
+{
+    const struct roster *roster = collection->roster;
+    size_t next = 0;
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct service *service = &roster->services[i];
+        if (next < collection->round->count && collection->round->chosen[next] == i)
+            next++;
+        else
+            trace("host", "%s is not asked: %s", service->name,
+                  roster->settings.disabled                  ? "all counters are disabled"
+                  : service->disabled                        ? "it is disabled"
+                  : collection->query->kind != QUERY_OBJECTS ? "the query concerns nobody"
+                  : service->has_list ? "its Object List has none of the objects"
+                                      : "each object is in the list of another");
+    }
+}
+
+static struct service *chosen_service(const struct collection *collection, size_t i)
+{
+    return &collection->roster->services[collection->round->chosen[i]];
+}
+
 /* Too much of one is ERROR_MORE_DATA for all, but the others are asked all the same, as the
  * article's experiments saw. */
-static void add_piece(struct heap *heap, const struct piece *piece, LSTATUS status)
+static void add_piece(struct collection *collection, const struct piece *piece, LSTATUS status)
 {
-    if (!status) {
-        heap->used += piece->size;
-        heap->objects += piece->size ? piece->objects : 0;
-    } else if (!heap->status || heap->status == ERROR_MORE_DATA) {
-        heap->status = status;
+    if (!status && piece->size) {
+        collection->used += piece->size;
+        collection->objects += piece->objects;
+    } else if (status && (!collection->status || collection->status == ERROR_MORE_DATA)) {
+        collection->status = status;
     }
 }
 
-/* Where the helper process is missing, nothing of a stranger runs. */
-static void refuse(struct service *service)
+static void collect_one(struct collection *collection, size_t i)
 {
-    if (!service->code->patience.off)
-        verdict_report(service, 1018, NULL,
-                       "it is not a shipped library and would run in a helper process, which this "
-                       "version does not have yet; set Performance\\Isolation to 0 to load it into "
-                       "the reading process");
-    service->code->patience.off = true;
+    const struct host_settings *settings = &collection->roster->settings;
+    struct service *service = chosen_service(collection, i);
+    struct piece piece = {.data = collection->data + collection->used,
+                          .room = collection->room - collection->used};
+    add_piece(collection, &piece,
+              collection->round->ways[i] == ASKED_OUTSIDE
+                  ? outside_finish(service, settings, &piece)
+                  : call_collect(service, settings, collection->query, &piece));
 }
 
-static bool may_be_called(struct service *service)
+static enum way way_to(struct service *service)
 {
+    static const enum way ways[] = {[PLACE_UNKNOWN] = NO_WAY,
+                                    [PLACE_SHIPPED] = SHIPPED,
+                                    [PLACE_INSIDE] = INSIDE,
+                                    [PLACE_HELPER] = OUTSIDE};
     lock_take(&service->code->lock);
-    bool placed = library_place(service) == ERROR_SUCCESS;
-    if (placed && service->code->place == PLACE_HELPER)
-        refuse(service);
-    bool here = placed && service->code->place != PLACE_HELPER;
+    library_place(service);
+    enum way way = ways[service->code->place];
     lock_release(&service->code->lock);
-    return here;
+    return way;
 }
 
-static void collect_chosen(const struct roster *roster, const struct round *round,
-                           const struct query *query, struct heap *heap)
+static void collect_shipped(struct collection *collection)
 {
-    for (size_t i = 0; i < round->count; i++) {
-        struct service *service = &roster->services[round->chosen[i]];
-        struct piece piece = {.data = heap->data + heap->used, .room = heap->room - heap->used};
-        if (may_be_called(service))
-            add_piece(heap, &piece, call_collect(service, &roster->settings, query, &piece));
+    for (size_t i = 0; i < collection->round->count; i++) {
+        enum way way = way_to(chosen_service(collection, i));
+        collection->round->ways[i] = way == SHIPPED ? NO_WAY : way;
+        if (way == SHIPPED)
+            collect_one(collection, i);
     }
+}
+
+/* All helpers are asked before any is waited for: each is offered what the shipped ones left. */
+static void ask_helpers(struct collection *collection)
+{
+    const struct host_settings *settings = &collection->roster->settings;
+    enum way *ways = collection->round->ways;
+    size_t left = collection->room - collection->used;
+    for (size_t i = 0; i < collection->round->count; i++)
+        if (ways[i] == OUTSIDE)
+            ways[i] = outside_ask(chosen_service(collection, i), settings, collection->query, left)
+                          ? ASKED_OUTSIDE
+                          : NO_WAY;
+    for (size_t i = 0; i < collection->round->count; i++)
+        if (ways[i] == ASKED_OUTSIDE)
+            outside_await_open(chosen_service(collection, i), settings);
+}
+
+static void collect_chosen(struct collection *collection)
+{
+    collect_shipped(collection);
+    ask_helpers(collection);
+    for (size_t i = 0; i < collection->round->count; i++)
+        if (collection->round->ways[i] != NO_WAY)
+            collect_one(collection, i);
 }
 
 LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,
                      uint32_t *ret_objects)
 {
-    struct roster *roster;
-    struct heap heap = {.data = data, .room = room};
+    struct collection collection = {.query = query, .data = data, .room = room};
     *ret_size = 0;
     *ret_objects = 0;
     if (provider_inside())
         return ERROR_LOCK_FAILED;
-    LSTATUS status = roster_hold(&roster);
+    LSTATUS status = roster_hold(&collection.roster);
     if (status)
         return status;
-    struct round *round = round_take(roster->count);
+    struct round *round = collection.round = round_take(collection.roster->count);
     if (round) {
-        round->count = select_services(roster, query, round->chosen);
+        round->count = select_services(collection.roster, query, round->chosen);
         if (trace_on())
-            trace_the_others(roster, round, query);
-        collect_chosen(roster, round, query, &heap);
+            trace_the_others(&collection);
+        collect_chosen(&collection);
         round_return(round);
     }
-    roster_release(roster);
-    *ret_size = heap.used;
-    *ret_objects = heap.objects;
-    return round ? heap.status : ERROR_NOT_ENOUGH_MEMORY;
+    roster_release(collection.roster);
+    *ret_size = collection.used;
+    *ret_objects = collection.objects;
+    return round ? collection.status : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 void host_close(void)

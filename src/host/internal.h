@@ -5,6 +5,7 @@
 #define OPL_HOST_INTERNAL_H
 
 #include "host/host.h"
+#include "host/isolate.h"
 #include "host/module.h"
 #include "wire/wire.h"
 
@@ -26,7 +27,7 @@ enum {
     CONFIGURATION_NO_HANG_TEST = 8
 };
 /* Who needs more than this has failed. */
-enum { LARGEST_ANSWER = 64 << 20 };
+enum { LARGEST_ANSWER = ISOLATE_ROOM };
 enum { TICKS_PER_MS = CLOCK_TICKS_PER_SECOND / 1000 };
 /* How long a provider may take, unless its registration says otherwise. (house section 0a) */
 enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30000 };
@@ -105,6 +106,7 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
 /* ---- quarantine.c: who fails badly is left alone, for longer each time ---- */
 struct patience {
     unsigned failures;    /* crashes, hangs, damage in this session */
+    unsigned missed;      /* answers in a row that came too late */
     int64_t last_failure; /* clock_ticks */
     int64_t until;        /* clock_ticks: not asked before */
     bool off;             /* not asked in this session */
@@ -120,6 +122,8 @@ void quarantine_failure(struct service *service, const struct host_settings *set
                         const char *why);
 /* Its answer passed. */
 void quarantine_success(struct service *service);
+/* It answered, but too late: who does so again and again is asked less often. */
+void quarantine_late(struct service *service);
 /* It could not even be asked, through no fault of its own: tried again soon. */
 void quarantine_delay(struct service *service);
 /* Disabled at once and for good. */
@@ -129,14 +133,28 @@ int64_t quarantine_end(const char *text);
 
 /* ---- library.c: a provider's code, wherever it runs ---- */
 enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
+/* Its helper process, and the request that was handed over last. */
+struct outside {
+    struct isolated *isolated;
+    struct isolate_reply reply;
+    bool replied; /* `reply` is the answer */
+    size_t offered;
+    int64_t asked_at, collect_deadline; /* clock_ticks */
+    int64_t collect_ms, silence_ms;     /* until it is late, until it is ended */
+    bool refusal_said, slow_open_said;  /* in this session */
+};
+/* Never entered twice at once: whoever asks it in this process holds `lock`; whoever asks its
+ * helper holds `claim`, and `lock` only for a look at `place` and `path`. */
 struct library {
-    unsigned holders;     /* rosters; roster.c's lock guards it */
-    pthread_mutex_t lock; /* never entered twice at once, in this process */
+    unsigned holders; /* rosters; roster.c's lock guards it */
+    struct claim claim;
+    pthread_mutex_t lock;
     enum placement place;
     char *path;    /* real, judged; once placed */
     bool unproven; /* it does not match its Library Validation Code */
     struct module module;
     bool opened;
+    struct outside outside;
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */
     size_t query_room;
@@ -145,7 +163,8 @@ struct library {
     _Atomic bool forgiven; /* somebody enabled it by hand: patience begins anew */
 };
 LSTATUS library_new(struct library **ret);
-/* Finds the file, judges it, decides where it runs. A failure is reported and tried again. */
+/* Finds the file, judges it, decides where it runs. A failure is reported and tried again. Under
+ * the lock. */
 LSTATUS library_place(struct service *service);
 /* Loads and opens in this process; a failure is reported, leaves nothing behind and is tried
  * again. */
@@ -224,5 +243,14 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
 /* Loads, opens and asks in this process. */
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,
                      const struct query *query, struct piece *piece);
+
+/* ---- outside.c: the same in three steps, in its helper process ---- */
+/* False: it is not to be asked, or cannot be, which was said. True: both others must follow. */
+bool outside_ask(struct service *service, const struct host_settings *settings,
+                 const struct query *query, size_t room);
+void outside_await_open(struct service *service, const struct host_settings *settings);
+LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
+                       struct piece *piece);
+void outside_close(struct service *service);
 
 #endif

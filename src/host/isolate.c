@@ -178,6 +178,8 @@ static LSTATUS ask_empty(struct isolated *isolated, const struct isolate_request
 {
     LSTATUS status = ERROR_INVALID_DATA;
     while (status == ERROR_INVALID_DATA && (isolated->helper = helper_pool_take())) {
+        /* it closed its last provider, and has not begun to open this one */
+        atomic_store(&isolated->helper->channel->stage.value, ISOLATE_START);
         status = hand_over_request(isolated, request);
         if (status)
             end_helper(isolated);

@@ -256,11 +256,14 @@ static void close_inside(struct service *service, bool unload)
 void library_close(struct service *service, bool unload)
 {
     struct library *code = service->code;
+    claim_take(&code->claim);
+    outside_close(service);
     lock_take(&code->lock);
     close_inside(service, unload);
     code->patience = (struct patience){0};
     code->reported = 0;
     lock_release(&code->lock);
+    claim_release(&code->claim);
 }
 
 void library_free(struct service *service)
@@ -269,6 +272,7 @@ void library_free(struct service *service)
     if (!code)
         return;
     library_close(service, true);
+    isolate_free(code->outside.isolated);
     guard_done(&code->buffer);
     free(code->query_text);
     free(code->path);

@@ -136,9 +136,10 @@ static uint32_t count_failure(const struct service *service)
     return set_number(path, "Error Count", count) ? own : count;
 }
 
-static void back_off(struct patience *patience)
+/* For 1 s the first time, then twice as long each time. */
+static void back_off(struct patience *patience, unsigned times)
 {
-    unsigned doublings = patience->failures - 1;
+    unsigned doublings = times - 1;
     if (doublings > LONGEST_DOUBLINGS)
         doublings = LONGEST_DOUBLINGS;
     patience->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
@@ -151,16 +152,24 @@ void quarantine_failure(struct service *service, const struct host_settings *set
     bool may_disable = !(settings->configuration & CONFIGURATION_NEVER_DISABLE);
     patience->failures++;
     patience->last_failure = quarantine_clock.ticks();
-    back_off(patience);
+    back_off(patience, patience->failures);
     if (!may_disable || !settings->error_limit)
         return;
     if (service->on_probation || count_failure(service) >= settings->error_limit)
         quarantine(service, why);
 }
 
+/* The first time may be chance. */
+void quarantine_late(struct service *service)
+{
+    struct patience *patience = &service->code->patience;
+    if (patience->missed++)
+        back_off(patience, patience->missed - 1);
+}
+
 void quarantine_delay(struct service *service)
 {
-    service->code->patience.until = quarantine_clock.ticks() + SECONDS(1);
+    back_off(&service->code->patience, 1);
 }
 
 /* Without the right to write, the values stay, and every process tries the provider itself. */
@@ -195,7 +204,7 @@ bool quarantine_waits(struct service *service)
         *patience = (struct patience){0};
     bool waits = patience->off || quarantine_clock.ticks() < patience->until;
     if (waits)
-        trace("host", "%s is not asked: it failed %u times%s", service->name, patience->failures,
-              patience->off ? ", and not again in this session" : "");
+        trace("host", "%s is not asked now: it failed %u times%s", service->name,
+              patience->failures, patience->off ? ", and not again in this session" : "");
     return waits;
 }

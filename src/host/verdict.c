@@ -64,7 +64,7 @@ void verdict_report(const struct service *service, unsigned id, const struct eve
     for (size_t i = 1; fields && fields->name && i < COUNT(all) - 1; i++)
         all[i] = *fields++;
     if (is_wanted(id))
-        event_log("Perflib", id, service->name, all, more);
+        event_log("Perflib", id, service->name, all, more && *more ? more : NULL);
 }
 
 static void report_finding(const struct service *service, const struct verdict *verdict,

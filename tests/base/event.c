@@ -101,6 +101,44 @@ static void a_flood_is_held_back(void **state)
     assert_non_null(strstr(log.data, "failed (and 390 more like this)\n"));
 }
 
+static void *report_hundred(void *context)
+{
+    for (int i = 0; i < 100; i++)
+        event_log("Perflib", 1014, "Threads", NULL, NULL);
+    return NULL;
+}
+
+static void threads_count_together(void **state)
+{
+    BUFFER_AUTO log = {0};
+    pthread_t threads[8];
+    for (size_t i = 0; i < COUNT(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, report_hundred, NULL), 0);
+    for (size_t i = 0; i < COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(lines(&log), 10);
+    now += (int64_t)60 * CLOCK_TICKS_PER_SECOND;
+    report_hundred(NULL);
+    assert_int_equal(lines(&log), 11);
+    assert_non_null(strstr(log.data, "(and 790 more like this)"));
+}
+
+/* A thousand providers that fail at every query: none makes another's count forgotten. */
+static void many_providers_are_all_held_back(void **state)
+{
+    BUFFER_AUTO log = {0};
+    char name[16];
+    int expected = 0;
+    for (int round = 0; round < 12; round++) {
+        for (int i = 0; i < 1000; i++) {
+            snprintf(name, sizeof name, "Many%d", i);
+            event_log("Perflib", 1014, name, NULL, NULL);
+            expected += round < 10;
+        }
+    }
+    assert_int_equal(lines(&log), expected);
+}
+
 static void many_kinds_forget_the_oldest(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -137,9 +175,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(an_event_is_one_line_of_fields), TEST(words_come_from_the_catalog),
-        TEST(a_flood_is_held_back),           TEST(many_kinds_forget_the_oldest),
-        TEST(long_texts_stay_one_line),       TEST(a_log_that_cannot_be_written_is_no_error),
+        TEST(an_event_is_one_line_of_fields),
+        TEST(words_come_from_the_catalog),
+        TEST(a_flood_is_held_back),
+        TEST(threads_count_together),
+        TEST(many_providers_are_all_held_back),
+        TEST(many_kinds_forget_the_oldest),
+        TEST(long_texts_stay_one_line),
+        TEST(a_log_that_cannot_be_written_is_no_error),
         TEST(tracing_is_off_unless_asked),
     };
     unsetenv("OPENPERFLIB_TRACE");

@@ -380,7 +380,7 @@ static void c57_c58_open_denied(void **state)
         opens++;
     for (const char *at = calls; (at = strstr(at, ", Close")); at++)
         closes++;
-    assert_int_equal(opens, attempts - (strncmp(calls, "attach, Open", 12) != 0));
+    assert_int_equal(opens, attempts);
     assert_int_equal(closes, 0);
     assert_true(answered("Global", "2"));
     assert_true(answered("Global", "33332"));

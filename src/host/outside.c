@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A provider in its helper process, as a query meets it: asked, awaited until its deadline, judged
+ * like any other. Who is late is not waited for again until it answers; who stays silent for much
+ * longer is ended. Nothing here waits with a lock held. (house section 0a; D.4, 10 and 11)
+ */
+#include "host/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SILENCE_FACTOR = 10, LEAST_SILENCE_MS = 10000, PAST = 0 };
+
+static const char *stage_name(enum isolate_stage stage)
+{
+    return stage < ISOLATE_OPEN       ? "loading"
+           : stage == ISOLATE_OPEN    ? "Open"
+           : stage == ISOLATE_COLLECT ? "Collect"
+                                      : "Close";
+}
+
+static void forget_file(struct library *code)
+{
+    lock_take(&code->lock);
+    code->place = PLACE_UNKNOWN;
+    lock_release(&code->lock);
+}
+
+/* ---- how it can end ---- */
+
+/* D.5 has events for crashes in the three procedures; before them, loading has failed. */
+static void report_end(const struct service *service, const struct isolate_reply *reply)
+{
+    static const unsigned events[] = {
+        [ISOLATE_OPEN] = 1009, [ISOLATE_COLLECT] = 1010, [ISOLATE_CLOSE] = 1011};
+    char why[sizeof(reply->text) + 64];
+    if (reply->stage >= ISOLATE_OPEN) {
+        verdict_report(service, events[reply->stage],
+                       EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
+                                    EVENT_HEX("ExceptionAddress", reply->address)),
+                       reply->text);
+        return;
+    }
+    snprintf(why, sizeof(why), "it ended its helper process: %s", reply->text);
+    library_report_load(service, ERROR_PROCESS_ABORTED, why);
+}
+
+static void take_end(struct service *service, const struct host_settings *settings,
+                     const struct isolate_reply *reply)
+{
+    char why[96];
+    bool crashed = reply->end == ISOLATE_CRASHED;
+    snprintf(why, sizeof(why), "%s %s %s %d", stage_name(reply->stage),
+             crashed ? "crashed with" : "ended its process with", crashed ? "signal" : "exit code",
+             reply->code);
+    trace("host", "%s: %s (%s)", service->name, why, reply->text);
+    report_end(service, reply);
+    quarantine_failure(service, settings, why);
+    forget_file(service->code);
+}
+
+/* No helper, no answer: never in this process instead. */
+static void take_refusal(struct service *service, const struct isolate_reply *reply)
+{
+    trace("host", "%s: no helper: %s", service->name, reply->text);
+    if (!service->code->outside.refusal_said)
+        verdict_report(service, 1018, EVENT_FIELDS(EVENT_STATUS(reply->status)), reply->text);
+    service->code->outside.refusal_said = true;
+    quarantine_delay(service);
+}
+
+static void take_lateness(struct service *service, const struct host_settings *settings,
+                          const struct isolate_reply *reply)
+{
+    struct library *code = service->code;
+    uint64_t ms = (uint64_t)((clock_ticks() - code->outside.asked_at) / TICKS_PER_MS);
+    trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
+    if (reply->stage >= ISOLATE_COLLECT)
+        verdict_keep(service, settings, &(struct finding){MISTAKE_LATE, .numbers = {ms}});
+    else if (!code->outside.slow_open_said)
+        library_report_slow_open(service, (int64_t)ms);
+    code->outside.slow_open_said |= reply->stage < ISOLATE_COLLECT;
+}
+
+/* ---- one that answered ---- */
+
+static enum module_procedure missing_procedure(const struct service *service, const char *name)
+{
+    const char *const names[] = {service->open, service->collect, service->close};
+    for (int i = 0; i < MODULE_PROCEDURES; i++)
+        if (names[i] && !strcmp(names[i], name))
+            return (enum module_procedure)i;
+    return MODULE_COLLECT;
+}
+
+static void take_failed_start(struct service *service, const struct isolate_reply *reply)
+{
+    trace("host", "%s: %s: %s", service->name, stage_name(reply->stage),
+          status_text(reply->status));
+    if (reply->stage == ISOLATE_FIND)
+        library_report_missing(service, missing_procedure(service, reply->text));
+    else if (reply->stage == ISOLATE_OPEN)
+        library_report_open(service, reply->status);
+    else
+        library_report_load(service, reply->status, reply->text);
+    forget_file(service->code);
+}
+
+static void copy_from_helper(void *self, void *to, size_t size)
+{
+    isolate_copy(self, to, size);
+}
+
+static LSTATUS take_answer(struct service *service, const struct host_settings *settings,
+                           const struct isolate_reply *reply, struct piece *piece)
+{
+    struct library *code = service->code;
+    struct answer answer = {.status = reply->status,
+                            .bytes = reply->bytes,
+                            .objects = reply->objects,
+                            .end = reply->end_offset,
+                            .room = code->outside.offered,
+                            .guards_intact = reply->guards_intact,
+                            .copy = copy_from_helper,
+                            .self = code->outside.isolated};
+    bool damaged = !reply->guards_intact || reply->end_offset < 0 ||
+                   reply->end_offset > (int64_t)code->outside.offered;
+    trace("host", "%s: Collect in its helper returned %d, %u bytes, %u objects", service->name,
+          (int)reply->status, reply->bytes, reply->objects);
+    LSTATUS status = judge(service, settings, &answer, piece);
+    if (damaged)
+        isolate_end(code->outside.isolated); /* what it does cannot be trusted any more */
+    code->patience.missed = 0;
+    return status;
+}
+
+static LSTATUS take_reply(struct service *service, const struct host_settings *settings,
+                          const struct isolate_reply *reply, struct piece *piece)
+{
+    switch (reply->end) {
+    case ISOLATE_LATE:
+        take_lateness(service, settings, reply);
+        return ERROR_SUCCESS;
+    case ISOLATE_REFUSED:
+        take_refusal(service, reply);
+        return ERROR_SUCCESS;
+    case ISOLATE_CRASHED:
+    case ISOLATE_EXITED:
+        take_end(service, settings, reply);
+        return ERROR_SUCCESS;
+    default:
+        break;
+    }
+    if (reply->stage == ISOLATE_COLLECT)
+        return take_answer(service, settings, reply, piece);
+    take_failed_start(service, reply);
+    return ERROR_SUCCESS;
+}
+
+/* ---- one that was late ---- */
+
+static void end_silent(struct service *service, const struct host_settings *settings, int64_t ms)
+{
+    char more[80];
+    snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
+    verdict_report(service, 1015, NULL, more);
+    isolate_end(service->code->outside.isolated);
+    quarantine_failure(service, settings, "it did not answer for long");
+    forget_file(service->code);
+}
+
+/* Has it answered meanwhile? What it says now is too old to be used. */
+static bool is_still_silent(struct service *service, const struct host_settings *settings)
+{
+    struct library *code = service->code;
+    struct isolate_reply reply;
+    if (!code->outside.isolated || !isolate_busy(code->outside.isolated))
+        return false;
+    isolate_wait(code->outside.isolated, PAST, PAST, &reply);
+    int64_t silent_ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
+    if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
+        take_end(service, settings, &reply);
+    else if (reply.end != ISOLATE_LATE)
+        quarantine_late(service);
+    else if (silent_ms >= code->outside.silence_ms)
+        end_silent(service, settings, silent_ms);
+    else
+        trace("host", "%s is not asked: it has not answered the last time", service->name);
+    return reply.end == ISOLATE_LATE;
+}
+
+/* ---- asking ---- */
+
+static int64_t deadline_of(const struct host_settings *settings, int64_t start, int64_t ms)
+{
+    bool none = settings->configuration & CONFIGURATION_NO_HANG_TEST;
+    return none ? INT64_MAX : start + ms * TICKS_PER_MS;
+}
+
+static LSTATUS hand_over(struct service *service, const struct host_settings *settings,
+                         const struct query *query, size_t room)
+{
+    struct library *code = service->code;
+    bool checked = settings->test_level <= 2 || code->unproven;
+    struct isolate_request request = {
+        .service = service->name,
+        .library = code->path,
+        .procedures = {service->open, service->collect, service->close},
+        .export_names = service->export_names,
+        .export_units = service->export_units,
+        .query = query->text,
+        .room = room < ISOLATE_ROOM ? room : ISOLATE_ROOM,
+        .guards = checked && !(settings->configuration & CONFIGURATION_NO_GUARDS)
+    };
+    LSTATUS status = code->outside.isolated ? ERROR_SUCCESS : isolate_new(&code->outside.isolated);
+    if (status)
+        return status;
+    int64_t collect_ms = service_collect_ms(service, query);
+    code->outside.asked_at = clock_ticks();
+    code->outside.offered = request.room;
+    code->outside.collect_ms = collect_ms;
+    code->outside.silence_ms = collect_ms * SILENCE_FACTOR;
+    if (code->outside.silence_ms < LEAST_SILENCE_MS)
+        code->outside.silence_ms = LEAST_SILENCE_MS;
+    return isolate_ask(code->outside.isolated, &request);
+}
+
+static bool is_placed_outside(struct service *service)
+{
+    lock_take(&service->code->lock);
+    bool outside = !library_place(service) && service->code->place == PLACE_HELPER;
+    lock_release(&service->code->lock);
+    return outside;
+}
+
+bool outside_ask(struct service *service, const struct host_settings *settings,
+                 const struct query *query, size_t room)
+{
+    LSTATUS status = ERROR_BUSY;
+    claim_take(&service->code->claim);
+    if (!is_still_silent(service, settings) && !quarantine_waits(service) &&
+        is_placed_outside(service))
+        status = hand_over(service, settings, query, room);
+    if (status && status != ERROR_BUSY)
+        trace("host", "%s could not be asked: %s", service->name, status_text(status));
+    if (status)
+        claim_release(&service->code->claim);
+    return !status;
+}
+
+/* Opens are awaited before any Collect is: the deadline of Collect begins when Open ends. */
+void outside_await_open(struct service *service, const struct host_settings *settings)
+{
+    struct library *code = service->code;
+    int64_t open_ms = service->open_timeout ? service->open_timeout : DEFAULT_OPEN_MS;
+    int64_t deadline = deadline_of(settings, code->outside.asked_at, open_ms);
+    isolate_wait(code->outside.isolated, PAST, PAST, &code->outside.reply);
+    bool opening =
+        code->outside.reply.end == ISOLATE_LATE && code->outside.reply.stage < ISOLATE_COLLECT;
+    if (opening)
+        isolate_wait(code->outside.isolated, deadline, PAST, &code->outside.reply);
+    int64_t ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
+    bool opened = code->outside.reply.stage == ISOLATE_COLLECT;
+    if (opening && opened && settings->slow_open && ms > settings->slow_open)
+        library_report_slow_open(service, ms);
+    code->outside.collect_deadline = deadline_of(
+        settings, opening ? clock_ticks() : code->outside.asked_at, code->outside.collect_ms);
+    code->outside.replied = code->outside.reply.end != ISOLATE_LATE || !opened;
+}
+
+LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
+                       struct piece *piece)
+{
+    struct library *code = service->code;
+    if (!code->outside.replied)
+        isolate_wait(code->outside.isolated, PAST, code->outside.collect_deadline,
+                     &code->outside.reply);
+    LSTATUS status = take_reply(service, settings, &code->outside.reply, piece);
+    claim_release(&code->claim);
+    return status;
+}
+
+/* Who owes an answer is not waited for any more. */
+void outside_close(struct service *service)
+{
+    struct library *code = service->code;
+    struct isolate_reply reply;
+    if (!code->outside.isolated)
+        return;
+    bool silent = isolate_busy(code->outside.isolated);
+    int64_t now = clock_ticks();
+    isolate_close(code->outside.isolated, silent ? now : now + DEFAULT_OPEN_MS * TICKS_PER_MS,
+                  &reply);
+    trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
+    if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
+        report_end(service, &reply);
+    code->outside.refusal_said = code->outside.slow_open_said = false;
+}
