@@ -323,23 +323,31 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
     return list_folder(folder, fd, ret_changed);
 }
 
-static bool any_file_changed(const struct layer_folder *folder)
+static bool file_changed(int dir_fd, const struct layer_file *file)
 {
-    struct file_state now = {0};
+    struct file_state now;
     struct stat st;
+    if (fstatat(dir_fd, file->name, &st, 0) != 0)
+        return true;
+    file_state_of(&st, &now);
+    return !file_state_same(&now, &file->state);
+}
+
+/* Looks at the next `most` files; the following time it goes on behind them. */
+static bool any_file_changed(struct layer_folder *folder, size_t most)
+{
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    size_t left = most < folder->count ? most : folder->count;
     bool changed = false;
-    for (size_t i = 0; fd >= 0 && !changed && i < folder->count; i++) {
-        changed = fstatat(fd, folder->files[i].name, &st, 0) != 0;
-        if (!changed)
-            file_state_of(&st, &now);
-        changed |= !file_state_same(&now, &folder->files[i].state);
+    for (; fd >= 0 && !changed && left > 0; left--) {
+        folder->next %= folder->count;
+        changed = file_changed(fd, &folder->files[folder->next++]);
     }
     close_auto(&fd);
     return changed;
 }
 
-LSTATUS folder_refresh(struct layer_folder *folder, bool every_file, bool *ret_changed)
+LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed)
 {
     struct stat st;
     struct file_state now;
@@ -349,7 +357,7 @@ LSTATUS folder_refresh(struct layer_folder *folder, bool every_file, bool *ret_c
         st = (struct stat){0};
     file_state_of(&st, &now);
     bool same = file_state_same(&now, &folder->state);
-    if (same && (folder->settled || !st.st_ino) && !(every_file && any_file_changed(folder)))
+    if (same && (folder->settled || !st.st_ino) && !(files && any_file_changed(folder, files)))
         return ERROR_SUCCESS;
     folder->state = now;
     folder->settled = is_settled(&st);

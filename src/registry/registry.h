@@ -42,7 +42,8 @@ LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self);
 /* A number that changes when what the files say changed. Looks at the layers' folders each time, at
- * every file at most once a second (files edited in place). No allocation while nothing changed. */
+ * 64 files of each once a second, in turn (files edited in place). No allocation while nothing
+ * changed. */
 uint64_t registry_generation(void);
 /* Replaces %NAME% by the environment's value (nothing in a setuid program), unknown ones stay. */
 bool registry_expand(const char *text, struct buffer *ret);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND };
+/* A query that comes once a second must not pay for a thousand registrations. */
+enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND, FILES_AT_ONCE = 64 };
 
 /* guards all below; held while files are read, never while another room is called */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -137,11 +138,12 @@ static LSTATUS refresh(bool every_file)
     bool changed = !store.current || store.stale;
     LSTATUS status = ERROR_SUCCESS;
     find_folders();
-    every_file |= now - store.files_seen >= FILES_EVERY_100NS;
-    if (every_file)
+    bool due = now - store.files_seen >= FILES_EVERY_100NS;
+    size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
+    if (files)
         store.files_seen = now;
     for (int i = 0; !status && i < STORE_LAYERS; i++)
-        status = folder_refresh(&store.folders[i], every_file, &changed);
+        status = folder_refresh(&store.folders[i], files, &changed);
     if (!status && changed)
         status = take_new_view();
     store.stale = status != ERROR_SUCCESS;

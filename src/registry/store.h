@@ -28,9 +28,10 @@ struct layer_folder {
     bool settled;             /* its last change is old enough to show the next one */
     struct layer_file *files; /* by name, manual.reg last */
     size_t count, room;
+    size_t next; /* the file that is looked at next */
 };
-/* Reads what is new. `every_file`: looks at each file, not only at the folder. */
-LSTATUS folder_refresh(struct layer_folder *folder, bool every_file, bool *ret_changed);
+/* Reads what is new. Looks at the folder, and at so many of its files: in turn, if not at all. */
+LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
 struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
 /* A file of the folder that holds registry text, by its name; and their order: by name, manual.reg

@@ -180,6 +180,31 @@ static void the_generation_follows_the_files(void **state)
     assert_text(KEY, "other", "2");
 }
 
+/* A look costs the same however many files there are. */
+static void files_edited_in_place_are_found_in_turn(void **state)
+{
+    enum { FILES = 20, AT_ONCE = 3 };
+    struct layer_folder folder = {.layer = LAYER_MACHINE};
+    char name[64];
+    bool changed = false;
+    int looks = 0;
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "machine/registry.d/%02d.reg", i);
+        put(name, HEADER "[" KEY "]\n\"x\"=\"1\"\n");
+    }
+    usleep(60 * 1000); /* the folder settles */
+    folder.path = strdup(path_of("machine/registry.d"));
+    assert_int_equal(folder_refresh(&folder, 0, &changed), ERROR_SUCCESS);
+    assert_true(changed);
+    put("machine/registry.d/17.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n");
+    for (changed = false; !changed && looks <= FILES; looks++)
+        assert_int_equal(folder_refresh(&folder, AT_ONCE, &changed), ERROR_SUCCESS);
+    assert_int_equal(looks, 17 / AT_ONCE + 1);
+    folder_forget(&folder);
+    free(folder.files);
+    free(folder.path);
+}
+
 static void the_users_number_is_the_user(void **state)
 {
     char text[256];
@@ -443,6 +468,7 @@ int main(void)
         ROOT_TEST(what_the_store_cannot_hold_is_refused),
         ROOT_TEST(every_mark_of_a_file_tells_a_change),
         ROOT_TEST(the_generation_follows_the_files),
+        ROOT_TEST(files_edited_in_place_are_found_in_turn),
         ROOT_TEST(the_users_number_is_the_user),
         ROOT_TEST(a_file_that_others_may_write_is_ignored_and_named),
         ROOT_TEST(a_folder_that_others_may_write_is_ignored),
