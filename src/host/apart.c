@@ -7,19 +7,15 @@
 #include "host/helper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/statfs.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 64 << 10, PIDFS_MAGIC = 0x50494446 };
-#define APART __attribute__((no_sanitize("address", "undefined")))
+enum { STACK_BYTES = 64 << 10 };
 
 struct errand {
     void (*function)(void *argument);
@@ -29,11 +25,9 @@ struct errand {
 /* Kernels before 5.9 have no close_range. The numbers end where the soft limit does, or did. */
 APART static void close_one_by_one(void)
 {
-    struct rlimit_pair {
-        unsigned long now, most;
-    } limit = {1024, 1024};
-    syscall(SYS_prlimit64, 0, 7 /* RLIMIT_NOFILE */, NULL, &limit);
-    for (unsigned long fd = 0; fd < limit.most && fd < 1 << 20; fd++)
+    struct rlimit limit = {1024, 1024};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    for (rlim_t fd = 0; fd < limit.rlim_max && fd < 1 << 20; fd++)
         close((int)fd);
 }
 
@@ -91,42 +85,4 @@ APART pid_t apart_spawn(int (*function)(void *argument), void *argument)
     munmap(stack, STACK_BYTES);
     errno = error;
     return pid;
-}
-
-/* Its 22nd field, in clock ticks since the machine started. */
-static uint64_t start_time(pid_t pid)
-{
-    char path[32] = "/proc/", digits[12], text[1024];
-    size_t count = 0, end = strlen(path);
-    for (pid_t rest = pid; rest > 0; rest /= 10)
-        digits[count++] = (char)('0' + rest % 10);
-    while (count)
-        path[end++] = digits[--count];
-    strcpy(path + end, "/stat");
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (size <= 0)
-        return 0;
-    text[size] = '\0';
-    char *field = strrchr(text, ')'); /* the name may contain anything */
-    for (int i = 2; field && i < 22; i++)
-        field = strchr(field + 1, ' ');
-    return field ? strtoull(field, NULL, 10) : 0;
-}
-
-/* Since Linux 6.9 each process has an inode number of its own, which is never given again. */
-uint64_t apart_identity(pid_t pid)
-{
-    struct statfs system;
-    struct stat file;
-    uint64_t inode = 0;
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (fd >= 0) {
-        if (!fstatfs(fd, &system) && system.f_type == PIDFS_MAGIC && !fstat(fd, &file))
-            inode = file.st_ino;
-        close(fd);
-    }
-    return inode ? inode : start_time(pid);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory that a client and its helper share, a sealed memfd: one page of words and numbers, the
- * texts of the request, and the room that Collect writes to, between two guards. The helper may
- * write anything anywhere in it at any moment: the client reads each value once and believes none.
+ * The memory that a client, its keeper and the keeper's helpers share: a sealed memfd with one page
+ * between client and keeper, and a channel for each helper. A helper maps its own channel and no
+ * other, and may write anything anywhere in it at any moment: the client reads each value once and
+ * believes none. The keeper runs nobody else's code; its page is believed.
  *
- * Who owes an answer is a robust futex: `answer` names the thread that will give it, and when that
- * thread's process dies, however it dies, the kernel marks the word and wakes the waiting client.
+ * No part is ever used twice: a helper that is started again has a channel that nobody wrote to.
  */
 #ifndef OPL_HOST_CHANNEL_H
 #define OPL_HOST_CHANNEL_H
@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 1, /* of this layout: the helper's file may be of another installation */
+    CHANNEL_VERSION = 1, /* of this layout: perfhost may be of another installation */
     CHANNEL_MARK =
         0x6f706c, /* at both ends of the first page; who scribbles, scribbles there too */
     CHANNEL_GUARD = 1024,
@@ -27,20 +27,14 @@ enum {
     CHANNEL_ROOM_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
     CHANNEL_BYTES = CHANNEL_ROOM_OFFSET + ISOLATE_ROOM + CHANNEL_PAGE,
     CHANNEL_WORDS = 256, /* characters of what is said in words */
-    /* the descriptors that the helper is started with */
-    CHANNEL_FD = 3,
-    CHANNEL_CLIENT_FD = 4, /* a pidfd; absent where the kernel has none */
-    CHANNEL_IDLE_SECONDS = 30
+    KEEPER_SLOTS = 64,
+    KEEPER_IDLE_SECONDS = 30,
+    /* the descriptors that the keeper is started with */
+    KEEPER_MEMORY_FD = 3,
+    KEEPER_CLIENT_FD = 4 /* a pidfd; absent where the kernel has none */
 };
 
-/* Values of `answer`. Any other with FUTEX_WAITERS and a thread's number: that thread owes it. */
-#define CHANNEL_ANSWERED 0u
-#define CHANNEL_OWED FUTEX_WAITERS /* nobody in particular: the helper is still starting */
-#define CHANNEL_DIED FUTEX_OWNER_DIED
-/* Value of `request`: the helper has gone, because nobody had asked it for long. */
-#define CHANNEL_LEFT UINT32_MAX
-
-/* A cache line each: one side's writing does not slow the other's waiting. */
+/* A futex, in a cache line of its own: one side's writing does not slow the other's waiting. */
 struct channel_word {
     _Alignas(64) _Atomic uint32_t value;
 };
@@ -49,13 +43,14 @@ struct channel_text {
 };
 
 enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE };
-enum channel_end { CHANNEL_END_SIGNAL = 1, CHANNEL_END_EXIT, CHANNEL_END_REFUSED };
+/* Values of `answer`. The client owes the word a request, the helper an answer, the keeper the word
+ * that nobody will answer any more. */
+enum { CHANNEL_ANSWERED, CHANNEL_OWED, CHANNEL_DIED };
 
 struct channel {
-    uint32_t mark, version;
+    uint32_t mark;
     struct channel_word request; /* counts; the helper waits for a new number */
-    struct channel_word life;    /* the helper's watching thread, robust; before `answer` */
-    struct channel_word answer;  /* robust; the client waits for it */
+    struct channel_word answer;  /* the client waits for it */
     struct channel_word stage;   /* enum isolate_stage, as far as it came */
     struct {                     /* written by the client before `request` */
         uint32_t order, room;
@@ -66,15 +61,37 @@ struct channel {
         int64_t end_offset;
         char text[CHANNEL_WORDS];
     } reply;
-    struct { /* the helper's last words */
-        uint32_t end, code;
+    struct { /* a crashing helper's last words; which signal it was the keeper knows better */
+        uint32_t signal;
         uint64_t address;
-        char text[CHANNEL_WORDS];
     } last;
     uint32_t end_mark;
 };
 _Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "the words fit into their page");
 _Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2, "a futex is an atomic word");
+
+/* What the client wishes for a helper, and what became of it. */
+enum keeper_wish { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
+enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
+struct keeper_slot {
+    _Atomic uint32_t wish, state;
+    uint32_t status; /* KEEPER_ENDED: as wait() has it; KEEPER_FAILED: errno of fork */
+};
+/* Value of `request`: the keeper has gone, because it had no helper for long. */
+#define KEEPER_LEFT UINT32_MAX
+
+struct keeper_page {
+    uint32_t version, slot_count;
+    struct channel_word request; /* the client counts it up after it wished */
+    struct channel_word life;    /* a thread of the keeper, a robust futex: 0 before it is there */
+    struct keeper_slot slots[KEEPER_SLOTS];
+};
+_Static_assert(sizeof(struct keeper_page) <= CHANNEL_PAGE, "the keeper's page is one");
+
+static inline int64_t keeper_slot_offset(uint32_t slot)
+{
+    return CHANNEL_PAGE + (int64_t)slot * CHANNEL_BYTES;
+}
 
 static inline char *channel_texts(struct channel *channel)
 {

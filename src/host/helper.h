@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A helper process as the files of isolate.c see it: started, looked at, ended. Not for host's
- * others, whose door is isolate.h. */
+/* A helper process as isolate.c sees it. Not for host's others, whose door is isolate.h. */
 #ifndef OPL_HOST_HELPER_H
 #define OPL_HOST_HELPER_H
 
 #include "host/channel.h"
 
+struct keeper;
 struct helper {
+    struct keeper *keeper;
     struct channel *channel;
     size_t mapped; /* bytes of the channel that are mapped; more when more room is asked for */
-    pid_t pid, client;
-    uint64_t identity; /* tells pid's process from a later one with the same number */
-    uint32_t number;   /* of the last request */
-    struct helper *next;
+    uint32_t slot;
+    uint32_t number; /* of the last request */
 };
 
 /* ---- apart.c: a moment in a process of our own that shares our memory and nothing else ---- */
@@ -22,21 +21,23 @@ int apart_run(void (*function)(void *argument), void *argument);
 /* Inside: starts `function` as a child process whose exit nobody here waits for; returns when that
  * has called exec or exited. The process's number, or -1 and errno. */
 pid_t apart_spawn(int (*function)(void *argument), void *argument);
-/* Tells processes with the same number apart; 0: there is no such process, or nobody can tell. */
-uint64_t apart_identity(pid_t pid);
+/* For what runs there: the sanitizers know nothing of its stack. */
+#define APART __attribute__((no_sanitize("address", "undefined")))
 
-/* ---- helper.c ---- */
-/* Starts perfhost; on failure `text` says which step was refused and what to do. */
-LSTATUS helper_start(struct helper **ret, char *text, size_t room);
-/* Makes `room` bytes behind the channel's start usable here; false: no memory. */
+/* ---- keeper.c: the process that starts helpers and knows what became of them ---- */
+/* A channel, without a process yet; starts a keeper if none has room. On failure `text` (of `size`
+ * bytes) says which step was refused and what to do. */
+LSTATUS helper_new(struct helper **ret, char *text, size_t size);
+/* Has the process started; false: the keeper has gone this moment, take another helper. */
+bool helper_start(struct helper *helper);
+/* Makes `bytes` from the channel's start usable here; false: no memory. */
 bool helper_map(struct helper *helper, size_t bytes);
 bool helper_is_ours(const struct helper *helper); /* false in a child of fork() */
-bool helper_exists(const struct helper *helper);  /* is the process there? */
-/* Ends the process and what it started in its group, and forgets it. */
+/* Nobody will answer, and no keeper will say so. *ret_was_alive: it was once. */
+bool helper_lost(const struct helper *helper, bool *ret_was_alive);
+/* What became of the process; *ret_status as in struct keeper_slot. */
+enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status);
+/* Ends the process, if it is still there, with what it started in its group, and forgets it. */
 void helper_end(struct helper *helper);
-
-/* ---- helper_pool.c: empty helpers wait here for whoever starts next ---- */
-struct helper *helper_pool_take(void); /* NULL: there is none */
-void helper_pool_put(struct helper *helper);
 
 #endif

@@ -7,9 +7,10 @@
 #include "host/helper.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/wait.h>
 
 struct isolated {
     struct helper *helper; /* NULL: none */
@@ -34,7 +35,7 @@ static void leave_parents(struct isolated *isolated)
 {
     if (!isolated->helper || helper_is_ours(isolated->helper))
         return;
-    free(isolated->helper);
+    helper_end(isolated->helper);
     isolated->helper = NULL;
     isolated->owed = false;
 }
@@ -134,28 +135,16 @@ static bool guard_whole(const unsigned char *shared)
     return guard[0] == CHANNEL_GUARD_PATTERN && memcmp(guard, guard + 1, sizeof(guard) - 1) == 0;
 }
 
-/* Before the number is given the words must owe an answer to it: if the helper dies in between, the
- * kernel marks `life` first and then wakes `answer`, so one of the two is always seen. */
+/* `answer` first: whoever dies from now on is marked there. False: he had died, or scribbled. */
 static bool hand_over(struct helper *helper)
 {
     struct channel *channel = helper->channel;
-    uint32_t watcher = atomic_load(&channel->life.value);
-    uint32_t number = helper->number, next = number + 1 == CHANNEL_LEFT ? 0 : number + 1;
-    atomic_store(&channel->answer.value, watcher ? watcher : CHANNEL_OWED);
-    if (!atomic_compare_exchange_strong(&channel->request.value, &number, next))
+    uint32_t answered = CHANNEL_ANSWERED;
+    if (!atomic_compare_exchange_strong(&channel->answer.value, &answered, CHANNEL_OWED))
         return false;
-    helper->number = next;
+    atomic_store(&channel->request.value, ++helper->number);
     channel_wake(&channel->request.value);
     return true;
-}
-
-static bool start_helper(struct isolated *isolated)
-{
-    struct isolate_reply *reply = &isolated->reply;
-    *reply = (struct isolate_reply){.stage = ISOLATE_START, .end = ISOLATE_REFUSED};
-    reply->status = helper_start(&isolated->helper, reply->text, sizeof(reply->text));
-    isolated->known = reply->status != ERROR_SUCCESS;
-    return !isolated->known;
 }
 
 static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate_request *request)
@@ -170,23 +159,28 @@ static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate
         arm_guards(helper->channel, request->room);
     isolated->guards = request->guards;
     isolated->room = request->room;
-    return hand_over(helper) ? ERROR_SUCCESS : ERROR_INVALID_DATA;
+    isolated->owed = true;
+    hand_over(helper);
+    return ERROR_SUCCESS;
 }
 
-/* One that waited empty may have gone this very moment. */
-static LSTATUS ask_empty(struct isolated *isolated, const struct isolate_request *request)
+/* A keeper that had nothing to do for 30 s may go this very moment: then there is a new one. */
+static LSTATUS ask_new_helper(struct isolated *isolated, const struct isolate_request *request)
 {
-    LSTATUS status = ERROR_INVALID_DATA;
-    while (status == ERROR_INVALID_DATA && (isolated->helper = helper_pool_take())) {
-        /* it closed its last provider, and has not begun to open this one */
-        atomic_store(&isolated->helper->channel->stage.value, ISOLATE_START);
-        status = hand_over_request(isolated, request);
+    struct isolate_reply *reply = &isolated->reply;
+    for (;;) {
+        *reply = (struct isolate_reply){.stage = ISOLATE_START, .end = ISOLATE_REFUSED};
+        reply->status = helper_new(&isolated->helper, reply->text, sizeof(reply->text));
+        isolated->known = reply->status != ERROR_SUCCESS;
+        if (isolated->known)
+            return ERROR_SUCCESS;
+        LSTATUS status = hand_over_request(isolated, request);
+        if (!status && helper_start(isolated->helper))
+            return ERROR_SUCCESS;
+        end_helper(isolated);
         if (status)
-            end_helper(isolated);
+            return status;
     }
-    if (status != ERROR_INVALID_DATA || !start_helper(isolated))
-        return isolated->known ? ERROR_SUCCESS : status;
-    return hand_over_request(isolated, request);
 }
 
 LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *request)
@@ -197,15 +191,8 @@ LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *req
     if (request->room > ISOLATE_ROOM)
         return ERROR_INVALID_PARAMETER;
     isolated->known = false;
-    LSTATUS status =
-        isolated->helper ? hand_over_request(isolated, request) : ask_empty(isolated, request);
-    if (status == ERROR_INVALID_DATA) {
-        take_nonsense(isolated, &isolated->reply);
-        isolated->known = true;
-        return ERROR_SUCCESS;
-    }
-    isolated->owed = !status && !isolated->known;
-    return status;
+    return isolated->helper ? hand_over_request(isolated, request)
+                            : ask_new_helper(isolated, request);
 }
 
 /* ---- the answer ---- */
@@ -224,35 +211,51 @@ static void copy_words(char to[static CHANNEL_WORDS], const char from[static CHA
                 *at = '?';
 }
 
-static void take_last_words(struct isolated *isolated, struct isolate_reply *ret)
+/* How the process ended is the keeper's word; where it crashed is its own. */
+static void take_end(struct channel *channel, int status, struct isolate_reply *ret)
 {
-    struct channel *channel = isolated->helper->channel;
-    uint32_t end = *(volatile uint32_t *)&channel->last.end;
-    ret->code = *(volatile int *)&channel->last.code;
-    ret->address = *(volatile uint64_t *)&channel->last.address;
-    copy_words(ret->text, channel->last.text);
-    ret->status = ERROR_PROCESS_ABORTED;
-    if (end == CHANNEL_END_SIGNAL && ret->code > 0 && ret->code < NSIG) {
-        ret->end = ISOLATE_CRASHED;
-    } else if (end == CHANNEL_END_EXIT) {
-        ret->end = ISOLATE_EXITED;
-    } else if (end == CHANNEL_END_REFUSED) {
-        ret->end = ISOLATE_REFUSED;
-    } else {
-        ret->end = ISOLATE_CRASHED;
-        ret->code = SIGKILL;
-        ret->address = 0;
-        strcpy(ret->text,
-               ret->stage == ISOLATE_START
-                   ? "the helper ended before it was ready; is its file of this version, and "
-                     "may the program start processes?"
-                   : "killed from outside, for want of memory, or by its own hand");
-    }
+    const volatile struct channel *shared = channel;
+    ret->end = WIFEXITED(status) ? ISOLATE_EXITED : ISOLATE_CRASHED;
+    ret->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+    if (ret->end == ISOLATE_CRASHED && shared->last.signal == (uint32_t)ret->code)
+        ret->address = shared->last.address;
+    if (ret->end == ISOLATE_CRASHED && ret->code == SIGKILL)
+        strcpy(ret->text, "killed from outside, for want of memory, or by itself");
+}
+
+/* The keeper ended, or never came to life. */
+static void take_loss(bool was_alive, struct isolate_reply *ret)
+{
+    ret->end = was_alive ? ISOLATE_CRASHED : ISOLATE_REFUSED;
+    ret->code = was_alive ? SIGKILL : 0;
+    strcpy(ret->text, was_alive ? "the helper's keeper was killed"
+                                : "perfhost ended before it was ready; is it of this version, and "
+                                  "may the program start processes?");
 }
 
 static void take_death(struct isolated *isolated, struct isolate_reply *ret)
 {
-    take_last_words(isolated, ret);
+    struct helper *helper = isolated->helper;
+    uint32_t status;
+    bool was_alive;
+    ret->status = ERROR_PROCESS_ABORTED;
+    switch (helper_state(helper, &status)) {
+    case KEEPER_ENDED:
+        take_end(helper->channel, (int)status, ret);
+        break;
+    case KEEPER_FAILED:
+        ret->end = ISOLATE_REFUSED;
+        ret->status = status_from_errno((int)status);
+        snprintf(ret->text, sizeof(ret->text),
+                 "perfhost may not start a process: %s; see ulimit -u", status_text(ret->status));
+        break;
+    default:
+        if (!helper_lost(helper, &was_alive)) {
+            take_nonsense(isolated, ret);
+            return;
+        }
+        take_loss(was_alive, ret);
+    }
     end_helper(isolated);
 }
 
@@ -261,8 +264,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
     struct channel *channel = isolated->helper->channel;
     const volatile struct channel *shared = channel;
     if (shared->mark != CHANNEL_MARK || shared->end_mark != CHANNEL_MARK ||
-        shared->reply.number != isolated->helper->number ||
-        atomic_load(&channel->request.value) != isolated->helper->number) {
+        shared->reply.number != isolated->helper->number) {
         take_nonsense(isolated, ret);
         return;
     }
@@ -282,36 +284,27 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
 
 /* ---- waiting ---- */
 
-enum { LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 50 };
+enum { LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20 };
 
-/* One nap. While it starts nobody but ourselves notices its death. */
-static bool nap(struct helper *helper, uint32_t word, int64_t deadline)
-{
-    bool starting = word == CHANNEL_OWED;
-    int64_t now = clock_ticks();
-    if (now >= deadline)
-        return false;
-    int64_t until =
-        starting && deadline - now > LOOK_EVERY_100NS ? now + LOOK_EVERY_100NS : deadline;
-    channel_sleep(&helper->channel->answer.value, word, until);
-    if (starting && clock_ticks() >= until && !helper_exists(helper))
-        atomic_compare_exchange_strong(&helper->channel->answer.value, &word, CHANNEL_DIED);
-    return true;
-}
-
-/* The word when it is not owed any more, or CHANNEL_OWED at the deadline. */
+/* The word when it is not owed any more, or CHANNEL_OWED at the deadline. A helper's death comes as
+ * a word of its keeper; only whether that lives must be looked at now and then. */
 static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline)
 {
     struct channel *channel = isolated->helper->channel;
+    bool was_alive;
     for (;;) {
         uint32_t word = atomic_load(&channel->answer.value);
-        if (word & CHANNEL_DIED || !(word & FUTEX_WAITERS))
+        if (word != CHANNEL_OWED)
             return word;
-        if (atomic_load(&channel->life.value) & CHANNEL_DIED)
-            return CHANNEL_DIED;
-        bool opened = stage_of(channel) >= ISOLATE_COLLECT;
-        if (!nap(isolated->helper, word, opened ? collect_deadline : open_deadline))
+        int64_t now = clock_ticks();
+        int64_t deadline = stage_of(channel) < ISOLATE_COLLECT ? open_deadline : collect_deadline;
+        if (now >= deadline)
             return CHANNEL_OWED;
+        if (deadline - now > LOOK_EVERY_100NS)
+            deadline = now + LOOK_EVERY_100NS;
+        channel_sleep(&channel->answer.value, word, deadline);
+        if (clock_ticks() >= deadline && helper_lost(isolated->helper, &was_alive))
+            return CHANNEL_DIED;
     }
 }
 
@@ -331,11 +324,11 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
     }
     uint32_t word = await(isolated, open_deadline, collect_deadline);
     ret->stage = stage_of(isolated->helper->channel);
-    if (word & CHANNEL_DIED) {
+    if (word == CHANNEL_DIED) {
         take_death(isolated, ret);
     } else if (word == CHANNEL_ANSWERED) {
         take_answer(isolated, ret);
-    } else if (word & FUTEX_WAITERS) {
+    } else if (word == CHANNEL_OWED) {
         ret->end = ISOLATE_LATE;
         ret->status = ERROR_TIMEOUT;
     } else {
@@ -356,13 +349,12 @@ bool isolate_busy(const struct isolated *isolated)
 
 /* ---- the end ---- */
 
-static bool ask_to_close(struct isolated *isolated)
+static void ask_to_close(struct isolated *isolated)
 {
-    struct helper *helper = isolated->helper;
-    helper->channel->order.order = CHANNEL_CLOSE;
+    isolated->helper->channel->order.order = CHANNEL_CLOSE;
     isolated->owed = true;
     isolated->guards = false;
-    return hand_over(helper);
+    hand_over(isolated->helper);
 }
 
 void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_reply *ret)
@@ -376,11 +368,6 @@ void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_r
     if (!isolated->owed && isolated->helper) {
         ask_to_close(isolated);
         isolate_wait(isolated, deadline, deadline, reply);
-        /* its last number says whether nothing of the provider is left in it */
-        if (reply->end == ISOLATE_ANSWERED && reply->objects == 0) {
-            helper_pool_put(isolated->helper);
-            isolated->helper = NULL;
-        }
     }
     end_helper(isolated);
 }

@@ -70,8 +70,8 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
 void isolate_copy(struct isolated *isolated, void *to, size_t size);
 /* Was a request handed over that nobody answered? */
 bool isolate_busy(const struct isolated *isolated);
-/* Close and unload, awaited until `deadline` (a hung one is ended); the empty helper stays 30 s for
- * whoever asks next. `ret` may be NULL; ISOLATE_ANSWERED with `status` 0 when nothing was open. */
+/* Close and unload, awaited until `deadline` (a hung one is ended); what starts helpers stays 30 s
+ * for whoever asks next. `ret` may be NULL; ISOLATE_ANSWERED with `status` 0: nothing was open. */
 void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_reply *ret);
 /* Ends the helper at once, without Close: what it does cannot be trusted any more. */
 void isolate_end(struct isolated *isolated);

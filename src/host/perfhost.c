@@ -1,96 +1,238 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfhost: the process that a stranger's provider runs in. helper.c starts it with two
- * descriptors, the shared memory and its client's pidfd, and every other one closed; it answers one
- * request after the other and ends with its client, or when it was empty for 30 s.
+ * perfhost, the program that strangers' providers run in. It is started once for a client, by
+ * keeper.c of the library, with two descriptors, the shared memory and its client's pidfd, and
+ * every other one closed. This process, the keeper, runs no provider; it forks a helper for each,
+ * which is several times cheaper than an exec, and says in its page what became of it. It ends with
+ * its client, or when it had no helper for 30 s.
  */
 #include "host/perfhost.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* The provider gets no descriptor of ours, and a child that it forks none of the memory. */
-static struct channel *map_channel(void)
+static struct {
+    struct keeper_page *page;
+    pid_t self;
+    pid_t pids[KEEPER_SLOTS]; /* 0: no process */
+    size_t alive;
+    int64_t idle_since;
+} keeper;
+
+/* The page is not for helpers: it is gone in what fork makes. */
+static bool map_page(void)
 {
-    void *memory = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FD, 0);
+    void *memory =
+        mmap(NULL, CHANNEL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD, 0);
     if (memory == MAP_FAILED)
-        return NULL;
-    close(CHANNEL_FD);
-    madvise(memory, CHANNEL_BYTES, MADV_DONTFORK);
+        return false;
+    keeper.page = memory;
+    return !madvise(memory, CHANNEL_PAGE, MADV_DONTFORK) &&
+           keeper.page->version == CHANNEL_VERSION && keeper.page->slot_count <= KEEPER_SLOTS;
+}
+
+/* ---- helpers come and go ---- */
+
+/* The client may be waiting for an answer that nobody will give. */
+static void mark_dead(uint32_t slot)
+{
+    void *memory = mmap(NULL, CHANNEL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
+                        keeper_slot_offset(slot));
+    if (memory == MAP_FAILED)
+        return;
     struct channel *channel = memory;
-    return channel->mark == CHANNEL_MARK && channel->version == CHANNEL_VERSION ? channel : NULL;
-}
-
-/* In `ps` each helper is called after the service that it runs. */
-static void take_name(struct channel *channel)
-{
-    const struct channel_text *service = &channel->order.service;
-    if (service->bytes)
-        prctl(PR_SET_NAME, channel_texts(channel) + service->offset);
-}
-
-/* The next request's number. Who is empty does not wait for ever; whoever counts the word up first,
- * the client by asking or we by leaving, has decided. */
-static uint32_t next_request(struct channel *channel, uint32_t seen)
-{
-    _Atomic uint32_t *word = &channel->request.value;
-    bool empty = !provider_is_loaded();
-    int64_t until =
-        empty ? clock_ticks() + CHANNEL_IDLE_SECONDS * (int64_t)CLOCK_TICKS_PER_SECOND : INT64_MAX;
-    for (;;) {
-        uint32_t number = atomic_load(word);
-        if (number != seen)
-            return number;
-        if (clock_ticks() >= until && atomic_compare_exchange_strong(word, &number, CHANNEL_LEFT))
-            leave(0);
-        channel_sleep(word, seen, until);
-    }
-}
-
-static void answer(struct channel *channel, uint32_t number)
-{
-    channel->reply.number = number;
-    atomic_store(&channel->answer.value, CHANNEL_ANSWERED);
+    atomic_store(&channel->answer.value, CHANNEL_DIED);
     channel_wake(&channel->answer.value);
+    munmap(memory, CHANNEL_PAGE);
 }
 
-static void serve(struct channel *channel)
+static void end_slot(uint32_t slot, enum keeper_state state, int status)
 {
-    for (uint32_t number = 0;;) {
-        number = next_request(channel, number);
-        if (channel->order.order == CHANNEL_CLOSE) {
-            provider_close(channel);
-        } else {
-            if (!provider_is_loaded())
-                take_name(channel);
-            provider_collect(channel);
-        }
-        answer(channel, number);
+    struct keeper_slot *shared = &keeper.page->slots[slot];
+    shared->status = (uint32_t)status;
+    atomic_store(&shared->state, state);
+    mark_dead(slot);
+}
+
+static void start_helper(uint32_t slot)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        helper_serve(keeper.self, slot);
+    if (pid < 0) {
+        end_slot(slot, KEEPER_FAILED, errno);
+        return;
     }
+    keeper.pids[slot] = pid;
+    keeper.alive++;
+    atomic_store(&keeper.page->slots[slot].state, KEEPER_RUNS);
+}
+
+/* Nobody looks at this channel any more: its memory goes back. */
+static void empty_slot(uint32_t slot)
+{
+    fallocate(KEEPER_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              keeper_slot_offset(slot), CHANNEL_BYTES);
+}
+
+/* It leads a session of its own, and until it is fetched its number is nobody else's. */
+static void kill_with_group(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    kill(-pid, SIGKILL);
+}
+
+static void obey(uint32_t slot)
+{
+    struct keeper_slot *shared = &keeper.page->slots[slot];
+    uint32_t wish = atomic_exchange(&shared->wish, KEEPER_NOTHING);
+    if (wish == KEEPER_START)
+        start_helper(slot);
+    if (wish == KEEPER_RELEASE && keeper.pids[slot])
+        kill_with_group(keeper.pids[slot]);
+    if (wish == KEEPER_RELEASE)
+        empty_slot(slot);
+}
+
+static void obey_all(void)
+{
+    for (uint32_t slot = 0; slot < keeper.page->slot_count; slot++)
+        if (atomic_load(&keeper.page->slots[slot].wish))
+            obey(slot);
+}
+
+static void fetch(pid_t pid)
+{
+    int status;
+    kill_with_group(pid); /* what a helper leaves behind has nobody to work for */
+    if (waitpid(pid, &status, 0) != pid)
+        return;
+    for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++) {
+        if (keeper.pids[slot] != pid)
+            continue;
+        keeper.pids[slot] = 0;
+        keeper.alive--;
+        end_slot(slot, KEEPER_ENDED, status);
+    }
+}
+
+/* Also the orphans of helpers, which come to us and not to a client that stands for init. */
+static void fetch_all(void)
+{
+    siginfo_t ended = {0};
+    while (!waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) && ended.si_pid) {
+        fetch(ended.si_pid);
+        ended.si_pid = 0;
+    }
+}
+
+/* ---- the end ---- */
+
+static void leave(void)
+{
+    for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++)
+        if (keeper.pids[slot])
+            kill_with_group(keeper.pids[slot]);
+    _exit(0);
+}
+
+/* Does nobody else map our page? The client has become another program by exec, then, or has died
+ * where the kernel has no pidfd. Bit 56 of a page's entry says so, as far as we may read it. */
+static bool client_has_unmapped(void)
+{
+    uint64_t entry = 0;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    off_t at = (off_t)((uintptr_t)keeper.page / CHANNEL_PAGE * sizeof(entry));
+    bool read_it = fd >= 0 && pread(fd, &entry, sizeof(entry), at) == sizeof(entry);
+    if (fd >= 0)
+        close(fd);
+    return read_it && entry >> 63 && (entry >> 56 & 1);
+}
+
+/* Whoever counts the word up first, the client by asking or we by leaving, has decided. */
+static void leave_if_idle(void)
+{
+    int64_t now = clock_ticks();
+    if (keeper.alive)
+        keeper.idle_since = now;
+    if (now - keeper.idle_since < KEEPER_IDLE_SECONDS * (int64_t)CLOCK_TICKS_PER_SECOND)
+        return;
+    uint32_t number = atomic_load(&keeper.page->request.value);
+    for (uint32_t slot = 0; slot < keeper.page->slot_count; slot++)
+        if (atomic_load(&keeper.page->slots[slot].wish))
+            return;
+    if (atomic_compare_exchange_strong(&keeper.page->request.value, &number, KEEPER_LEFT))
+        leave();
+}
+
+/* ---- the work ---- */
+
+enum { EVERY_MILLISECONDS = 5000, CALLS = 0, ENDS, CLIENT, SOURCES };
+
+static void work(struct pollfd sources[SOURCES])
+{
+    char read_away[sizeof(struct signalfd_siginfo)];
+    poll(sources, SOURCES, EVERY_MILLISECONDS);
+    if (sources[CLIENT].revents & POLLIN)
+        leave();
+    for (size_t i = CALLS; i <= ENDS; i++)
+        if (sources[i].revents & POLLIN && read(sources[i].fd, read_away, sizeof(read_away)) < 0)
+            sources[i].revents = 0; /* somebody else's wake-up: look all the same */
+    fetch_all();
+    obey_all();
+    leave_if_idle();
+    if (!sources[CALLS].revents && !sources[ENDS].revents && client_has_unmapped())
+        leave();
+}
+
+static int start_keeper(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    keeper.self = getpid();
+    if (!map_page())
+        return EXIT_FAILURE;
+    helper_prepare();
+    sandbox_prepare();
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    struct pollfd sources[SOURCES] = {
+        [CLIENT] = {.fd = KEEPER_CLIENT_FD, .events = POLLIN},
+        [CALLS] = {                 .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),                      .events = POLLIN},
+        [ENDS] = { .fd = signalfd(-1,    &child,                      SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN},
+    };
+    if (fcntl(KEEPER_CLIENT_FD, F_GETFD) < 0 || sources[CALLS].fd == KEEPER_CLIENT_FD ||
+        sources[ENDS].fd == KEEPER_CLIENT_FD)
+        sources[CLIENT].fd = -1;
+    if (!watch_start(keeper.page, sources[CALLS].fd))
+        return EXIT_FAILURE;
+    keeper.idle_since = clock_ticks();
+    obey_all();
+    for (;;)
+        work(sources);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 || strcmp(argv[1], "3") != 0) {
-        puts("perfhost runs performance-counter providers for openperflib, which starts it; there "
-             "is "
-             "nothing to do for it by hand");
-        return argc != 2 || strcmp(argv[1], "--help") != 0;
-    }
-    struct channel *channel = map_channel();
-    if (!channel)
-        return EXIT_FAILURE;
-    last_words_prepare(channel);
-    sandbox_enter();
-    if (!watch_start(channel)) {
-        last_words(CHANNEL_END_REFUSED, 0, 0, "the helper may not start a thread: see ulimit -u");
-        leave(EXIT_FAILURE);
-    }
-    serve(channel);
+    if (argc == 3 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0)
+        return start_keeper();
+    puts("perfhost runs performance-counter providers for openperflib, which starts it; there is "
+         "nothing to do for it by hand");
+    return argc != 2 || strcmp(argv[1], "--help") != 0;
 }

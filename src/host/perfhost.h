@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of perfhost share: a small program that links no more of the library than it
- * calls, because it is started sixty times in a row. */
+ * calls. It is started once by a client, and forks for each provider. */
 #ifndef OPL_HOST_PERFHOST_H
 #define OPL_HOST_PERFHOST_H
 
 #include "host/channel.h"
 
+/* ---- perfhost_watch.c: the keeper's second thread ---- */
+/* From now on the client learns of the keeper's end, however it ends, and `event_fd` can be read
+ * when the client calls. */
+bool watch_start(struct keeper_page *page, int event_fd);
+
 /* ---- perfhost_sandbox.c ---- */
 /* Limits, and what a provider's mistake must not reach. Not a security boundary. */
-void sandbox_enter(void);
-/* Its parts: signals stay among us and our children (false: this kernel has no Landlock that can
- * do so), and the list of calls that are refused, in perfhost_seccomp.c. */
+void sandbox_prepare(void); /* in the keeper: what its helpers inherit */
+void sandbox_enter(void);   /* in a helper: what would hinder the keeper */
+/* Signals stay among the helper and its children; false: this kernel has no Landlock for that. */
 bool sandbox_scope_signals(void);
-void sandbox_deny(bool signals_too);
 
-/* ---- perfhost_watch.c ---- */
-/* Starts the thread that says that we live, and ends us when the client is gone. */
-bool watch_start(struct channel *channel);
+/* ---- perfhost_seccomp.c: calls that fail with EPERM ---- */
+void seccomp_deny_calls(void);
+void seccomp_deny_signals(void);
 
-/* ---- perfhost_last.c ---- */
-/* From now on whatever ends the process leaves word of it. */
-void last_words_prepare(struct channel *channel);
-void last_words(enum channel_end end, int code, uint64_t address, const char *text);
-_Noreturn void leave(int code);
+/* ---- perfhost_helper.c ---- */
+/* A crash leaves the address behind; set once, in the keeper. */
+void helper_prepare(void);
+/* Serves one channel in a process that was forked for it. */
+_Noreturn void helper_serve(pid_t keeper, uint32_t slot);
 
 /* ---- perfhost_provider.c ---- */
 /* Each runs until the provider lets it and leaves its result in channel->reply. */

@@ -4,10 +4,8 @@
 #include "host/module.h"
 #include "host/perfhost.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static struct {
     struct module module;
@@ -129,22 +127,6 @@ void provider_collect(struct channel *channel)
     reply(channel, ISOLATE_COLLECT, (LSTATUS)status, "");
 }
 
-/* A thread, a child or a mapping that stays would be taken for the next provider's. */
-static bool something_stays(void)
-{
-    struct stat tasks;
-    siginfo_t child;
-    enum { DOT_AND_DOT_DOT = 2, OUR_THREADS = 2 };
-    if (stat("/proc/self/task", &tasks) || tasks.st_nlink != DOT_AND_DOT_DOT + OUR_THREADS)
-        return true;
-    if (!waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT))
-        return true;
-    void *module = dlopen(provider.path, RTLD_LAZY | RTLD_NOLOAD);
-    if (module)
-        dlclose(module);
-    return module != NULL;
-}
-
 void provider_close(struct channel *channel)
 {
     memset(&channel->reply, 0, sizeof(channel->reply));
@@ -153,6 +135,5 @@ void provider_close(struct channel *channel)
     if (provider.opened && provider.module.close)
         status = (LSTATUS)provider.module.close();
     unload();
-    channel->reply.objects = provider.path && something_stays();
     reply(channel, ISOLATE_CLOSE, status, "");
 }

@@ -65,13 +65,12 @@ static void offer_ourselves(void)
 
 static void limit_all(void)
 {
-    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CORE, 1); /* the kernel's word for none, not even to a program that takes them */
     limit(RLIMIT_STACK, 8 * mib);
     limit(RLIMIT_NOFILE, 4096);
     limit(RLIMIT_NPROC, 4096); /* of all processes of this user, so it cannot be small */
     limit(RLIMIT_FSIZE, 1024 * mib);
     limit_memory();
-    offer_ourselves();
 }
 
 /* ---- Landlock: Linux 6.12 ---- */
@@ -98,15 +97,21 @@ bool sandbox_scope_signals(void)
     return scoped;
 }
 
-void sandbox_enter(void)
+void sandbox_prepare(void)
 {
     struct sched_param ordinary = {0};
-    setsid();
     if (chdir("/"))
         errno = 0; /* it may not even be there */
     if (sched_getscheduler(0) != SCHED_OTHER)
         sched_setscheduler(0, SCHED_OTHER, &ordinary); /* an endless loop must leave others time */
     limit_all();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    sandbox_deny(!sandbox_scope_signals());
+    seccomp_deny_calls();
+}
+
+void sandbox_enter(void)
+{
+    offer_ourselves();
+    if (!sandbox_scope_signals())
+        seccomp_deny_signals();
 }

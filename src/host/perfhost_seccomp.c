@@ -30,7 +30,11 @@ enum { KINDS = 0 }; /* a machine whose kinds of calls nobody has listed: limits 
 #endif
 
 #if !defined(CALL)
-void sandbox_deny(bool signals_too)
+void seccomp_deny_calls(void)
+{
+}
+
+void seccomp_deny_signals(void)
 {
 }
 #else
@@ -101,35 +105,48 @@ static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind
     end_with(SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* One kind's whole list; other kinds jump over it. */
-static void judge_kind(size_t kind, bool signals_too)
+static void deny_calls(size_t kind)
 {
-    load(offsetof(struct seccomp_data, arch));
-    equal(kinds[kind], 1, 0);
-    unsigned short jump = length;
-    add(BPF_JMP | BPF_JA, 0, 0, 0);
-    load(offsetof(struct seccomp_data, nr));
 #ifdef X32_BIT
     add(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
     end_with(SECCOMP_RET_ERRNO | EPERM);
 #endif
     deny_all(denied, COUNT(denied), kind);
-    if (signals_too) {
-        deny_all(send_by_descriptor, COUNT(send_by_descriptor), kind);
-        for (size_t i = 0; i < COUNT(signals); i++)
-            deny_signals_to_others(signals[i], kind);
-    }
-    end_with(SECCOMP_RET_ALLOW);
-    program[jump].k = (uint32_t)(length - jump - 1);
 }
 
-void sandbox_deny(bool signals_too)
+static void deny_signals(size_t kind)
+{
+    deny_all(send_by_descriptor, COUNT(send_by_descriptor), kind);
+    for (size_t i = 0; i < COUNT(signals); i++)
+        deny_signals_to_others(signals[i], kind);
+}
+
+/* One list for each kind of call; the other kind's is jumped over. */
+static void install(void (*list)(size_t kind))
 {
     length = 0;
-    for (size_t kind = 0; kind < KINDS; kind++)
-        judge_kind(kind, signals_too);
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        load(offsetof(struct seccomp_data, arch));
+        equal(kinds[kind], 1, 0);
+        unsigned short jump = length;
+        add(BPF_JMP | BPF_JA, 0, 0, 0);
+        load(offsetof(struct seccomp_data, nr));
+        list(kind);
+        end_with(SECCOMP_RET_ALLOW);
+        program[jump].k = (uint32_t)(length - jump - 1);
+    }
     end_with(SECCOMP_RET_ERRNO | EPERM);
     struct sock_fprog filter = {length, program};
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
+void seccomp_deny_calls(void)
+{
+    install(deny_calls);
+}
+
+void seccomp_deny_signals(void)
+{
+    install(deny_signals);
 }
 #endif

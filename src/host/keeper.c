@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting a keeper inside a stranger's program, and asking it for helpers. Everything that needs
+ * descriptors happens apart (apart.c): the program's own table never has one of ours, neither for a
+ * moment nor for ever. (house section 0a)
+ */
+#include "host/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct keeper {
+    struct keeper_page *page; /* behind it the first page of each channel that nobody has yet */
+    pid_t pid, client;
+    uint32_t slot_count, used; /* slots are given once */
+    uint32_t users;            /* helpers, and `current` */
+};
+
+/* What the child apart is given, and what it leaves. */
+struct start {
+    const char *file;
+    char **environment;
+    pid_t client, pid;
+    struct keeper_page *page;
+    uint32_t slot_count;
+    const char *step; /* what was being done when `error` came */
+    int error;
+};
+
+/* ---- apart ---- */
+
+/* 0, 1 and 2 lead nowhere; a chroot may have no /dev. */
+APART static bool occupy_standard(void)
+{
+    int fd = open("/dev/null", O_RDWR);
+    if (fd < 0)
+        fd = open("/", O_PATH);
+    return fd == 0 && dup(0) == 1 && dup(0) == 2;
+}
+
+/* The program's limit on files is not meant for this, and the child's is its own; where it cannot
+ * be raised there are fewer slots. */
+APART static bool give_size(struct start *start)
+{
+    struct rlimit limit;
+    if (!getrlimit(RLIMIT_FSIZE, &limit)) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    for (start->slot_count = KEEPER_SLOTS; start->slot_count; start->slot_count /= 2)
+        if (!ftruncate(KEEPER_MEMORY_FD, keeper_slot_offset(start->slot_count)))
+            break;
+    return start->slot_count &&
+           !fcntl(KEEPER_MEMORY_FD, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+APART static bool make_memory(struct start *start)
+{
+    start->step = "memfd_create";
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u /* Linux 6.3; some systems demand it */
+#endif
+    int fd = memfd_create("openperflib", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("openperflib", MFD_ALLOW_SEALING);
+    if (fd != KEEPER_MEMORY_FD)
+        return false;
+    start->step = "sealing shared memory";
+    return give_size(start);
+}
+
+/* The keeper's page and the first page of each channel, one behind the other. */
+APART static bool map_memory(struct start *start)
+{
+    start->step = "mapping shared memory";
+    size_t size = (1 + (size_t)start->slot_count) * CHANNEL_PAGE;
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    start->page = (struct keeper_page *)(void *)memory;
+    for (uint32_t slot = 1; slot < start->slot_count; slot++)
+        if (mmap(memory + (1 + (size_t)slot) * CHANNEL_PAGE, CHANNEL_PAGE, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED, KEEPER_MEMORY_FD, keeper_slot_offset(slot)) == MAP_FAILED)
+            return false;
+    start->page->version = CHANNEL_VERSION;
+    start->page->slot_count = start->slot_count;
+    return madvise(memory, size, MADV_DONTFORK) == 0;
+}
+
+APART static int become_keeper(void *argument)
+{
+    struct start *start = argument;
+    char *const arguments[] = {"perfhost", "3", "4", NULL};
+    execve(start->file, arguments, start->environment);
+    start->error = errno;
+    _exit(127);
+}
+
+APART static bool spawn_keeper(struct start *start)
+{
+    /* where the kernel has none, the keeper looks who maps its memory */
+    int client = (int)syscall(SYS_pidfd_open, start->client, 0);
+    if (client == KEEPER_CLIENT_FD)
+        fcntl(client, F_SETFD, 0);
+    start->step = "clone";
+    start->pid = apart_spawn(become_keeper, start);
+    return start->pid > 0;
+}
+
+APART static void start_apart(void *argument)
+{
+    struct start *start = argument;
+    start->error = 0;
+    start->step = "standard descriptors";
+    if (!occupy_standard() || !make_memory(start) || !map_memory(start) || !spawn_keeper(start))
+        start->error = errno ? errno : EIO;
+    else
+        start->step = "exec";
+    if (start->error && start->page)
+        munmap(start->page, (1 + (size_t)start->slot_count) * CHANNEL_PAGE);
+}
+
+/* ---- in the program ---- */
+
+/* LD_* would load into the helper what belongs to the program. */
+static char **keeper_environment(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ && environ[count])
+        count++;
+    char **environment = calloc(count + 1, sizeof(*environment));
+    for (size_t i = 0; environment && i < count; i++)
+        if (strncmp(environ[i], "LD_", 3) != 0 && strncmp(environ[i], "GLIBC_TUNABLES=", 15) != 0)
+            environment[kept++] = environ[i];
+    return environment;
+}
+
+static LSTATUS explain(const struct start *start, char *text, size_t size)
+{
+    LSTATUS status = status_from_errno(start->error);
+    bool exec = strcmp(start->step, "exec") == 0;
+    snprintf(text, size,
+             "%s%s%s: %s; install perfhost and let the program start it, or set "
+             "Performance\\Isolation to 0",
+             start->step, exec ? " of " : "", exec ? start->file : "", status_text(status));
+    return status;
+}
+
+static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
+{
+    FREE_AUTO char *file = text_format("%s/helper/perfhost", place_vendor());
+    FREE_AUTO char **environment = keeper_environment();
+    struct keeper *keeper = calloc(1, sizeof(*keeper));
+    struct start start = {.file = file, .environment = environment, .client = getpid()};
+    start.step = "allocation";
+    start.error = ENOMEM;
+    if (file && environment && keeper) {
+        start.step = "clone";
+        int error = apart_run(start_apart, &start);
+        start.error = error ? error : start.error;
+    }
+    if (start.error) {
+        free(keeper);
+        return explain(&start, text, size);
+    }
+    *keeper = (struct keeper){.page = start.page,
+                              .pid = start.pid,
+                              .client = start.client,
+                              .slot_count = start.slot_count};
+    *ret = keeper;
+    return ERROR_SUCCESS;
+}
+
+/* One at a time, and no fork() meanwhile: a child must not inherit half a channel. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct keeper *current;
+
+static char *first_page(const struct keeper *keeper, uint32_t slot)
+{
+    return (char *)keeper->page + (1 + (size_t)slot) * CHANNEL_PAGE;
+}
+
+/* In a child of fork() nothing of it is mapped, and other things may lie there by now. */
+static void drop_user(struct keeper *keeper)
+{
+    if (--keeper->users)
+        return;
+    if (keeper->client == getpid()) {
+        for (uint32_t slot = keeper->used; slot < keeper->slot_count; slot++)
+            munmap(first_page(keeper, slot), CHANNEL_PAGE);
+        munmap(keeper->page, CHANNEL_PAGE);
+    }
+    free(keeper);
+}
+
+static bool has_left(const struct keeper *keeper)
+{
+    return atomic_load(&keeper->page->request.value) == KEEPER_LEFT ||
+           atomic_load(&keeper->page->life.value) & FUTEX_OWNER_DIED;
+}
+
+/* Counts the request up, unless the keeper has left. */
+static bool keeper_call(struct keeper *keeper)
+{
+    _Atomic uint32_t *request = &keeper->page->request.value;
+    uint32_t number = atomic_load(request), next;
+    do {
+        if (number == KEEPER_LEFT)
+            return false;
+        next = number + 1 == KEEPER_LEFT ? 0 : number + 1;
+    } while (!atomic_compare_exchange_weak(request, &number, next));
+    channel_wake(request);
+    return true;
+}
+
+static LSTATUS find_keeper(char *text, size_t size)
+{
+    if (current && (current->client != getpid() || current->used == current->slot_count ||
+                    has_left(current))) {
+        drop_user(current);
+        current = NULL;
+    }
+    LSTATUS status = current ? ERROR_SUCCESS : keeper_new(&current, text, size);
+    if (!status && !current->users)
+        current->users = 1;
+    return status;
+}
+
+static LSTATUS take_slot(struct helper *helper, char *text, size_t size)
+{
+    LSTATUS status = find_keeper(text, size);
+    if (status)
+        return status;
+    *helper =
+        (struct helper){.keeper = current,
+                        .channel = (struct channel *)(void *)first_page(current, current->used),
+                        .mapped = CHANNEL_PAGE,
+                        .slot = current->used};
+    helper->channel->mark = helper->channel->end_mark = CHANNEL_MARK;
+    current->used++;
+    current->users++;
+    return ERROR_SUCCESS;
+}
+
+LSTATUS helper_new(struct helper **ret, char *text, size_t size)
+{
+    struct helper *helper = calloc(1, sizeof(*helper));
+    if (!helper) {
+        snprintf(text, size, "%s", status_text(ERROR_NOT_ENOUGH_MEMORY));
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    lock_take(&lock);
+    LSTATUS status = take_slot(helper, text, size);
+    lock_release(&lock);
+    if (status)
+        free(helper);
+    else
+        *ret = helper;
+    return status;
+}
+
+bool helper_start(struct helper *helper)
+{
+    atomic_store(&helper->keeper->page->slots[helper->slot].wish, KEEPER_START);
+    return keeper_call(helper->keeper);
+}
+
+/* Grows without a descriptor: the mapping knows its file. */
+bool helper_map(struct helper *helper, size_t bytes)
+{
+    size_t wanted = (bytes + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE;
+    if (wanted <= helper->mapped)
+        return true;
+    void *memory = mremap(helper->channel, helper->mapped, wanted, MREMAP_MAYMOVE);
+    if (memory == MAP_FAILED)
+        return false;
+    helper->channel = memory;
+    helper->mapped = wanted;
+    return true;
+}
+
+bool helper_is_ours(const struct helper *helper)
+{
+    return helper->keeper->client == getpid();
+}
+
+/* Where we are init, or stand for it, orphans are our children and stay until they are fetched. */
+static bool has_ended(pid_t pid)
+{
+    int stands_for_init = getpid() == 1;
+    if (!stands_for_init)
+        prctl(PR_GET_CHILD_SUBREAPER, &stands_for_init);
+    return kill(pid, 0) || (stands_for_init && waitpid(pid, NULL, WNOHANG) == pid);
+}
+
+bool helper_lost(const struct helper *helper, bool *ret_was_alive)
+{
+    const struct keeper *keeper = helper->keeper;
+    uint32_t life = atomic_load(&keeper->page->life.value);
+    *ret_was_alive = life != 0;
+    return life ? (life & FUTEX_OWNER_DIED) != 0 : has_ended(keeper->pid);
+}
+
+enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status)
+{
+    const struct keeper_slot *slot = &helper->keeper->page->slots[helper->slot];
+    uint32_t state = atomic_load(&slot->state);
+    *ret_status = slot->status;
+    return (enum keeper_state)state;
+}
+
+void helper_end(struct helper *helper)
+{
+    if (helper_is_ours(helper)) {
+        atomic_store(&helper->keeper->page->slots[helper->slot].wish, KEEPER_RELEASE);
+        keeper_call(helper->keeper);
+        munmap(helper->channel, helper->mapped);
+    }
+    lock_take(&lock);
+    drop_user(helper->keeper);
+    lock_release(&lock);
+    free(helper);
+}

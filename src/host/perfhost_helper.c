@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* A helper: forked by the keeper, alone with one channel and one provider. */
+#include "host/perfhost.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct channel *served;
+static pid_t owner; /* a child that the provider forks has no channel */
+
+/* The signal itself comes again and ends the process: so its parent knows which it was. */
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    if (served && syscall(SYS_getpid) == owner) {
+        served->last.address = info->si_code > 0 ? (uintptr_t)info->si_addr : 0;
+        served->last.signal = (uint32_t)number;
+    }
+    signal(number, SIG_DFL);
+    if (info->si_code <= 0)
+        raise(number);
+}
+
+void helper_prepare(void)
+{
+    static unsigned char stack[64 << 10]; /* for the handler, when the other one is full */
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaltstack(&alternate, NULL);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    for (size_t i = 0; i < COUNT(crashes); i++)
+        sigaction(crashes[i], &action, NULL);
+}
+
+/* The provider gets no descriptor of ours, and a child that it forks none of the memory. */
+static struct channel *map_channel(uint32_t slot)
+{
+    void *memory = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
+                        keeper_slot_offset(slot));
+    if (memory == MAP_FAILED || madvise(memory, CHANNEL_BYTES, MADV_DONTFORK))
+        return NULL;
+    return memory;
+}
+
+static void close_from_3(void)
+{
+#ifdef SYS_close_range
+    if (!syscall(SYS_close_range, 3u, ~0u, 0u))
+        return;
+#endif
+    for (int fd = 3; fd < 16; fd++) /* the keeper has a handful */
+        close(fd);
+}
+
+/* In `ps` each helper is called after the service that it runs. */
+static void take_name(struct channel *channel)
+{
+    const struct channel_text *service = &channel->order.service;
+    if (service->bytes)
+        prctl(PR_SET_NAME, channel_texts(channel) + service->offset);
+}
+
+static uint32_t next_request(struct channel *channel, uint32_t seen)
+{
+    uint32_t number;
+    while ((number = atomic_load(&channel->request.value)) == seen)
+        channel_sleep(&channel->request.value, seen, INT64_MAX);
+    return number;
+}
+
+static void answer(struct channel *channel, uint32_t number)
+{
+    channel->reply.number = number;
+    atomic_store(&channel->answer.value, CHANNEL_ANSWERED);
+    channel_wake(&channel->answer.value);
+}
+
+static _Noreturn void serve(struct channel *channel)
+{
+    for (uint32_t number = 0;;) {
+        number = next_request(channel, number);
+        if (channel->order.order == CHANNEL_CLOSE)
+            provider_close(channel);
+        else
+            provider_collect(channel);
+        answer(channel, number);
+    }
+}
+
+_Noreturn void helper_serve(pid_t keeper, uint32_t slot)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid();
+    owner = getpid();
+    served = map_channel(slot);
+    close_from_3();
+    if (getppid() != keeper || !served || served->mark != CHANNEL_MARK)
+        _exit(EXIT_FAILURE);
+    take_name(served);
+    sandbox_enter();
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    serve(served);
+}
