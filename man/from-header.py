@@ -3,7 +3,7 @@
 """Makes a section 3 page: a line @FUNCTIONS name.h@ becomes all functions of that public header with
 their comments, so that page and header cannot disagree.
 
-    from-header.py INCLUDE-FOLDER PAGE.scd SCDOC OUTPUT
+    from-header.py INCLUDE-FOLDER PAGE.scd SCDOC OUTPUT [LIST]    @LIST@ stands for the file LIST
     from-header.py --names HEADER...     prints the functions' names, for the tests
 """
 import os
@@ -129,10 +129,13 @@ def main():
     if sys.argv[1] == "--names":
         print("\n".join(names(sys.argv[2:])))
         return
-    folder, page, scdoc, output = sys.argv[1:]
+    folder, page, scdoc, output, *lists = sys.argv[1:]
     with open(page, encoding="utf-8") as file:
         text = re.sub(r"^@FUNCTIONS (\S+)@$", lambda match: expand(os.path.join(folder, match[1])),
                       file.read(), flags=re.M)
+    for path in lists:
+        with open(path, encoding="utf-8") as file:
+            text = text.replace("@LIST@\n", file.read())
     with open(output, "w", encoding="utf-8") as out:
         subprocess.run([scdoc], input=text.encode(), stdout=out, check=True)
 

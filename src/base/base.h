@@ -190,6 +190,8 @@ const struct event_message *event_message(const char *source, unsigned id); /* N
 /* 32 hexadecimal digits by which a structured log knows the event; programs' own events, which are
  * in no row, share one. */
 void event_message_id(const char *source, unsigned id, char ret[static 33]);
+/* "ObjectCount" is OPENPERFLIB_OBJECT_COUNT there. */
+void event_field_name(const char *name, char ret[static 64]);
 
 /* ---- event.c: the event log ---- */
 enum event_form { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS };

@@ -267,23 +267,6 @@ static void add_field(struct buffer *entry, const char *name, const char *value)
     entry->failed |= clean.failed;
 }
 
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-/* "ObjectCount" becomes OPENPERFLIB_OBJECT_COUNT. */
-static void field_name(const char *name, char ret[static 64])
-{
-    size_t length = (size_t)snprintf(ret, 64, "OPENPERFLIB_");
-    for (const char *c = name; *c && length < 62; c++) {
-        if (c > name && is_upper(*c) && !is_upper(c[-1]))
-            ret[length++] = '_';
-        ret[length++] = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-    }
-    ret[length] = '\0';
-}
-
 static void add_number(struct buffer *entry, const char *name, unsigned number)
 {
     buffer_printf(entry, "%s=%u\n", name, number);
@@ -296,7 +279,7 @@ static void add_fields(struct buffer *entry, const struct event_record *record)
     for (; field && field->name; field++) {
         const char *format = field->form == EVENT_AS_HEX ? "0x%llx" : "%llu";
         snprintf(number, sizeof number, format, (unsigned long long)field->number);
-        field_name(field->name, name);
+        event_field_name(field->name, name);
         add_field(entry, name,
                   field->form != EVENT_AS_TEXT ? number
                   : field->text                ? field->text

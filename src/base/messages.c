@@ -45,7 +45,7 @@ const struct event_message event_messages[] = {
      "compare the value Close of its Performance key with the library's exported names"},
     {"Perflib", 1008, EVENT_ERROR, "Service Library Win32Error",
      "Open of {Service} in {Library} failed: {Win32Error}",
-     "it is tried again at the next query; see what the service lacks, is it running?"},
+     "it is tried again at the next query; see whether what it asks is running"},
     {"Perflib", 1009, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress",
      "Open of {Service} in {Library} crashed with {ExceptionCode} at {ExceptionAddress}",
      VENDOR},
@@ -60,7 +60,7 @@ const struct event_message event_messages[] = {
      "restart the asking program; " VENDOR},
     {"Perflib", 1014, EVENT_WARNING, "Service Library Win32Error",
      "Collect of {Service} in {Library} failed: {Win32Error}",
-     "it is asked again at the next query; see what the service lacks, is it running?"},
+     "it is asked again at the next query; see whether what it asks is running"},
     {"Perflib", 1015, EVENT_WARNING, "Service Library",
      "Collect of {Service} in {Library} did not answer in time; its objects are missing until it does",
      "see what it waits for; its Performance key may allow it more: Collect Timeout, in ms"},
@@ -117,7 +117,7 @@ const struct event_message event_messages[] = {
      "{Path} is ignored: {Win32Error}",
      "see that it is a text file of registry entries that you may read"},
     {"Perflib", 4003, EVENT_WARNING, "Path Line Reason Entry",
-     "{Path} line {Line}: {Reason}: {Entry}",
+     "line {Line} of {Path}: {Reason}: {Entry}",
      "correct the line, the others are in use; see docs/registry.md"},
     {"Perflib", 4004, EVENT_ERROR, "Service Library Win32Error",
      "no helper process could be started for {Service} in {Library}: {Win32Error}",
@@ -227,4 +227,20 @@ void event_message_id(const char *source, unsigned id, char ret[static 33])
 {
     unsigned number = strcmp(source, "Perflib") == 0 ? 1 : strcmp(source, "LoadPerf") == 0 ? 2 : 0;
     snprintf(ret, 33, "8d3e1f6ac25b4c7f9a60d7b2%04x%04x", number, number ? id & 0xffff : 0);
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+void event_field_name(const char *name, char ret[static 64])
+{
+    size_t length = (size_t)snprintf(ret, 64, "OPENPERFLIB_");
+    for (const char *c = name; *c && length < 62; c++) {
+        if (c > name && is_upper(*c) && !is_upper(c[-1]))
+            ret[length++] = '_';
+        ret[length++] = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+    }
+    ret[length] = '\0';
 }

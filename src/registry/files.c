@@ -9,12 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Ours, beside Windows' own numbers; docs/registry.md lists them. */
-enum { EVENT_DAMAGED_ENTRY = 3004, EVENT_FILE_NOT_TRUSTED = 4001, EVENT_FILE_NOT_READ = 4002 };
+enum { EVENT_FILE_NOT_TRUSTED = 4001, EVENT_FILE_NOT_READ = 4002, EVENT_DAMAGED_ENTRY = 4003 };
 enum { UNSETTLED_100NS = 50 * 10000, LARGEST_FILE = 256 << 20 };
 
 static void close_auto(int *fd)
@@ -86,6 +87,26 @@ static bool load_key(struct loading *loading, const opl_reg_entry *entry)
     return loading->key;
 }
 
+static void say_damaged(const char *file, const opl_reg_entry *entry)
+{
+    char start[81];
+    snprintf(start, sizeof start, "%s", entry->name);
+    event_log("Perflib", EVENT_DAMAGED_ENTRY, file,
+              EVENT_FIELDS(EVENT_TEXT("Path", file), EVENT_NUMBER("Line", entry->line),
+                           EVENT_TEXT("Reason", entry->why), EVENT_TEXT("Entry", start)),
+              NULL);
+}
+
+static void say_not_trusted(const char *path, const struct stat *st)
+{
+    char mode[16];
+    snprintf(mode, sizeof mode, "%04o", (unsigned)st->st_mode & 07777);
+    event_log("Perflib", EVENT_FILE_NOT_TRUSTED, path,
+              EVENT_FIELDS(EVENT_TEXT("Path", path), EVENT_NUMBER("Owner", st->st_uid),
+                           EVENT_TEXT("Mode", mode)),
+              NULL);
+}
+
 static bool load_entry(void *self, const opl_reg_entry *entry)
 {
     struct loading *loading = self;
@@ -99,8 +120,7 @@ static bool load_entry(void *self, const opl_reg_entry *entry)
     else
         add_remark(loading, entry);
     if (entry->kind == OPL_REG_DAMAGED)
-        event_report("Perflib", EVENT_DAMAGED_ENTRY, EVENT_WARNING, loading->file,
-                     "line %u: %s: %.80s", entry->line, entry->why, entry->name);
+        say_damaged(loading->file, entry);
     loading->failed |= !good;
     return good;
 }
@@ -125,10 +145,7 @@ static LSTATUS open_file(enum registry_layer layer, int dir_fd, const char *name
         return ERROR_NOT_REGISTRY_FILE;
     if (layer_trusts(layer, &st))
         return ERROR_SUCCESS;
-    event_report(
-        "Perflib", EVENT_FILE_NOT_TRUSTED, EVENT_WARNING, name,
-        "ignored: owner %lu or mode %04o lets somebody else write it; see docs/registry.md",
-        (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
+    say_not_trusted(name, &st);
     return ERROR_ACCESS_DENIED;
 }
 
@@ -232,8 +249,8 @@ static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *na
             return status;
         }
         if (status && status != ERROR_ACCESS_DENIED && status != ERROR_FILE_NOT_FOUND)
-            event_report("Perflib", EVENT_FILE_NOT_READ, EVENT_WARNING, name, "ignored: %s",
-                         status_text(status));
+            event_log("Perflib", EVENT_FILE_NOT_READ, name,
+                      EVENT_FIELDS(EVENT_TEXT("Path", name), EVENT_STATUS(status)), NULL);
     }
     fresh->files[fresh->count++] = file;
     return ERROR_SUCCESS;
@@ -292,10 +309,7 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
         return status_from_errno(errno);
     if (layer_trusts(folder->layer, st))
         return ERROR_SUCCESS;
-    event_report(
-        "Perflib", EVENT_FILE_NOT_TRUSTED, EVENT_WARNING, folder->path,
-        "ignored: owner %lu or mode %04o lets somebody else write it; see docs/registry.md",
-        (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777);
+    say_not_trusted(folder->path, st);
     close(*ret_fd);
     *ret_fd = -1;
     return ERROR_ACCESS_DENIED;

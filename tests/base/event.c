@@ -69,8 +69,7 @@ static void words_come_from_the_catalog(void **state)
     assert_string_equal(log.data + 20,
                         "\tPerflib\t1008\terror\tMyPerf\t"
                         "Open of MyPerf in /l/my.so failed: access denied (5); it is "
-                        "tried again at the next query; see what the service lacks, "
-                        "is it running?\n");
+                        "tried again at the next query; see whether what it asks is running\n");
     event_log("Perflib", 1009, "MyPerf",
               EVENT_FIELDS(EVENT_HEX("ExceptionCode", 0xc0000005), EVENT_NUMBER("Other", 1)),
               "and\nmore");

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the reference lists, typed in a second time. */
+/* What the reference lists (and LoadPerf 2000), typed in a second time. */
 static const struct {
     const char *source;
     enum event_level level;
@@ -16,7 +16,7 @@ static const struct {
     {"Perflib",  EVENT_ERROR,   "1017 1018 1019 1020 1021 1022 1023 2002 3002 3003 3004"          },
     {"Perflib",  EVENT_WARNING, "1014 1015 1016 2000 2001 2003"                                   },
     {"LoadPerf", EVENT_INFO,    "1000 1001 1002"                                                  },
-    {"LoadPerf", EVENT_WARNING, "2001 2002 2003 2004 2005 2006 2007"                              },
+    {"LoadPerf", EVENT_WARNING, "2000 2001 2002 2003 2004 2005 2006 2007"                         },
     {"LoadPerf", EVENT_ERROR,   "3000 3001 3002 3003 3004 3005 3006 3007 3008 3009 3011 3012"     },
     {"LoadPerf", EVENT_ERROR,   "3013 3014 3015 3016 3017 3018"                                   },
 };

@@ -307,11 +307,11 @@ static void a_damaged_line_is_named_and_costs_only_itself(void **state)
     assert_text(KEY, "d", "4");
     assert_text(KEY, "lost", NULL);
     assert_text(KEY "\\Next", "e", "6");
-    assert_file_has("events", "a.reg\tline 5: the closing quotation mark is missing");
-    assert_file_has("events", "line 6: a dword");
-    assert_file_has("events", "line 7: the line is neither");
-    assert_file_has("events", "line 9: the key does not begin");
-    assert_file_has("events", "line 10: the value belongs to no key");
+    assert_file_has("events", "a.reg\tline 5 of a.reg: the closing quotation mark is missing");
+    assert_file_has("events", "line 6 of a.reg: a dword");
+    assert_file_has("events", "line 7 of a.reg: the line is neither");
+    assert_file_has("events", "line 9 of a.reg: the key does not begin");
+    assert_file_has("events", "line 10 of a.reg: the value belongs to no key");
 }
 
 static void a_damaged_line_survives_a_write_as_a_remark(void **state)
