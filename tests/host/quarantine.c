@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Who fails is left alone, for how long, what the registry says of it, and how it ends. */
+#include "host.h"
+
+#define SECONDS(count) ((int64_t)(count)*CLOCK_TICKS_PER_SECOND)
+#define MINUTES(count) SECONDS(60 * (count))
+
+/* 2026-11-21T20:00:00Z, and a monotonic clock that goes with it. */
+static const int64_t evening = INT64_C(134397648000000000);
+static int64_t now;
+
+static int64_t test_ticks(void)
+{
+    return SECONDS(100) + now;
+}
+
+static int64_t test_filetime(void)
+{
+    return evening + now;
+}
+
+static int set_up(void **state)
+{
+    now = 0;
+    quarantine_clock = (struct quarantine_clock){test_ticks, test_filetime};
+    return set_up_myperf(state);
+}
+
+static void it_fails(int times)
+{
+    for (int i = 0; i < times; i++) {
+        struct service *service = myperf();
+        quarantine_waits(service); /* every query asks that first */
+        quarantine_failure(service, &roster->settings, "Collect crashed");
+    }
+}
+
+/* So many seconds, and not one more. */
+static void expect_patience(int seconds)
+{
+    struct service *service = myperf();
+    now += SECONDS(seconds) - 1;
+    assert_true(quarantine_waits(service));
+    now += 1;
+    assert_false(quarantine_waits(service));
+}
+
+static const char *quarantine_text(void)
+{
+    static char text[256];
+    BUFFER_AUTO value = {0};
+    text[0] = '\0';
+    if (!registry_get_text(PERFORMANCE, "Quarantine", &value))
+        snprintf(text, sizeof text, "%s", value.data);
+    return text;
+}
+
+static bool disabled_in_registry(void)
+{
+    return number_of("Disable Performance Counters") == 1;
+}
+
+static void a_failure_means_patience_twice_as_long_each_time(void **state)
+{
+    set_dword(REGISTRY_PERFLIB, "Error Count Limit", 100);
+    for (int seconds = 1; seconds <= 64; seconds *= 2) {
+        it_fails(1);
+        expect_patience(seconds);
+    }
+    it_fails(1);
+    expect_patience(64);
+    assert_false(disabled_in_registry());
+}
+
+static void the_fifth_is_a_quarantine_that_says_why_and_until_when(void **state)
+{
+    it_fails(4);
+    assert_int_equal(number_of("Error Count"), 4);
+    assert_false(disabled_in_registry());
+    assert_false(event_seen(1017));
+    it_fails(1);
+    assert_true(disabled_in_registry());
+    assert_true(event_seen(1017));
+    assert_string_equal(quarantine_text(), "until 2026-11-21T20:10:00Z, time 1: Collect crashed");
+    assert_int_equal(number_of("Error Count"), -1);
+    assert_true(myperf()->disabled);
+}
+
+static void failures_of_other_processes_count(void **state)
+{
+    set_dword(PERFORMANCE, "Error Count", 4);
+    it_fails(1);
+    assert_true(disabled_in_registry());
+}
+
+static void the_limit_is_the_registrys(void **state)
+{
+    set_dword(REGISTRY_PERFLIB, "Error Count Limit", 1);
+    it_fails(1);
+    assert_true(disabled_in_registry());
+}
+
+static void without_a_limit_there_is_no_quarantine(void **state)
+{
+    set_dword(REGISTRY_PERFLIB, "Error Count Limit", 0);
+    it_fails(20);
+    assert_false(disabled_in_registry());
+    assert_int_equal(number_of("Error Count"), -1);
+}
+
+static void configuration_flag_2_never_disables(void **state)
+{
+    set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NEVER_DISABLE);
+    it_fails(20);
+    struct service *service = myperf();
+    quarantine_disable(service, &roster->settings);
+    assert_false(disabled_in_registry());
+    assert_true(quarantine_waits(service));
+}
+
+/* Nobody writes anything when it ends: the clock does it. */
+static void when_it_is_over_it_is_tried_again(void **state)
+{
+    it_fails(5);
+    now = MINUTES(10) - SECONDS(1);
+    assert_true(myperf()->disabled);
+    now = MINUTES(10);
+    assert_false(myperf()->disabled);
+    assert_true(myperf()->on_probation);
+    assert_false(quarantine_waits(myperf()));
+    quarantine_success(myperf());
+    assert_int_equal(number_of("Disable Performance Counters"), -1);
+    assert_string_equal(quarantine_text(), "");
+    assert_false(myperf()->on_probation);
+}
+
+static void one_failure_on_probation_is_the_next_and_longer(void **state)
+{
+    it_fails(5);
+    now = MINUTES(10);
+    it_fails(1);
+    assert_string_equal(quarantine_text(), "until 2026-11-21T20:30:00Z, time 2: Collect crashed");
+    assert_true(myperf()->disabled);
+    now = MINUTES(30);
+    it_fails(1);
+    assert_string_equal(quarantine_text(), "until 2026-11-21T21:10:00Z, time 3: Collect crashed");
+}
+
+static void it_never_lasts_longer_than_a_day(void **state)
+{
+    set_dword(PERFORMANCE, "Disable Performance Counters", 1);
+    set_text(PERFORMANCE, "Quarantine", REG_SZ, "until 2026-11-21T20:00:00Z, time 4000: x");
+    it_fails(1);
+    assert_string_equal(quarantine_text(),
+                        "until 2026-11-22T17:20:00Z, time 4001: Collect crashed");
+}
+
+static void what_is_disabled_by_hand_stays_so(void **state)
+{
+    set_dword(PERFORMANCE, "Disable Performance Counters", 1);
+    now = MINUTES(60 * 24 * 365);
+    assert_true(myperf()->disabled);
+    set_text(PERFORMANCE, "Quarantine", REG_SZ, "by hand");
+    assert_true(myperf()->disabled);
+    set_text(PERFORMANCE, "Quarantine", REG_SZ, "");
+    assert_true(myperf()->disabled);
+}
+
+static void c46_deleting_the_value_enables_and_forgives(void **state)
+{
+    it_fails(5);
+    assert_true(myperf()->disabled);
+    assert_int_equal(
+        registry_delete_value(LAYER_MACHINE, PERFORMANCE, "Disable Performance Counters"), 0);
+    assert_false(myperf()->disabled);
+    assert_false(quarantine_waits(myperf()));
+    it_fails(4);
+    assert_false(disabled_in_registry());
+}
+
+static void ten_good_minutes_are_forgiveness(void **state)
+{
+    it_fails(4);
+    now = MINUTES(10) - 1;
+    quarantine_success(myperf());
+    assert_int_equal(number_of("Error Count"), 4);
+    now = MINUTES(10);
+    quarantine_success(myperf());
+    assert_int_equal(number_of("Error Count"), -1);
+    it_fails(1);
+    expect_patience(1);
+}
+
+static void the_end_of_the_session_too(void **state)
+{
+    set_dword(REGISTRY_PERFLIB, "Error Count Limit", 0);
+    it_fails(3);
+    assert_true(quarantine_waits(myperf()));
+    host_close();
+    assert_false(quarantine_waits(myperf()));
+}
+
+static void who_is_late_once_is_asked_again(void **state)
+{
+    quarantine_late(myperf());
+    assert_false(quarantine_waits(myperf()));
+    quarantine_late(myperf());
+    expect_patience(1);
+    quarantine_late(myperf());
+    expect_patience(2);
+    assert_int_equal(number_of("Error Count"), -1);
+}
+
+/* Not even root writes below a file. */
+static void where_the_registry_cannot_be_written_it_is_for_this_session(void **state)
+{
+    char from[96], to[96];
+    struct service *service = myperf();
+    snprintf(from, sizeof from, "%s/machine", test_root);
+    snprintf(to, sizeof to, "%s/moved", test_root);
+    assert_int_equal(rename(from, to), 0);
+    temp_write(test_root, "machine", "no folder");
+    for (int i = 0; i < 5; i++)
+        quarantine_failure(service, &roster->settings, "Collect crashed");
+    assert_true(event_seen(1018));
+    assert_false(event_seen(1017));
+    now += MINUTES(10) - 1;
+    assert_true(quarantine_waits(service));
+    now += 1;
+    assert_false(quarantine_waits(service));
+    quarantine_disable(service, &roster->settings);
+    now += MINUTES(60 * 24);
+    assert_true(quarantine_waits(service));
+    temp_remove(from);
+    assert_int_equal(rename(to, from), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_myperf)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_failure_means_patience_twice_as_long_each_time),
+        CASE(the_fifth_is_a_quarantine_that_says_why_and_until_when),
+        CASE(failures_of_other_processes_count),
+        CASE(the_limit_is_the_registrys),
+        CASE(without_a_limit_there_is_no_quarantine),
+        CASE(configuration_flag_2_never_disables),
+        CASE(when_it_is_over_it_is_tried_again),
+        CASE(one_failure_on_probation_is_the_next_and_longer),
+        CASE(it_never_lasts_longer_than_a_day),
+        CASE(what_is_disabled_by_hand_stays_so),
+        CASE(c46_deleting_the_value_enables_and_forgives),
+        CASE(ten_good_minutes_are_forgiveness),
+        CASE(the_end_of_the_session_too),
+        CASE(who_is_late_once_is_asked_again),
+        CASE(where_the_registry_cannot_be_written_it_is_for_this_session),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
