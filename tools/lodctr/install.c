@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR_COLUMNS = 30, BAR_STEP = 100, BAR_DELAY = 1000 }; /* milliseconds */
+enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* milliseconds */
 
 struct install {
     const struct lodctr *asked;
@@ -39,17 +39,16 @@ static void bar_clear(const struct install *install)
     fputs("\r\033[K", stderr);
 }
 
-static void bar_draw(struct install *install)
+static void bar_draw(const struct install *install)
 {
+    char bar[BAR_COLUMNS + 1] = "";
     size_t all = install->asked->word_count, full = install->done * BAR_COLUMNS / all;
     if (!install->bar || now_milliseconds() < install->bar_due)
         return;
-    install->bar_due = now_milliseconds() + BAR_STEP;
+    memset(bar, '.', BAR_COLUMNS);
+    memset(bar, '#', full);
     fflush(stdout);
-    fprintf(stderr, "\r\033[K[");
-    for (size_t i = 0; i < BAR_COLUMNS; i++)
-        fputc(i < full ? '#' : '.', stderr);
-    fprintf(stderr, "] %zu of %zu files", install->done, all);
+    fprintf(stderr, "\r\033[K[%s] %zu of %zu files", bar, install->done, all);
 }
 
 /* ---- what the library says meanwhile ---- */
@@ -84,11 +83,16 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Explanations have the odd numbers behind the names. */
+static DWORD last_index(const opl_load_result *result)
+{
+    return result->last_help > result->last_counter ? result->last_help : result->last_counter;
+}
+
 static void print_already(const struct install *install, const opl_load_result *result)
 {
-    printf("%s: is loaded already, counters %" PRIu32 " to %" PRIu32
-           "; nothing was changed (unlodctr%s %s first to load it anew)\n",
-           result->service, result->first_counter, result->last_counter,
+    printf("%s: %" PRIu32 " to %" PRIu32 ": loaded already, unchanged (unlodctr%s %s removes it)\n",
+           result->service, result->first_counter, last_index(result),
            install->asked->user ? " --user" : "", result->service);
 }
 
@@ -99,15 +103,15 @@ static void print_result(const struct install *install, const opl_load_result *r
         print_already(install, result);
         return;
     }
-    printf("%s: %zu object%s, %zu name%s, %zu explanation%s in %zu language%s", result->service,
-           result->objects, plural(result->objects), result->names, plural(result->names),
-           result->helps, plural(result->helps), result->languages, plural(result->languages));
-    if (asked->check)
-        puts("; nothing to complain of");
-    else
-        printf("; counters %" PRIu32 " to %" PRIu32 ", helps %" PRIu32 " to %" PRIu32 "%s\n",
-               result->first_counter, result->last_counter, result->first_help, result->last_help,
-               asked->dry_run ? "; a dry run, nothing was written" : "");
+    printf("%s: ", result->service);
+    if (!asked->check)
+        printf("%" PRIu32 " to %" PRIu32 ": ", result->first_counter, last_index(result));
+    printf("%zu object%s, %zu name%s, %zu explanation%s, %zu language%s%s\n", result->objects,
+           plural(result->objects), result->names, plural(result->names), result->helps,
+           plural(result->helps), result->languages, plural(result->languages),
+           asked->check     ? "; nothing to mend"
+           : asked->dry_run ? "; dry run"
+                            : "");
     if (asked->dry_run && install->planned)
         plan_print(install->plan);
 }

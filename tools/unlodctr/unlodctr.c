@@ -24,12 +24,12 @@ static const struct option_row rows[] = {
 /* clang-format on */
 
 static const char more[] =
-    "SERVICE is the ini file's drivername. Its numbers and texts are removed; its library (but "
-    "for\n"
-    "--library) and other settings stay. The indices of other services never change.\n"
+    "SERVICE is the ini file's drivername. Its numbers and texts are removed; its\n"
+    "library (but for --library) and other settings stay. The indices of other\n"
+    "services never change.\n"
     "\n"
-    "The exit code is 0, or the Win32 code of what went wrong: 2 not loaded, 5 no rights, 87 "
-    "usage.\n";
+    "The exit code is 0, or the Win32 code of what went wrong: 2 not loaded, 5 no\n"
+    "rights, 87 usage.\n";
 
 static const struct tool tool = {
     .name = "unlodctr",
@@ -83,8 +83,9 @@ static DWORD remove_service(struct unlodctr *asked, const char *service)
     if (status)
         return status_complain("unlodctr", service, status);
     if (!asked->quiet)
-        printf("%s: counters %" PRIu32 " to %" PRIu32 " %s\n", service, result.first_counter,
-               result.last_counter, asked->options.dry_run ? "would be removed" : "are removed");
+        printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result.first_counter,
+               result.last_help > result.last_counter ? result.last_help : result.last_counter,
+               asked->options.dry_run ? "dry run, would be removed" : "removed");
     return status;
 }
 
