@@ -337,9 +337,11 @@ INDEPENDENT(without_rights_writing_is_error_5)
                              &other, NULL),
              ERROR_ACCESS_DENIED);
     CHECK_IS(dword_of(key, "v"), 1);
+    CHECK_IS(RegCloseKey(key), 0);
+    if (access(getenv("OPENPERFLIB_VENDOR"), X_OK))
+        skipped("nobody cannot reach the build folder");
     CHECK_IS(ask("2 230"), 0);
     CHECK(answer_has(230));
-    CHECK_IS(RegCloseKey(key), 0);
 }
 
 /* An own mount over the root, seen by this process only. */
@@ -434,6 +436,8 @@ INDEPENDENT(setuid_programs_ignore_the_environment)
     CHECK_IS(system(command), 0);
     CHECK_IS(chmod(copy, 0755), 0);
     int plain = run_copy(copy, errors);
+    if (plain == 127)
+        skipped("nobody cannot reach the build folder");
     CHECK_IS(plain, SKIPPED); /* it runs, and is not setuid yet */
     CHECK_IS(chmod(copy, 04755), 0);
     int code = run_copy(copy, errors);

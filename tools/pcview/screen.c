@@ -188,12 +188,14 @@ static void draw_bars(struct canvas *canvas, struct table *table, int last)
 
 /* ---- list: some counters of a single object, side by side ---- */
 
-/* Narrower cells rather than a counter less, and the last ones go if that does not help. */
+/* Narrower cells rather than a counter less, and the last ones go if that does not help. Without a
+ * terminal there are any number of lines. */
 static int list_across(const struct canvas *canvas, int cells, int most)
 {
     int across = canvas->columns / CELL_COLUMNS;
     across = across < 1 ? 1 : across > 3 ? 3 : across;
-    while (across * most < cells && canvas->columns / (across + 1) >= LIST_LEAST)
+    while ((most < 1 || across <= (cells - 1) / most) &&
+           canvas->columns / (across + 1) >= LIST_LEAST)
         across++;
     return across;
 }
