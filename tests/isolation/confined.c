@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs in narrow places: no exec, no file of the helper, no descriptors, no processes, others'
+ * orphans. What can be answered is answered; what cannot is said by an event that tells why, and
+ * never done in the program's own process instead. (house section 0a)
+ */
+#include "isolation.h"
+
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* Nothing of the visitor ran, here or elsewhere, and the log says why. */
+static void check_refused(const char *why)
+{
+    CHECK_IS(visitor_process(), 0);
+    CHECK(event_says(1018, why));
+    CHECK(answers("Global", 230));
+}
+
+/* ---- seccomp ---- */
+
+static bool forbid(long call, long other)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)other, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = COUNT(filter), .filter = filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+INDEPENDENT(without_exec_the_event_says_so)
+{
+    visitor_install("Visitor", "visitor_collect");
+    if (!forbid(SYS_execve, SYS_execveat))
+        skipped("no seccomp here");
+    check_refused("perfhost");
+}
+
+INDEPENDENT(without_clone_the_event_says_so)
+{
+    visitor_install("Visitor", "visitor_collect");
+    if (!forbid(SYS_clone, SYS_clone3))
+        skipped("no seccomp here");
+    check_refused("clone");
+}
+
+INDEPENDENT(exec_forbidden_later_leaves_the_helper)
+{
+    visitor_install("Visitor", "visitor_collect");
+    pid_t helper = visitor_process();
+    if (!forbid(SYS_execve, SYS_execveat))
+        skipped("no seccomp here");
+    CHECK(helper > 0);
+    CHECK_IS(visitor_process(), helper);
+}
+
+/* ---- chroot ---- */
+
+static bool run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static bool run(const char *format, ...)
+{
+    char command[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    return system(command) == 0;
+}
+
+/* A root with the vendor's records, a frozen kernel and the visitor, but without the helper. */
+static void make_cell(const char *cell)
+{
+    const char *vendor = getenv("OPENPERFLIB_VENDOR"), *source = getenv("SOURCE_ROOT");
+    CHECK(
+        run("mkdir -p %s/v/providers %s/v/data %s/state %s%s", cell, cell, cell, cell, "/frozen"));
+    CHECK(run("cp %s/providers/*.so %s/v/providers", vendor, cell));
+    CHECK(run("cp -r %s/data/registry.d %s/data/names %s/v/data", vendor, vendor, cell));
+    CHECK(run("cp -r %s/tests/roots/vm2/. %s/frozen", source, cell));
+    CHECK(run("cp %s %s/visitor.so", getenv("VISITOR"), cell));
+    CHECK(run("chmod -R go-w %s", cell));
+}
+
+INDEPENDENT(chroot_without_the_helper_says_so)
+{
+    char cell[96];
+    snprintf(cell, sizeof cell, "%s/cell", test_root);
+    if (geteuid() != 0 && unshare(CLONE_NEWUSER) != 0)
+        skipped("neither root nor user namespaces");
+    make_cell(cell);
+    if (chroot(cell) != 0 || chdir("/") != 0)
+        skipped("no chroot here");
+    setenv("OPENPERFLIB_ROOT", "/state", 1);
+    setenv("OPENPERFLIB_VENDOR", "/v", 1);
+    setenv("OPENPERFLIB_SYSROOT", "/frozen", 1);
+    setenv("VISITOR", "/visitor.so", 1);
+    strcpy(test_root, "/state");
+    visitor_install("Visitor", "visitor_collect");
+    check_refused("/v/helper/perfhost");
+}
+
+/* ---- no descriptors, no processes ---- */
+
+INDEPENDENT(no_descriptor_is_free_when_the_helper_starts)
+{
+    visitor_install("Visitor", "visitor_collect");
+    struct rlimit few = {64, 64};
+    CHECK(answers("2 230", 230)); /* what these keep open is open */
+    CHECK_IS(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
+        ;
+    CHECK_IS(errno, EMFILE);
+    pid_t helper = visitor_process(); /* what a start opens, it opens in a table of its own */
+    CHECK(helper > 0);
+    CHECK_IS(visitor_process(), helper);
+    CHECK(open("/dev/null", O_RDONLY | O_CLOEXEC) < 0 && errno == EMFILE);
+}
+
+/* Gives up root's rights, which no limit on processes holds for. */
+static bool become_nobody(void)
+{
+    if (geteuid() != 0)
+        return true;
+    return chown(test_root, 65534, 65534) == 0 && setgroups(0, NULL) == 0 &&
+           setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 &&
+           access(getenv("VISITOR"), R_OK) == 0;
+}
+
+INDEPENDENT(no_process_may_be_started)
+{
+    if (!become_nobody())
+        skipped("nobody cannot reach the build folder");
+    visitor_install("Visitor", "visitor_collect");
+    struct rlimit none = {0, 0};
+    CHECK_IS(setrlimit(RLIMIT_NPROC, &none), 0);
+    check_refused("clone");
+}
+
+INDEPENDENT(rights_given_up_after_the_helper_started)
+{
+    if (geteuid() != 0)
+        skipped("only root has rights to give up");
+    visitor_install("Visitor", "visitor_collect");
+    pid_t helper = visitor_process();
+    CHECK(helper > 0);
+    if (!become_nobody())
+        skipped("nobody cannot reach the build folder");
+    CHECK_IS(visitor_process(), helper);
+    CHECK(answers("230", 230));
+}
+
+/* ---- others' orphans ---- */
+
+static void ask_and_crash(void)
+{
+    visitor_install("Visitor", "visitor_collect");
+    pid_t helper = visitor_process();
+    CHECK(helper > 0);
+    CHECK_IS(visitor_process(), helper);
+    visitor_install("Victim", "visitor_crash");
+    CHECK(answers("Global", 2));
+    CHECK(event_says(1010, "Victim"));
+    CHECK_IS(visitor_process(), helper);
+    CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
+}
+
+/* It asked for orphans, and gets ours too: what it must do for any, wait, is all it has to do. */
+INDEPENDENT(subreaper_gets_the_helper_as_an_orphan)
+{
+    CHECK_IS(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+    ask_and_crash();
+    int status = 0, reaped = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        reaped++;
+    CHECK(reaped <= 1); /* the victim's; the empty one is still there */
+    pid_t own = fork();
+    if (own == 0)
+        _exit(3);
+    CHECK_IS(waitpid(own, &status, 0), own);
+    CHECK_IS(WEXITSTATUS(status), 3);
+}
+
+INDEPENDENT(first_process_of_a_container)
+{
+    int status = -1;
+    if (geteuid() != 0 && unshare(CLONE_NEWUSER) != 0)
+        skipped("neither root nor user namespaces");
+    if (unshare(CLONE_NEWPID) != 0)
+        skipped("no PID namespaces here");
+    fflush(NULL);
+    pid_t first = fork();
+    if (first == 0) {
+        CHECK_IS(getpid(), 1);
+        ask_and_crash();
+        fflush(NULL);
+        _exit(failures ? 1 : 0); /* and all others end with it */
+    }
+    CHECK_IS(waitpid(first, &status, 0), first);
+    CHECK_IS(status, 0);
+}
+
+/* ---- more rights than the user's ---- */
+
+static int run_probe_as_nobody(const char *program)
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t user = fork();
+    if (user == 0) {
+        if (become_nobody())
+            execl(program, program, "22222", (char *)NULL);
+        _exit(SKIPPED);
+    }
+    CHECK_IS(waitpid(user, &status, 0), user);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The environment is the user's word: in a setuid program it chooses no provider. */
+INDEPENDENT(setuid_program_takes_no_provider_from_the_environment)
+{
+    if (geteuid() != 0)
+        skipped("only root can make a setuid program for another user");
+    char program[128];
+    snprintf(program, sizeof program, "%s/probe", test_root);
+    visitor_install("Visitor", "visitor_collect");
+    CHECK(run("cp %s %s && chown -R 65534 %s && chmod 755 %s", getenv("PROBE"), program, test_root,
+              program));
+    int ordinary = run_probe_as_nobody(program);
+    CHECK(run("chown 0 %s && chmod 4755 %s", program, program));
+    int trusted = run_probe_as_nobody(program);
+    if (ordinary == SKIPPED || trusted == SKIPPED)
+        skipped("nobody cannot reach the build folder");
+    CHECK_IS(ordinary, 0);
+    CHECK_IS(trusted, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_exec_the_event_says_so),
+        cmocka_unit_test(without_clone_the_event_says_so),
+        cmocka_unit_test(exec_forbidden_later_leaves_the_helper),
+        cmocka_unit_test(chroot_without_the_helper_says_so),
+        cmocka_unit_test(no_descriptor_is_free_when_the_helper_starts),
+        cmocka_unit_test(no_process_may_be_started),
+        cmocka_unit_test(rights_given_up_after_the_helper_started),
+        cmocka_unit_test(subreaper_gets_the_helper_as_an_orphan),
+        cmocka_unit_test(first_process_of_a_container),
+        cmocka_unit_test(setuid_program_takes_no_provider_from_the_environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A provider that tells who runs it: object 22222 with the number of the process and how often it
+ * was asked there. Its other procedures crash, nap and never come back, after having written the
+ * process's number behind the end of the file VISITOR_NOTES.
+ */
+#include <openperflib/build.h>
+#include <openperflib/winerror.h>
+#include <openperflib/winperf.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+__declspec(dllexport) PM_OPEN_PROC visitor_open;
+__declspec(dllexport) PM_CLOSE_PROC visitor_close;
+__declspec(dllexport) PM_COLLECT_PROC visitor_collect, visitor_crash, visitor_hang, visitor_nap;
+
+static DWORD visits;
+
+DWORD APIENTRY visitor_open(LPWSTR devices)
+{
+    (void)devices;
+    return ERROR_SUCCESS;
+}
+
+DWORD APIENTRY visitor_close(void)
+{
+    return ERROR_SUCCESS;
+}
+
+DWORD APIENTRY visitor_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    static const opl_build_object_info info = {22222, 22223, 100, 0, true, 0, 0, 0};
+    static const opl_build_counter counters[] = {
+        {22224, 22225, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
+        {22226, 22227, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
+    };
+    (void)query;
+    opl_build build;
+    opl_build_init(&build, *data, *bytes);
+    opl_build_object(&build, &info, counters, 2);
+    opl_build_dword(&build, 0, (DWORD)getpid());
+    opl_build_dword(&build, 1, ++visits);
+    return opl_build_collect(&build, data, bytes, types);
+}
+
+static void note(void)
+{
+    char line[32];
+    int length = snprintf(line, sizeof line, "%d\n", (int)getpid());
+    const char *path = getenv("VISITOR_NOTES");
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd >= 0 && write(fd, line, (size_t)length) == length)
+        close(fd);
+}
+
+DWORD APIENTRY visitor_crash(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    (void)query, (void)data, (void)bytes, (void)types;
+    note();
+    abort();
+}
+
+DWORD APIENTRY visitor_hang(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    (void)query, (void)data, (void)bytes, (void)types;
+    note();
+    for (;;)
+        pause();
+}
+
+DWORD APIENTRY visitor_nap(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    usleep(200000);
+    return visitor_collect(query, data, bytes, types);
+}
