@@ -5,7 +5,7 @@
  * and whoever asks for the object by its number, also what lies below it, which is a walk through
  * all of it. The walk runs at a lower priority: nobody who works should notice who only counts.
  *
- * The folder is the value Folder of Services\CostlyFolder\Parameters, or else /usr/share/doc.
+ * The folder is the value Folder of Services\CostlyFolder\Parameters, or else /etc.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_BATCH, nftw */
@@ -21,7 +21,7 @@
 #include <sched.h>
 
 static DWORD name, help; /* First Counter, First Help */
-static char folder[4096] = "/usr/share/doc";
+static char folder[4096] = "/etc";
 
 static void readFolder(void)
 {
