@@ -119,9 +119,6 @@ const struct event_message event_messages[] = {
     {"Perflib", 4003, EVENT_WARNING, "Path Line Reason Entry",
      "line {Line} of {Path}: {Reason}: {Entry}",
      "correct the line, the others are in use; see docs/registry.md"},
-    {"Perflib", 4004, EVENT_ERROR, "Service Library Win32Error",
-     "no helper process could be started for {Service} in {Library}: {Win32Error}",
-     "allow the asking program to start perfhost, or set Isolation to 0 in its Performance key"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",
      "the counters of {Service} were loaded: names {FirstCounter} to {LastCounter}, explanations {FirstHelp} to {LastHelp}",
