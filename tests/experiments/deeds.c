@@ -117,7 +117,7 @@ static void unload_itself(void)
 
 DEED(crash, crash())
 DEED(jumps_wild, jump_wild())
-DEED(divides_by_0, zero = 1 / zero)
+DEED(divides_by_0, zero = 7 / zero)
 DEED(illegal_instruction, __builtin_trap())
 DEED(aborts, abort())
 DEED(exits, exit(0))

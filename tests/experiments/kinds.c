@@ -148,7 +148,7 @@ static const struct kind deeds[] = {
     DEED("exits_at_once", "calls _exit(3)", D(1010), 0),
     DEED("kills_itself", "sends itself SIGKILL", D(1010), 0),
     DEED("overflows_the_stack", "calls itself for ever", D(1010), 0),
-    DEED("eats_memory", "allocates 1.5 GiB and fills it", ANY, 0),
+    DEED("eats_memory", "allocates 1.5 GiB and fills it", ANY, HANGS),
     DEED("unloads_itself", "unloads its own library", ANY, 0),
     DEED("jumps_out", "longjmps into a frame that is gone", ANY, HANGS),
     DEED("ends_its_thread", "calls pthread_exit", D2(1010, 1015), HANGS),
