@@ -13,6 +13,7 @@
 
 static struct keeper_page *watched;
 static int call_fd;
+static _Atomic uint32_t ready; /* a futex */
 
 /* The kernel finds a word at its list entry's address plus one offset: so the entry is ours. */
 static struct robust_list entry;
@@ -30,6 +31,8 @@ static void promise_last_sign(void)
 static void *watch(void *argument)
 {
     promise_last_sign();
+    atomic_store(&ready, 1);
+    channel_wake(&ready);
     for (uint32_t seen = 0;;) {
         uint32_t number = atomic_load(&watched->request.value);
         uint64_t one = 1;
@@ -41,6 +44,8 @@ static void *watch(void *argument)
     return argument;
 }
 
+/* Comes back when the thread runs: what fork() makes while one is being made may find a lock taken
+ * by a thread that it does not have (an address sanitizer's, for one). */
 bool watch_start(struct keeper_page *page, int event_fd)
 {
     watched = page;
@@ -51,5 +56,8 @@ bool watch_start(struct keeper_page *page, int event_fd)
 #ifndef __SANITIZE_ADDRESS__
     pthread_attr_setstacksize(&attributes, 64 << 10);
 #endif
-    return pthread_create(&thread, &attributes, watch, NULL) == 0;
+    bool started = pthread_create(&thread, &attributes, watch, NULL) == 0;
+    while (started && !atomic_load(&ready))
+        channel_sleep(&ready, 0, INT64_MAX);
+    return started;
 }
