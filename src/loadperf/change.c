@@ -45,7 +45,19 @@ LSTATUS change_read(struct change *change, const char *name, struct buffer *ret)
     return status;
 }
 
-LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text)
+/* When memory does not suffice to remember it, the next one scans it. */
+static void remember(struct change *change, const struct registry_file *file,
+                     const struct buffer *text, struct scan *scan)
+{
+    struct scan found = {0};
+    if (!scan && scan_registry(text, &found) == ERROR_SUCCESS)
+        scan = &found;
+    if (!scan || known_update(&change->known, file, scan))
+        known_forget(&change->known, file->layer, file->name);
+}
+
+LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text,
+                      struct scan *scan)
 {
     struct registry_file file;
     enum registry_layer layer = change->load->layer;
@@ -62,8 +74,8 @@ LSTATUS change_commit(struct change *change, const char *name, const struct buff
     }
     if (!text)
         known_forget(&change->known, layer, name);
-    else if (known_update(&change->known, &file, text))
-        known_forget(&change->known, layer, name); /* the next one scans it */
+    else
+        remember(change, &file, text, scan);
     return ERROR_SUCCESS;
 }
 

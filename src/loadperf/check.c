@@ -153,7 +153,8 @@ static LSTATUS fill_english_from(struct plan *plan, uint32_t language)
         if (!add_copy(plan, &name) || (help && !has_help && !add_copy(plan, &help_copy)))
             return ERROR_NOT_ENOUGH_MEMORY;
     }
-    sort_texts(plan);
+    if (plan->text_count > count)
+        sort_texts(plan);
     return ERROR_SUCCESS;
 }
 

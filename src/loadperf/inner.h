@@ -151,7 +151,7 @@ LSTATUS plan_complete(struct planning *planning);
 struct scan {
     uint32_t machine_top, user_top; /* the highest even index in use below and from USER_FIRST on */
     bool languages;                 /* says something about which are installed */
-    struct buffer services;         /* "\nNAME\nNAME\n"; an empty name concerns all */
+    struct buffer services;         /* "\tNAME\tNAME\t"; an empty name concerns all */
 };
 void scan_done(struct scan *scan);
 LSTATUS scan_registry(const struct buffer *text, struct scan *ret);
@@ -162,26 +162,49 @@ bool scan_service_key(const char *key, struct span *ret_name, const char **ret_b
 bool scan_key_covers(const char *key, const char *path);
 /* The language of a key that is `path`\LLL or below it; *ret_below what follows. */
 bool scan_language_key(const char *key, const char *path, uint32_t *ret, const char **ret_below);
+bool scan_add_service(struct scan *scan, struct span name);
 bool scan_mentions(const char *services, const char *service);
 
-/* ---- cache.c: what is known of every file, from stat and from what was scanned before ---- */
-#define SHIPPED_NAMES "names/" /* how names of the vendor's LLL.names begin here */
-struct known_file {
-    struct registry_file file; /* its name is owned */
+/* ---- cache.c: what was known of a file when it was last scanned ---- */
+struct range_row {
+    struct registry_file file;
     uint32_t machine_top, user_top;
     bool languages;
-    char *services; /* as in struct scan, or NULL */
+    const char *services; /* as in struct scan */
+};
+struct range_cache {
+    struct buffer text;
+    struct range_row *rows;
+    uint32_t *places; /* a hash table of row numbers + 1 */
+    size_t count, room, place_count;
+    bool whole; /* what is in the file cannot be gone on from */
+};
+void cache_read(enum registry_layer layer, struct range_cache *ret);
+void cache_done(struct range_cache *cache);
+/* The row of that file as stat describes it now; NULL: it must be scanned. */
+const struct range_row *cache_find(const struct range_cache *cache,
+                                   const struct registry_file *file);
+/* Adds rows behind the others; `all` are those that a new file would begin with. */
+void cache_print(const struct range_row *row, struct buffer *ret);
+void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
+                 const struct buffer *rows, bool whole);
+
+/* ---- known.c: what is known of every file of the layers ---- */
+#define SHIPPED_NAMES "names/" /* how names of the vendor's LLL.names begin here */
+struct known_file {
+    struct range_row row;
+    char *name, *services; /* of the row, if it is not the cache's; */
+    bool fresh;            /* not in the cache */
 };
 struct known {
     struct known_file *files; /* in merging order */
     size_t count, room;
-    bool changed; /* differs from what the cache file says */
+    struct range_cache cache;
 };
 LSTATUS known_read(enum registry_layer layer, struct known *ret);
 void known_done(struct known *known);
-/* Puts what a file of ours says now in its place. */
-LSTATUS known_update(struct known *known, const struct registry_file *file,
-                     const struct buffer *text);
+/* Puts what a file of ours says now in its place; `scan` is taken. */
+LSTATUS known_update(struct known *known, const struct registry_file *file, struct scan *scan);
 void known_forget(struct known *known, enum registry_layer layer, const char *name);
 /* Best effort: without a cache the next one scans. */
 void known_save(const struct known *known, const struct registry_edit *edit);
@@ -190,6 +213,9 @@ void known_save(const struct known *known, const struct registry_edit *edit);
 uint32_t known_top(const struct known *known, enum registry_layer layer, const char *but);
 const struct known_file *known_find(const struct known *known, enum registry_layer layer,
                                     const char *name);
+/* Does another file than that one of the layer say anything of the service? */
+bool known_elsewhere(const struct known *known, const char *service, enum registry_layer layer,
+                     const char *but);
 
 /* ---- view.c: one service and the languages, merged from the few files that say something ---- */
 enum { FIRST_COUNTER, LAST_COUNTER, FIRST_HELP, LAST_HELP, NUMBERS };
@@ -257,8 +283,10 @@ struct change {
 LSTATUS change_begin(struct change *change, struct load *load, const char *service);
 /* Reads a file of the layer; one that is not there is empty. */
 LSTATUS change_read(struct change *change, const char *name, struct buffer *ret);
-/* Replaces it, or removes it when text is NULL; remembers that. */
-LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text);
+/* Replaces it, or removes it when text is NULL; remembers that. `scan`, which is taken, is what the
+ * text says; NULL: it is looked at. */
+LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text,
+                      struct scan *scan);
 void change_end(struct change *change);
 
 #endif

@@ -21,8 +21,9 @@ struct install {
     struct view view; /* of this layer and those below */
     struct registration registration;
     unsigned char validation[VALIDATION_BYTES];
-    struct buffer old, text; /* of the file that is to be written */
-    const char *file;
+    const char *file;        /* that is to be written */
+    struct buffer old, text; /* of it */
+    struct scan scan;        /* what the text says */
 };
 
 /* ---- numbers ---- */
@@ -30,16 +31,27 @@ struct install {
 /* By all but the file that is rewritten, and by what is left in that. */
 static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
 {
-    struct scan scan;
     enum registry_layer layer = install->change.load->layer;
-    LSTATUS status = scan_registry(&install->text, &scan);
+    scan_done(&install->scan);
+    LSTATUS status = scan_registry(&install->text, &install->scan);
     if (status)
         return status;
-    uint32_t left = layer == LAYER_USER ? scan.user_top : scan.machine_top;
-    scan_done(&scan);
+    uint32_t left = layer == LAYER_USER ? install->scan.user_top : install->scan.machine_top;
     *ret = known_top(&install->change.known, layer, install->file);
     *ret = left > *ret ? left : *ret;
     return ERROR_SUCCESS;
+}
+
+/* What the text says, now that it has the numbers too. */
+static LSTATUS complete_scan(struct install *install)
+{
+    const char *service = install->plan.service;
+    uint32_t last = install->registration.number[LAST_COUNTER];
+    bool user = install->change.load->layer == LAYER_USER;
+    *(user ? &install->scan.user_top : &install->scan.machine_top) = last;
+    return scan_add_service(&install->scan, (struct span){service, strlen(service)})
+               ? ERROR_SUCCESS
+               : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 static LSTATUS number(struct install *install)
@@ -140,34 +152,42 @@ static bool is_seen(const struct install *install, const struct view *view)
     return same && texts == found && sum == found_sum;
 }
 
-/* Makes the file's new text, and looks at what the registry would then say. */
-static LSTATUS compose(struct install *install, const char *file, bool bury, bool *ret_seen)
+static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
 {
     struct change *change = &install->change;
+    enum registry_layer layer = change->load->layer;
     struct view view;
-    bool empty;
-    install->file = file;
-    LSTATUS status = change_read(change, file, &install->old);
-    status = status ? status
-                    : rewrite_without(&install->old, install->plan.service,
-                                      install->registration.record[LIBRARY] != NULL, &install->text,
-                                      &empty);
-    status = status ? status : number(install);
-    status = status ? status : list_objects(install);
-    if (!status && bury)
-        status = rewrite_bury(install->plan.service, false, &install->text);
-    status = status ? status : rewrite_add(&install->registration, &install->text);
     const struct replaced replaced[] = {
-        {change->load->layer, file, &install->text},
-        {0    }
+        {layer,           install->file, &install->text},
+        {0}
     };
-    status = status ? status
-                    : view_read(&change->known, install->plan.service, LAYER_USER, replaced, &view);
+    *ret_seen = !known_elsewhere(&change->known, install->plan.service, layer, install->file);
+    if (*ret_seen) /* nobody else speaks of it */
+        return ERROR_SUCCESS;
+    LSTATUS status = view_read(&change->known, install->plan.service, LAYER_USER, replaced, &view);
     if (status)
         return status;
     *ret_seen = is_seen(install, &view);
     view_done(&view);
     return ERROR_SUCCESS;
+}
+
+/* Makes the file's new text, and looks at what the registry would then say. */
+static LSTATUS compose(struct install *install, const char *file, bool bury, bool *ret_seen)
+{
+    const char *service = install->plan.service;
+    bool record = install->registration.record[LIBRARY] != NULL, empty;
+    install->file = file;
+    LSTATUS status = change_read(&install->change, file, &install->old);
+    if (!status)
+        status = rewrite_without(&install->old, service, record, &install->text, &empty);
+    status = status ? status : number(install);
+    status = status ? status : list_objects(install);
+    if (!status && bury)
+        status = rewrite_bury(service, false, &install->text);
+    status = status ? status : rewrite_add(&install->registration, &install->text);
+    status = status ? status : complete_scan(install);
+    return status ? status : look_whether_seen(install, ret_seen);
 }
 
 static LSTATUS write_file(struct install *install)
@@ -188,7 +208,7 @@ static LSTATUS write_file(struct install *install)
     }
     if (load->options->written)
         load->options->written(load->options->self, install->text.data, install->text.len);
-    return change_commit(&install->change, install->file, &install->text);
+    return change_commit(&install->change, install->file, &install->text, &install->scan);
 }
 
 /* ---- what there is ---- */
@@ -268,24 +288,36 @@ static void set_record(struct install *install)
     install->registration.plan = &install->plan;
 }
 
-static LSTATUS result_after(struct install *install, opl_load_result *ret)
+/* What the plan is worth, on a machine with these languages. */
+static void result_of_plan(const struct plan *plan, const struct view *view, opl_load_result *ret)
 {
-    struct view view;
-    const struct replaced replaced[] = {
-        {install->change.load->layer, install->file, &install->text},
-        {0            }
-    };
-    LSTATUS status =
-        view_read(&install->change.known, install->plan.service, LAYER_USER, replaced, &view);
-    if (status)
-        return status;
-    view_result(&view, install->plan.service, ret);
-    ret->helps = 0; /* empty ones are none */
-    for (size_t i = 0; i < install->plan.text_count; i++)
-        ret->helps += install->plan.texts[i].language == LANGUAGE_ENGLISH &&
-                      install->plan.texts[i].offset % 2 && *install->plan.texts[i].text;
-    view_done(&view);
-    return ERROR_SUCCESS;
+    strcpy(ret->service, plan->service);
+    ret->objects = plan->object_count;
+    for (size_t i = 0; i < plan->language_count; i++)
+        ret->languages += has_texts(plan, plan->languages[i]) &&
+                          (!view || view_has_language(view, plan->languages[i]));
+    for (size_t i = 0; i < plan->text_count; i++) {
+        bool english = plan->texts[i].language == LANGUAGE_ENGLISH;
+        ret->names += english && plan->texts[i].offset % 2 == 0;
+        ret->helps += english && plan->texts[i].offset % 2 && *plan->texts[i].text;
+    }
+}
+
+static void report_loaded(struct install *install, opl_load_result *ret)
+{
+    const uint32_t *number = install->registration.number;
+    result_of_plan(&install->plan, &install->view, ret);
+    ret->first_counter = number[FIRST_COUNTER];
+    ret->last_counter = number[LAST_COUNTER];
+    ret->first_help = number[FIRST_HELP];
+    ret->last_help = number[LAST_HELP];
+    if (!install->change.load->options->dry_run)
+        event_log(SOURCE, EVENT_LOADED, ret->service,
+                  EVENT_FIELDS(EVENT_NUMBER("FirstCounter", ret->first_counter),
+                               EVENT_NUMBER("LastCounter", ret->last_counter),
+                               EVENT_NUMBER("FirstHelp", ret->first_help),
+                               EVENT_NUMBER("LastHelp", ret->last_help)),
+                  NULL);
 }
 
 static LSTATUS install_plan(struct install *install, opl_load_result *ret)
@@ -315,28 +347,8 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     if (status)
         return status;
     note_objects(install);
-    status = result_after(install, ret);
-    if (!status && !change->load->options->dry_run)
-        event_log(SOURCE, EVENT_LOADED, ret->service,
-                  EVENT_FIELDS(EVENT_NUMBER("FirstCounter", ret->first_counter),
-                               EVENT_NUMBER("LastCounter", ret->last_counter),
-                               EVENT_NUMBER("FirstHelp", ret->first_help),
-                               EVENT_NUMBER("LastHelp", ret->last_help)),
-                  NULL);
-    return status;
-}
-
-/* The files alone (strict): nothing of this machine counts. */
-static void result_of_plan(const struct plan *plan, opl_load_result *ret)
-{
-    strcpy(ret->service, plan->service);
-    ret->objects = plan->object_count;
-    ret->languages = plan->language_count;
-    for (size_t i = 0; i < plan->text_count; i++) {
-        bool english = plan->texts[i].language == LANGUAGE_ENGLISH;
-        ret->names += english && plan->texts[i].offset % 2 == 0;
-        ret->helps += english && plan->texts[i].offset % 2 && *plan->texts[i].text;
-    }
+    report_loaded(install, ret);
+    return ERROR_SUCCESS;
 }
 
 static void install_done(struct install *install)
@@ -346,6 +358,7 @@ static void install_done(struct install *install)
     free(install->registration.objects);
     buffer_done(&install->old);
     buffer_done(&install->text);
+    scan_done(&install->scan);
 }
 
 DWORD opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret)
@@ -358,7 +371,7 @@ DWORD opl_load_install(const char *ini_path, const opl_load_options *options, op
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = plan_read(&load, ini_path, &install.plan);
     if (!status && load.options->strict)
-        result_of_plan(&install.plan, &result);
+        result_of_plan(&install.plan, NULL, &result); /* nothing of this machine counts */
     else if (!status && !(status = change_begin(&install.change, &load, install.plan.service))) {
         status = install_plan(&install, &result);
         change_end(&install.change);

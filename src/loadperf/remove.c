@@ -52,7 +52,7 @@ static LSTATUS compose(struct removal *removal)
                     : rewrite_without(&removal->own, removal->service, removal->record,
                                       &removal->own_left, &removal->own_empty);
     const struct known_file *manual = known_find(&change->known, change->load->layer, MANUAL_REG);
-    if (status || !manual || !scan_mentions(manual->services, removal->service))
+    if (status || !manual || !scan_mentions(manual->row.services, removal->service))
         return status;
     status = change_read(change, MANUAL_REG, &removal->manual);
     status = status ? status
@@ -102,12 +102,12 @@ static LSTATUS commit(struct removal *removal)
         if (options->written && !removal->own_empty)
             options->written(options->self, removal->own_left.data, removal->own_left.len);
         status = change_commit(change, change->file.data,
-                               removal->own_empty ? NULL : &removal->own_left);
+                               removal->own_empty ? NULL : &removal->own_left, NULL);
     }
     if (!status && removal->manual_changed) {
         if (options->written)
             options->written(options->self, removal->manual_left.data, removal->manual_left.len);
-        status = change_commit(change, MANUAL_REG, &removal->manual_left);
+        status = change_commit(change, MANUAL_REG, &removal->manual_left, NULL);
     }
     return status;
 }

@@ -245,7 +245,7 @@ LSTATUS rewrite_file_name(const struct known *known, enum registry_layer layer, 
     if (!encode_name(service, ret))
         return ERROR_NOT_ENOUGH_MEMORY;
     for (size_t i = 0; i < known->count; i++) {
-        const struct registry_file *file = &known->files[i].file;
+        const struct registry_file *file = &known->files[i].row.file;
         if (file->layer != layer || !text_equal_fold(file->name, ret->data))
             continue;
         buffer_clear(ret);

@@ -51,16 +51,16 @@ bool scan_language_key(const char *key, const char *path, uint32_t *ret, const c
 bool scan_mentions(const char *services, const char *service)
 {
     size_t count = strlen(service);
-    for (const char *at = services ? services : ""; *at; at += strcspn(at, "\n")) {
+    for (const char *at = services ? services : ""; *at; at += strcspn(at, "\t")) {
         at++;
-        size_t length = strcspn(at, "\n");
+        size_t length = strcspn(at, "\t");
         if (at[length] && !text_compare_fold_n(at, length, service, count))
             return true;
     }
     return false;
 }
 
-static bool add_service(struct scan *scan, struct span name)
+bool scan_add_service(struct scan *scan, struct span name)
 {
     FREE_AUTO char *copy = span_copy(name);
     if (!copy)
@@ -68,9 +68,9 @@ static bool add_service(struct scan *scan, struct span name)
     if (scan_mentions(scan->services.data, copy))
         return true;
     if (!scan->services.len)
-        buffer_add_byte(&scan->services, '\n');
+        buffer_add_byte(&scan->services, '\t');
     buffer_add_text(&scan->services, copy);
-    return buffer_add_byte(&scan->services, '\n');
+    return buffer_add_byte(&scan->services, '\t');
 }
 
 /* ---- indices ---- */
@@ -142,10 +142,10 @@ static bool note_key(struct scanning *scanning, const opl_reg_entry *entry)
                        (deletion && (scan_key_covers(key, LANGUAGES_KEY) ||
                                      scan_key_covers(key, REGISTRY_PERFLIB)));
     if (deletion && scan_key_covers(key, REGISTRY_SERVICES))
-        return add_service(scan, (struct span){"", 0});
+        return scan_add_service(scan, (struct span){"", 0});
     if (!scan_service_key(key, &name, &scanning->service_below))
         return true;
-    return add_service(scan, name);
+    return scan_add_service(scan, name);
 }
 
 static bool note_entry(void *self, const opl_reg_entry *entry)

@@ -198,8 +198,8 @@ static LSTATUS meet_file(struct view *view, const char *service, const struct bu
 
 static bool concerns(const struct known_file *file, const char *service)
 {
-    return file->languages || scan_mentions(file->services, service) ||
-           scan_mentions(file->services, "");
+    return file->row.languages || scan_mentions(file->row.services, service) ||
+           scan_mentions(file->row.services, "");
 }
 
 /* NULL: the file stays as it is. */
@@ -217,7 +217,7 @@ static LSTATUS read_known(struct view *view, const char *service, const struct k
     BUFFER_AUTO text = {0};
     if (!concerns(file, service))
         return ERROR_SUCCESS;
-    LSTATUS status = registry_read_file(file->file.layer, file->file.name, &text);
+    LSTATUS status = registry_read_file(file->row.file.layer, file->row.file.name, &text);
     if (status)
         return status_is_passing(status) ? status : ERROR_SUCCESS;
     return meet_file(view, service, &text);
@@ -225,13 +225,13 @@ static LSTATUS read_known(struct view *view, const char *service, const struct k
 
 static bool is_shipped(const struct known_file *file)
 {
-    return !strncmp(file->file.name, SHIPPED_NAMES, strlen(SHIPPED_NAMES));
+    return !strncmp(file->row.file.name, SHIPPED_NAMES, strlen(SHIPPED_NAMES));
 }
 
 static void meet_shipped(struct view *view, const struct known_file *file)
 {
     uint32_t id;
-    const char *name = file->file.name + strlen(SHIPPED_NAMES);
+    const char *name = file->row.file.name + strlen(SHIPPED_NAMES);
     struct view_language *language =
         text_hex(name, strcspn(name, "."), &id) ? language_of(view, id) : NULL;
     if (language)
@@ -258,8 +258,8 @@ static LSTATUS read_layer(const struct known *known, const char *service, enum r
     for (int manual = 0; !status && manual < 2; manual++) {
         for (size_t i = 0; !status && i < known->count; i++) {
             const struct known_file *file = &known->files[i];
-            const char *name = file->file.name;
-            if (file->file.layer != layer || is_shipped(file) ||
+            const char *name = file->row.file.name;
+            if (file->row.file.layer != layer || is_shipped(file) ||
                 (strcmp(name, MANUAL_REG) == 0) != manual)
                 continue;
             const struct replaced *other = replacement(replaced, layer, name);

@@ -47,17 +47,21 @@ static bool listing_add(struct listing *listing, const char *name)
 
 static int compare_names(const void *left, const void *right)
 {
-    return hive_compare_names(*(char *const *)left, *(char *const *)right);
+    return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/* By name, manual.reg behind all others, as they are merged. */
 static LSTATUS list_names(DIR *folder, struct listing *ret)
 {
+    bool manual = false;
     for (struct dirent *entry; (entry = readdir(folder));)
-        if (hive_is_name(entry->d_name) && !listing_add(ret, entry->d_name))
+        if (!strcmp(entry->d_name, MANUAL_FILE))
+            manual = true;
+        else if (hive_is_name(entry->d_name) && !listing_add(ret, entry->d_name))
             return ERROR_NOT_ENOUGH_MEMORY;
     if (ret->count)
         qsort(ret->names, ret->count, sizeof *ret->names, compare_names);
-    return ERROR_SUCCESS;
+    return !manual || listing_add(ret, MANUAL_FILE) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 static uint64_t nanoseconds(const struct timespec *time)

@@ -193,7 +193,8 @@ void folder_forget(struct layer_folder *folder)
     folder->count = 0;
 }
 
-int hive_compare_names(const char *left, const char *right)
+/* By name, manual.reg behind all others. */
+static int compare_names(const char *left, const char *right)
 {
     int left_manual = !strcmp(left, MANUAL_FILE), right_manual = !strcmp(right, MANUAL_FILE);
     return left_manual != right_manual ? left_manual - right_manual : strcmp(left, right);
@@ -201,8 +202,8 @@ int hive_compare_names(const char *left, const char *right)
 
 static int compare_files(const void *left, const void *right)
 {
-    return hive_compare_names(((const struct layer_file *)left)->name,
-                              ((const struct layer_file *)right)->name);
+    return compare_names(((const struct layer_file *)left)->name,
+                         ((const struct layer_file *)right)->name);
 }
 
 struct layer_file *folder_file(const struct layer_folder *folder, const char *name)

@@ -22,10 +22,14 @@ static bool plain_text(const char *text, size_t size)
 static void print_quoted(struct buffer *out, const char *text)
 {
     buffer_add_byte(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+    while (*text) {
+        size_t count = strcspn(text, "\"\\");
+        buffer_add(out, text, count);
+        text += count;
+        if (*text) {
             buffer_add_byte(out, '\\');
-        buffer_add_byte(out, *text);
+            buffer_add_byte(out, *text++);
+        }
     }
     buffer_add_byte(out, '"');
 }

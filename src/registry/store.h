@@ -34,10 +34,7 @@ struct layer_folder {
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
 struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
-/* A file of the folder that holds registry text, by its name; and their order: by name, manual.reg
- * behind all others. */
-bool hive_is_name(const char *name);
-int hive_compare_names(const char *left, const char *right);
+bool hive_is_name(const char *name); /* of a file that holds registry text */
 /* The folder, if it may be believed; an event says why not. *ret_fd is -1 or the caller's. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
 /* The bytes of a file, if it may be believed. */
