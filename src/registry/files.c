@@ -60,10 +60,11 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st)
 
 struct loading {
     struct tree_key *root, *key; /* key: that of the values now read */
-    const char *file;
+    const char *file, *folder;   /* folder NULL: nothing is late */
+    const struct file_state *state;
     struct buffer *remarks;
     struct buffer path;
-    bool failed;
+    bool failed, repeated; /* a late key came a second time: all is read at once then */
 };
 
 static void add_remark(struct loading *loading, const opl_reg_entry *entry)
@@ -87,7 +88,7 @@ static bool load_key(struct loading *loading, const opl_reg_entry *entry)
     return loading->key;
 }
 
-static void say_damaged(const char *file, const opl_reg_entry *entry)
+void file_say_damaged(const char *file, const opl_reg_entry *entry)
 {
     char start[81];
     snprintf(start, sizeof start, "%s", entry->name);
@@ -107,6 +108,32 @@ static void say_not_trusted(const char *path, const struct stat *st)
               NULL);
 }
 
+/* Services\NAME\Performance\Names\LLL */
+static bool holds_texts(const char *path)
+{
+    static const char above[] = REGISTRY_SERVICES "\\", below[] = "\\Performance\\Names\\";
+    if (!text_starts_fold(path, above))
+        return false;
+    const char *name = path + strlen(above), *rest = name + strcspn(name, "\\");
+    return text_starts_fold(rest, below) && !strchr(rest + strlen(below), '\\');
+}
+
+static bool is_late(void *self, const char *key)
+{
+    struct loading *loading = self;
+    if (!loading->key || !holds_texts(key))
+        return false;
+    loading->repeated |= loading->key->late || loading->key->value_count;
+    return !loading->repeated;
+}
+
+static void keep_late(void *self, const struct hive_section *section)
+{
+    struct loading *loading = self;
+    loading->key->late = late_new(loading->folder, loading->file, loading->state, section);
+    loading->failed |= !loading->key->late;
+}
+
 static bool load_entry(void *self, const opl_reg_entry *entry)
 {
     struct loading *loading = self;
@@ -120,14 +147,16 @@ static bool load_entry(void *self, const opl_reg_entry *entry)
     else
         add_remark(loading, entry);
     if (entry->kind == OPL_REG_DAMAGED)
-        say_damaged(loading->file, entry);
+        file_say_damaged(loading->file, entry);
     loading->failed |= !good;
     return good;
 }
 
 static LSTATUS parse(const struct buffer *text, struct loading *loading)
 {
-    LSTATUS status = opl_reg_read(text->data, text->len, 0, load_entry, loading);
+    static const struct hive_late late = {is_late, keep_late};
+    LSTATUS status =
+        hive_read(text->data, text->len, 0, load_entry, loading->folder ? &late : NULL, loading);
     bool failed = loading->failed || (loading->remarks && loading->remarks->failed);
     buffer_done(&loading->path);
     return status ? status : failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
@@ -158,7 +187,7 @@ LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
     return status ? status : file_read_fd(fd, ret);
 }
 
-LSTATUS file_load(enum registry_layer layer, int dir_fd, const char *name,
+LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct file_state *ret_state, struct tree_key **ret_tree,
                   struct buffer *ret_remarks)
 {
@@ -168,9 +197,19 @@ LSTATUS file_load(enum registry_layer layer, int dir_fd, const char *name,
     if (status)
         return status;
     TREE_AUTO *root = tree_new();
+    struct loading loading = {.root = root,
+                              .file = name,
+                              .folder = strcmp(name, MANUAL_FILE) ? folder : NULL,
+                              .state = ret_state,
+                              .remarks = ret_remarks};
     if (!root)
         return ERROR_NOT_ENOUGH_MEMORY;
-    status = parse(&text, &(struct loading){.root = root, .file = name, .remarks = ret_remarks});
+    status = parse(&text, &loading);
+    if (!status && loading.repeated) {
+        tree_clear(root);
+        loading = (struct loading){.root = root, .file = name, .remarks = ret_remarks};
+        status = parse(&text, &loading);
+    }
     if (!status) {
         *ret_tree = root;
         root = NULL;
@@ -242,7 +281,8 @@ static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *na
         old->tree = NULL;
     } else {
         struct file_state state;
-        LSTATUS status = file_load(folder->layer, dir_fd, name, &state, &file.tree, NULL);
+        LSTATUS status =
+            file_load(folder->layer, folder->path, dir_fd, name, &state, &file.tree, NULL);
         *ret_changed = true;
         file.state = status ? file.state : state;
         if (status_is_passing(status)) {

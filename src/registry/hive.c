@@ -8,13 +8,15 @@
 #include <string.h>
 
 struct reader {
-    const char *cursor, *end;
+    const char *start, *cursor, *end;
+    const char *line_start;
     unsigned line;  /* the one last taken */
     bool regedit4;  /* its hex(1), hex(2), hex(7) hold bytes of the code page */
     bool key_known; /* false: behind a damaged key line or a deletion */
     bool stopped, no_memory;
     struct buffer key, name, data, text;
     bool (*each)(void *self, const opl_reg_entry *entry);
+    const struct hive_late *late;
     void *self;
 };
 
@@ -36,6 +38,7 @@ static bool take_line(struct reader *reader, struct span *ret)
     if (reader->cursor >= reader->end)
         return false;
     const char *end = memchr(reader->cursor, '\n', (size_t)(reader->end - reader->cursor));
+    reader->line_start = reader->cursor;
     *ret = trimmed((struct span){reader->cursor, end ? end : reader->end});
     reader->cursor = end ? end + 1 : reader->end;
     reader->line++;
@@ -118,6 +121,25 @@ static const char *take_path(struct reader *reader, struct span path)
     return NULL;
 }
 
+/* Up to the next key's line, or one that might be one. */
+static void skip_section(struct reader *reader)
+{
+    const char *start = reader->line_start;
+    struct hive_section section = {.offset = (size_t)(start - reader->start), .line = reader->line};
+    while (reader->cursor < reader->end) {
+        const char *at = reader->cursor;
+        while (at < reader->end && (*at == ' ' || *at == '\t'))
+            at++;
+        if (at < reader->end && *at == '[')
+            break;
+        const char *end = memchr(at, '\n', (size_t)(reader->end - at));
+        reader->cursor = end ? end + 1 : reader->end;
+        reader->line++;
+    }
+    section.size = (size_t)(reader->cursor - start);
+    reader->late->skipped(reader->self, &section);
+}
+
 static const char *read_key(struct reader *reader, struct span line)
 {
     reader->key_known = false;
@@ -135,6 +157,9 @@ static const char *read_key(struct reader *reader, struct span line)
     report(reader, (opl_reg_entry){.kind = gone ? OPL_REG_DELETE_KEY : OPL_REG_KEY,
                                    .line = reader->line,
                                    .name = ""});
+    if (!gone && reader->late && !reader->stopped &&
+        reader->late->wanted(reader->self, reader->key.data))
+        skip_section(reader);
     return NULL;
 }
 
@@ -406,8 +431,8 @@ static void decode(const char *bytes, size_t size, unsigned flags, struct buffer
         *ret = (struct span){room->data, room->data + room->len};
     } else if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
         ret->at += 3;
-    } else if (!utf8_valid(bytes, size) &&
-               ((flags & OPL_REG_ONE_ENCODING) || (size >= 8 && !memcmp(bytes, "REGEDIT4", 8)))) {
+    } else if (((flags & OPL_REG_ONE_ENCODING) || (size >= 8 && !memcmp(bytes, "REGEDIT4", 8))) &&
+               !utf8_valid(bytes, size)) {
         ansi_add_as_8(room, bytes, size);
         *ret = (struct span){room->data, room->data + room->len};
     }
@@ -424,17 +449,29 @@ static LSTATUS reader_done(struct reader *reader, LSTATUS status)
     return status;
 }
 
-LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
-                     bool (*each)(void *self, const opl_reg_entry *entry), void *self)
+LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
+                  bool (*each)(void *self, const opl_reg_entry *entry),
+                  const struct hive_late *late, void *self)
 {
     BUFFER_AUTO room = {0};
     struct span all, line;
     decode(bytes, size, flags, &room, &all);
     if (room.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    struct reader reader = {.cursor = all.at, .end = all.end, .each = each, .self = self};
+    struct reader reader = {.start = bytes,
+                            .cursor = all.at,
+                            .end = all.end,
+                            .each = each,
+                            .late = room.data ? NULL : late,
+                            .self = self};
     LSTATUS status = read_header(&reader, flags);
     while (!status && !reader.stopped && take_line(&reader, &line))
         read_line(&reader, line);
     return reader_done(&reader, status);
+}
+
+LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
+                     bool (*each)(void *self, const opl_reg_entry *entry), void *self)
+{
+    return hive_read(bytes, size, flags, each, NULL, self);
 }

@@ -12,6 +12,21 @@
 /* The long name of a root, "HKEY_LOCAL_MACHINE" for "HKLM" too; NULL: no root of a file. */
 const char *hive_root(const char *name, size_t count);
 
+/* As opl_reg_read. Behind a key's line `wanted` may leave the values unread: `skipped` is then told
+ * where the section lies in the bytes, from the key's line on. Text that is not UTF-8 is never
+ * left. */
+struct hive_section {
+    size_t offset, size;
+    unsigned line;
+};
+struct hive_late {
+    bool (*wanted)(void *self, const char *key);
+    void (*skipped)(void *self, const struct hive_section *section);
+};
+LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
+                  bool (*each)(void *self, const opl_reg_entry *entry),
+                  const struct hive_late *late, void *self);
+
 /* Prints the entry behind what is there. */
 bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry);
 /* The whole file: header, remarks (comment lines), keys. */

@@ -157,7 +157,7 @@ static bool already_listed(const struct held *held, const struct tree_key *key, 
 static bool found_by_index(const struct held *held, const struct tree_key *key, size_t index,
                            struct found *ret)
 {
-    size_t stored = key ? key->value_count : 0;
+    size_t stored = key && tree_fill(key) ? key->value_count : 0;
     if (index < stored)
         return found_by_name(held, key, key->values[index].name, ret);
     index -= stored;

@@ -142,6 +142,7 @@ static void print_values(struct buffer *out, const struct tree_key *key)
 static void print_key(struct buffer *out, struct buffer *path, const struct tree_key *key)
 {
     size_t path_len = path->len;
+    out->failed |= !tree_fill(key);
     if (key->cleared)
         hive_print_entry(out, &(opl_reg_entry){.kind = OPL_REG_DELETE_KEY, .key = path->data});
     if (key->alive && (key->value_count || leaf(key))) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the rooms above read and write: values by path, as the files say them. */
+#include "registry/hive.h"
 #include "registry/registry.h"
 #include "registry/store.h"
 
@@ -84,6 +85,32 @@ LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char 
     return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
 }
 
+struct telling {
+    struct late *late;
+    bool (*each)(void *self, const struct registry_value *value);
+    void *self;
+};
+
+static bool tell_entry(void *self, const opl_reg_entry *entry)
+{
+    struct telling *telling = self;
+    struct registry_value value = {entry->name, entry->type, entry->data, entry->size};
+    if (entry->kind == OPL_REG_DAMAGED)
+        late_say_damaged(telling->late, entry);
+    return entry->kind != OPL_REG_VALUE || telling->each(telling->self, &value);
+}
+
+/* Straight from the file: who reads every text once needs no tree of them. A file that says a
+ * value twice is told as it stands. */
+static LSTATUS tell_late(const struct tree_key *key, struct telling telling)
+{
+    BUFFER_AUTO text = {0};
+    LSTATUS status = late_text(key, &text, &telling.late);
+    status = status ? status : opl_reg_read(text.data, text.len, 0, tell_entry, &telling);
+    free(telling.late);
+    return status;
+}
+
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self)
@@ -93,6 +120,9 @@ LSTATUS registry_each_value(const char *path,
     if (status)
         return status;
     const struct tree_key *key = tree_find(snapshot->root, path);
+    if (key && tree_is_late(key) &&
+        (status = tell_late(key, (struct telling){NULL, each, self})) != ERROR_NOT_FOUND)
+        return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
     for (size_t i = 0; key && i < key->value_count; i++) {
         const struct tree_value *value = &key->values[i];
         if (!each(self,

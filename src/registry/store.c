@@ -23,6 +23,13 @@ static struct {
     bool stale; /* the last merge failed */
 } store;
 
+static bool look_again; /* set without the lock */
+
+void store_look_again(void)
+{
+    __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);
+}
+
 static char *folder_path(const char *place, const char *below)
 {
     return place ? text_format("%s/%sregistry.d", place, below) : NULL;
@@ -139,6 +146,7 @@ static LSTATUS refresh(bool every_file)
     LSTATUS status = ERROR_SUCCESS;
     find_folders();
     bool due = now - store.files_seen >= FILES_EVERY_100NS;
+    every_file |= __atomic_exchange_n(&look_again, false, __ATOMIC_RELAXED);
     size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
     if (files)
         store.files_seen = now;

@@ -37,11 +37,15 @@ struct layer_file *folder_file(const struct layer_folder *folder, const char *na
 bool hive_is_name(const char *name); /* of a file that holds registry text */
 /* The folder, if it may be believed; an event says why not. *ret_fd is -1 or the caller's. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
+/* The event of a damaged line; include registry/hive.h for its type. */
+struct opl_reg_entry;
+void file_say_damaged(const char *file, const struct opl_reg_entry *entry);
 /* The bytes of a file, if it may be believed. */
 LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct buffer *ret);
-/* Reads one file; *ret_remarks (may be NULL) gets comment lines and damaged lines as comments. */
-LSTATUS file_load(enum registry_layer layer, int dir_fd, const char *name,
+/* Reads one file; `folder`, if not NULL, is its path, and texts of services stay late (late.c);
+ * *ret_remarks (may be NULL) gets comment lines and damaged lines as comments. */
+LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct file_state *ret_state, struct tree_key **ret_tree,
                   struct buffer *ret_remarks);
 bool file_state_same(const struct file_state *left, const struct file_state *right);
@@ -59,7 +63,8 @@ void store_drop(const struct snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct snapshot
 const char *store_folder(enum registry_layer layer); /* .../registry.d or NULL */
 void store_forget(void);                             /* for tests: all, with the places */
-LSTATUS store_refresh_all(void);                     /* looks at every file */
+void store_look_again(void); /* a file was met that is not as it was: the next call looks at all */
+LSTATUS store_refresh_all(void); /* looks at every file */
 /* Does a file below (above) manual.reg of `layer` say something about the key or value? */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value);

@@ -29,6 +29,8 @@ void tree_clear(struct tree_key *key)
     for (size_t i = 0; i < key->value_count; i++)
         free_value(&key->values[i]);
     key->key_count = key->value_count = 0;
+    free(key->late);
+    key->late = NULL;
 }
 
 void tree_free(struct tree_key *key)
@@ -144,7 +146,7 @@ struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive)
     return key;
 }
 
-struct tree_value *tree_value(const struct tree_key *key, const char *name)
+static struct tree_value *find_value(const struct tree_key *key, const char *name)
 {
     for (size_t i = 0; i < key->value_count; i++)
         if (text_equal_fold(key->values[i].name, name))
@@ -152,9 +154,14 @@ struct tree_value *tree_value(const struct tree_key *key, const char *name)
     return NULL;
 }
 
+struct tree_value *tree_value(const struct tree_key *key, const char *name)
+{
+    return tree_fill(key) ? find_value(key, name) : NULL;
+}
+
 static struct tree_value *make_value(struct tree_key *key, const char *name)
 {
-    struct tree_value *value = tree_value(key, name);
+    struct tree_value *value = find_value(key, name);
     if (value)
         return value;
     if (!grow(&key->values, key->value_count, &key->value_room, sizeof *key->values))
@@ -167,7 +174,7 @@ static struct tree_value *make_value(struct tree_key *key, const char *name)
     return value;
 }
 
-bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size)
+bool tree_put(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size)
 {
     void *copy = malloc(size ? size : 1);
     struct tree_value *value = copy ? make_value(key, name) : NULL;
@@ -185,7 +192,12 @@ bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void 
     return true;
 }
 
-bool tree_bury(struct tree_key *key, const char *name)
+bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size)
+{
+    return tree_fill(key) && tree_put(key, name, type, data, size);
+}
+
+bool tree_put_gone(struct tree_key *key, const char *name)
 {
     struct tree_value *value = make_value(key, name);
     if (!value)
@@ -195,6 +207,11 @@ bool tree_bury(struct tree_key *key, const char *name)
     value->size = 0;
     value->gone = true;
     return true;
+}
+
+bool tree_bury(struct tree_key *key, const char *name)
+{
+    return tree_fill(key) && tree_put_gone(key, name);
 }
 
 void tree_drop_value(struct tree_key *key, const char *name)
@@ -219,8 +236,13 @@ bool tree_bury_key(struct tree_key *root, const char *path)
     return true;
 }
 
+/* Values stay late while no other file speaks of them. */
 static bool merge_values(struct tree_key *merged, const struct tree_key *file)
 {
+    if (tree_is_late(file) && !tree_is_late(merged) && !merged->value_count)
+        return (merged->late = late_copy(file->late)) != NULL;
+    if (!tree_fill(file) || (file->value_count && !tree_fill(merged)))
+        return false;
     for (size_t i = 0; i < file->value_count; i++) {
         const struct tree_value *value = &file->values[i];
         if (value->gone)

@@ -26,6 +26,7 @@ struct tree_key {
     int64_t last_write; /* FILETIME of the newest file that says something here */
     bool alive;         /* the key exists; false: only a step on the way, or deleted */
     bool cleared;       /* "[-key]" came first: hides the key of the files below */
+    struct late *late;  /* the values are still in the file; else NULL */
 };
 
 struct tree_key *tree_new(void); /* a nameless root; NULL: no memory */
@@ -40,14 +41,33 @@ struct tree_key *tree_child(const struct tree_key *key, const char *name, size_t
 struct tree_key *tree_find(const struct tree_key *root, const char *path);
 /* Finds or makes the key and all above it; they all are alive then, unless it is only a step. */
 struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive);
-struct tree_value *tree_value(const struct tree_key *key, const char *name);
+struct tree_value *tree_value(const struct tree_key *key, const char *name); /* fills the key */
 bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
 bool tree_bury(struct tree_key *key, const char *name); /* leaves a deletion behind */
 void tree_drop_value(struct tree_key *key, const char *name);
 void tree_clear(struct tree_key *key); /* all values and keys below */
 /* The text of "[-path]": nothing remains, and nothing of the files below shows. */
 bool tree_bury_key(struct tree_key *root, const char *path);
+/* The same for a key that is being filled. */
+bool tree_put(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
+bool tree_put_gone(struct tree_key *key, const char *name);
 /* Lays a file over the merged view. */
 bool tree_merge(struct tree_key *merged, const struct tree_key *file, int64_t time);
+
+/* ---- late.c: values that stay in their file until somebody asks ---- */
+struct file_state;
+struct hive_section;
+struct opl_reg_entry;
+/* The values of `name` in `folder`: a section of UTF-8 text that begins with the key's line. */
+struct late *late_new(const char *folder, const char *name, const struct file_state *state,
+                      const struct hive_section *section);
+struct late *late_copy(const struct late *late);
+bool tree_is_late(const struct tree_key *key);
+/* Before anybody looks at a key's values; thread-safe. false: no memory. */
+bool tree_fill(const struct tree_key *key);
+/* The section as the text of a file, and where it is from, to be freed on any status.
+ * ERROR_NOT_FOUND: the key is filled. */
+LSTATUS late_text(const struct tree_key *key, struct buffer *ret, struct late **ret_late);
+void late_say_damaged(const struct late *late, const struct opl_reg_entry *entry);
 
 #endif

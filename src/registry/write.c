@@ -125,8 +125,8 @@ void writers_leave(struct writers_lock *lock)
 
 static LSTATUS load_manual(struct writing *writing)
 {
-    LSTATUS status = file_load(writing->layer, writing->held.folder, MANUAL_FILE, &writing->state,
-                               &writing->manual, &writing->remarks);
+    LSTATUS status = file_load(writing->layer, NULL, writing->held.folder, MANUAL_FILE,
+                               &writing->state, &writing->manual, &writing->remarks);
     if (status != ERROR_FILE_NOT_FOUND)
         return status;
     writing->manual = tree_new();

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values that stay in their file until somebody asks. A service's texts in five languages are fifty
+ * times the rest of its file; who asks for counters does not need them, and a thousand services
+ * would cost each program seconds. A key is late only while nothing else is said of its values.
+ */
+#include "registry/hive.h"
+#include "registry/store.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* guards `late` and values of all keys that are late; taken last */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct late {
+    struct file_state state; /* of the file when it was read */
+    off_t offset;            /* of the key's line */
+    size_t size;
+    unsigned line; /* of the key */
+    char path[];
+};
+
+struct late *late_new(const char *folder, const char *name, const struct file_state *state,
+                      const struct hive_section *section)
+{
+    size_t folder_size = strlen(folder), name_size = strlen(name) + 1;
+    struct late *late = malloc(sizeof *late + folder_size + 1 + name_size);
+    if (!late)
+        return NULL;
+    *late = (struct late){.state = *state,
+                          .offset = (off_t)section->offset,
+                          .size = section->size,
+                          .line = section->line};
+    memcpy(late->path, folder, folder_size);
+    late->path[folder_size] = '/';
+    memcpy(late->path + folder_size + 1, name, name_size);
+    return late;
+}
+
+struct late *late_copy(const struct late *late)
+{
+    size_t size = sizeof *late + strlen(late->path) + 1;
+    struct late *copy = malloc(size);
+    if (copy)
+        memcpy(copy, late, size);
+    return copy;
+}
+
+bool tree_is_late(const struct tree_key *key)
+{
+    return __atomic_load_n(&key->late, __ATOMIC_ACQUIRE) != NULL;
+}
+
+/* The section as a file of its own. A file that is another one now says nothing here: the merged
+ * view is made anew at the next call. */
+static LSTATUS read_section(const struct late *late, struct buffer *ret)
+{
+    struct stat st;
+    struct file_state now = {0};
+    buffer_clear(ret);
+    buffer_add_text(ret, HIVE_HEADER "\n");
+    if (!buffer_reserve(ret, late->size + 1))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    int fd = open(late->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        file_state_of(&st, &now);
+    ssize_t count = file_state_same(&now, &late->state)
+                        ? pread(fd, ret->data + ret->len, late->size, late->offset)
+                        : -1;
+    if (fd >= 0)
+        close(fd);
+    if (count != (ssize_t)late->size) {
+        store_look_again();
+        return ERROR_FILE_NOT_FOUND;
+    }
+    ret->len += late->size;
+    ret->data[ret->len] = '\0';
+    return ERROR_SUCCESS;
+}
+
+LSTATUS late_text(const struct tree_key *key, struct buffer *ret, struct late **ret_late)
+{
+    lock_take(&lock);
+    *ret_late = key->late ? late_copy(key->late) : NULL;
+    LSTATUS status = *ret_late   ? read_section(*ret_late, ret)
+                     : key->late ? ERROR_NOT_ENOUGH_MEMORY
+                                 : ERROR_NOT_FOUND;
+    lock_release(&lock);
+    return status;
+}
+
+/* The section was read behind a header line of its own. */
+void late_say_damaged(const struct late *late, const opl_reg_entry *entry)
+{
+    opl_reg_entry there = *entry;
+    there.line += late->line - 2;
+    file_say_damaged(strrchr(late->path, '/') + 1, &there);
+}
+
+struct filling {
+    struct tree_key *key;
+    bool failed;
+};
+
+static bool fill_entry(void *self, const opl_reg_entry *entry)
+{
+    struct filling *filling = self;
+    if (entry->kind == OPL_REG_VALUE)
+        filling->failed |=
+            !tree_put(filling->key, entry->name, entry->type, entry->data, entry->size);
+    else if (entry->kind == OPL_REG_DELETE_VALUE)
+        filling->failed |= !tree_put_gone(filling->key, entry->name);
+    else if (entry->kind == OPL_REG_DAMAGED)
+        late_say_damaged(filling->key->late, entry);
+    return !filling->failed;
+}
+
+bool tree_fill(const struct tree_key *given)
+{
+    BUFFER_AUTO text = {0};
+    struct filling filling = {.key = (struct tree_key *)given};
+    if (!tree_is_late(given))
+        return true;
+    lock_take(&lock);
+    struct late *late = given->late;
+    LSTATUS status = late ? read_section(late, &text) : ERROR_NOT_FOUND;
+    if (!status)
+        status = opl_reg_read(text.data, text.len, 0, fill_entry, &filling);
+    if (!status && !filling.failed) {
+        __atomic_store_n(&filling.key->late, NULL, __ATOMIC_RELEASE);
+        free(late);
+    }
+    lock_release(&lock);
+    return status != ERROR_NOT_ENOUGH_MEMORY && !filling.failed;
+}
