@@ -120,12 +120,6 @@ struct name_language *names_base_exactly(uint32_t language)
     return NULL;
 }
 
-struct name_language *names_base(uint32_t language)
-{
-    struct name_language *base = names_base_exactly(names_language(language));
-    return base && base->installed ? base : names_base_exactly(LANGUAGE_ENGLISH);
-}
-
 static struct name_language *make_language(uint32_t id)
 {
     struct name_language *base = names_base_exactly(id);
@@ -210,15 +204,15 @@ static bool add_vendor(void)
     return true;
 }
 
-/* One walk through the services. */
+/* One walk through the services' texts of one language. */
 struct service_walk {
-    const char *names_key; /* Services\X\Performance\Names */
     struct name_language *base;
+    bool keep; /* else only the highest indices are wanted */
     bool complete;
 };
 
 /* An index is in use even when its text is empty. */
-static void name_language_note(struct name_language *base, uint32_t index)
+static void note_index(struct name_language *base, uint32_t index)
 {
     uint32_t *highest = &base->highest[names_part_of(index)];
     if (index > *highest)
@@ -229,40 +223,34 @@ static bool add_service_text(void *self, const struct registry_value *value)
 {
     struct service_walk *walk = self;
     uint32_t index;
-    size_t size = value->type == REG_SZ ? strnlen(value->data, value->size) : 0;
     if (value->type != REG_SZ || !text_decimal(value->name, strlen(value->name), &index))
         return true;
-    name_language_note(walk->base, index);
-    if (!size)
-        return true; /* an explanation that was not written; English, if any, stands in */
+    note_index(walk->base, index);
+    size_t size = strnlen(value->data, value->size);
+    if (!size || !walk->keep)
+        return true; /* empty: an explanation that nobody wrote; English, if any, stands in */
     const char *text = name_intern(value->data, size);
     walk->complete = text && name_table_add(&walk->base->given[names_part_of(index)], index, text);
     return walk->complete;
 }
 
-static bool add_service_language(void *self, const char *name)
+static bool add_service(void *self, const char *name)
 {
     struct service_walk *walk = self;
-    uint32_t id;
-    if (!language_of(name, strlen(name), &id))
-        return true;
-    FREE_AUTO char *key = text_format("%s\\%s", walk->names_key, name);
-    walk->base = make_language(id);
-    walk->complete = key && walk->base;
-    if (walk->complete)
+    FREE_AUTO char *key = text_format("%s\\%s\\Performance\\Names\\%03X", REGISTRY_SERVICES, name,
+                                      (unsigned)walk->base->id & 0xffff);
+    walk->complete = key != NULL;
+    if (key)
         registry_each_value(key, add_service_text, walk);
     return walk->complete;
 }
 
-static bool add_service(void *self, const char *name)
+/* A language that nobody else knows may have texts of a service: they wait for its installation. */
+static bool walk_services(struct name_language *base, bool keep)
 {
-    bool *complete = self;
-    FREE_AUTO char *key = text_format("%s\\%s\\Performance\\Names", REGISTRY_SERVICES, name);
-    struct service_walk walk = {.names_key = key, .complete = key != NULL};
-    if (key)
-        registry_each_key(key, add_service_language, &walk);
-    *complete = walk.complete;
-    return *complete;
+    struct service_walk walk = {.base = base, .keep = keep, .complete = true};
+    registry_each_key(REGISTRY_SERVICES, add_service, &walk);
+    return walk.complete;
 }
 
 /* SOFTWARE\openperflib\Languages: 1 and 0 for a language that was installed or removed. */
@@ -297,6 +285,34 @@ static bool merge(struct name_language *base, const struct name_language *englis
     return merged;
 }
 
+/* The texts of services are read when their language is asked for, and English with any. */
+bool names_load(struct name_language *base)
+{
+    struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
+    if (!base || base->loaded)
+        return base != NULL;
+    if (base != english && !names_load(english))
+        return false;
+    base->loaded = walk_services(base, true) && merge(base, english);
+    if (!base->loaded)
+        drop_languages(); /* half a base is none; the next question begins anew */
+    return base->loaded;
+}
+
+struct name_language *names_base(uint32_t language)
+{
+    struct name_language *base = names_base_exactly(names_language(language));
+    if (!base || !base->installed)
+        base = names_base_exactly(LANGUAGE_ENGLISH);
+    return names_load(base) ? base : NULL;
+}
+
+bool names_note_highest(struct name_language *base)
+{
+    base->noted = base->noted || base->loaded || walk_services(base, false);
+    return base->noted;
+}
+
 static bool build(void)
 {
     bool complete = true;
@@ -308,11 +324,7 @@ static bool build(void)
         registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);
     if (complete)
         registry_each_value(NAMES_LANGUAGES_KEY, add_choice, &complete);
-    if (complete)
-        registry_each_key(REGISTRY_SERVICES, add_service, &complete);
-    for (size_t i = 0; complete && i < names_language_count; i++)
-        complete = names_languages[i] == english || merge(names_languages[i], english);
-    return complete && merge(english, english);
+    return complete;
 }
 
 LSTATUS names_refresh(void)
@@ -330,9 +342,7 @@ LSTATUS names_refresh(void)
     }
     built_from = generation;
     built = true;
-    trace("names", "%zu languages; English has %zu names, %zu explanations", names_language_count,
-          names_base(LANGUAGE_ENGLISH)->merged[NAMES_COUNTER].count,
-          names_base(LANGUAGE_ENGLISH)->merged[NAMES_HELP].count);
+    trace("names", "%zu languages", names_language_count);
     return ERROR_SUCCESS;
 }
 

@@ -41,8 +41,9 @@ const char *names_lookup(uint32_t index, uint32_t language)
 {
     const char *text = NULL;
     lock_take(&names_lock);
-    if (names_refresh() == ERROR_SUCCESS) {
-        const struct name_language *base = names_base(language);
+    const struct name_language *base =
+        names_refresh() == ERROR_SUCCESS ? names_base(language) : NULL;
+    if (base) {
         enum names_part part = names_part_of(index);
         text = name_table_find(&base->merged[part], index);
         if (!text) /* a program may have written it into the other table */
@@ -94,17 +95,35 @@ static uint32_t find_name(struct name_language *base, const char *name)
 uint32_t names_find(const char *name, uint32_t language)
 {
     lock_take(&names_lock);
-    uint32_t index = names_refresh() == ERROR_SUCCESS ? find_name(names_base(language), name) : 0;
+    struct name_language *base = names_refresh() == ERROR_SUCCESS ? names_base(language) : NULL;
+    uint32_t index = base ? find_name(base, name) : 0;
     lock_release(&names_lock);
     return index;
 }
 
 static uint32_t highest(const struct name_table *table, uint32_t parity, uint32_t at_least)
 {
-    for (size_t i = table->count; i-- > 0;)
-        if (table->entries[i].index % 2 == parity)
-            return table->entries[i].index > at_least ? table->entries[i].index : at_least;
+    for (size_t i = 0; i < table->count; i++)
+        if (table->entries[i].index % 2 == parity && table->entries[i].index > at_least)
+            at_least = table->entries[i].index;
     return at_least;
+}
+
+static uint32_t larger(uint32_t left, uint32_t right)
+{
+    return left > right ? left : right;
+}
+
+/* What is shipped or written by hand counts, loaded or not. */
+static void note_highest(const struct name_language *base, uint32_t *counter, uint32_t *help)
+{
+    *counter = larger(*counter, base->highest[NAMES_COUNTER]);
+    *help = larger(*help, base->highest[NAMES_HELP]);
+    const struct name_table *const tables[] = {base->hand, base->given};
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        *counter = highest(&tables[i][NAMES_COUNTER], 0, *counter);
+        *help = highest(&tables[i][NAMES_HELP], 1, *help);
+    }
 }
 
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
@@ -112,14 +131,10 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
     lock_take(&names_lock);
     LSTATUS status = names_refresh();
     uint32_t counter = NAMES_BASE_INDEX - 1, help = NAMES_BASE_INDEX;
-    for (size_t i = 0; i < names_language_count; i++) {
-        const struct name_language *base = names_languages[i];
-        counter = highest(&base->merged[NAMES_COUNTER], 0, counter);
-        help = highest(&base->merged[NAMES_HELP], 1, help);
-        if (base->highest[NAMES_COUNTER] > counter)
-            counter = base->highest[NAMES_COUNTER];
-        if (base->highest[NAMES_HELP] > help)
-            help = base->highest[NAMES_HELP];
+    for (size_t i = 0; !status && i < names_language_count; i++) {
+        if (!names_note_highest(names_languages[i]))
+            status = ERROR_NOT_ENOUGH_MEMORY;
+        note_highest(names_languages[i], &counter, &help);
     }
     lock_release(&names_lock);
     if (status == ERROR_SUCCESS) {

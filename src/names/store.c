@@ -72,8 +72,12 @@ static LSTATUS compare_with_base(uint32_t language, const char *multi, size_t si
     LSTATUS status = names_refresh();
     if (status != ERROR_SUCCESS)
         return status;
-    difference->base = names_base_exactly(language);
-    difference->english = names_base_exactly(LANGUAGE_ENGLISH);
+    struct name_language *base = names_base_exactly(language);
+    struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
+    if (!names_load(english) || (base && !names_load(base)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    difference->base = base;
+    difference->english = english;
     return find_difference(multi, size, difference);
 }
 

@@ -7,7 +7,6 @@
  */
 #include "names/table.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,26 +78,98 @@ const char *name_table_find(const struct name_table *table, uint32_t index)
     return found ? table->entries[low].text : NULL;
 }
 
-static void *interned; /* a tree of texts, guarded by names_lock */
+/* ---- texts that stay for the life of the process; guarded by names_lock ---- */
 
-static int compare_texts(const void *left, const void *right)
+enum { BLOCK_BYTES = 64 << 10, FIRST_PLACES = 1 << 12 };
+struct block {
+    struct block *next;
+    size_t used, room;
+    char text[];
+};
+static struct block *blocks;
+static const char **places; /* a hash table, at most half full */
+static size_t place_count, interned;
+
+static size_t hash_of(const char *text, size_t count)
 {
-    return strcmp(left, right);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ count;
+    for (; count >= 8; text += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, text, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    for (; count; count--)
+        hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static size_t place_of(const char *text, size_t count)
+{
+    size_t place = hash_of(text, count) & (place_count - 1);
+    while (places[place] && (strncmp(places[place], text, count) || places[place][count]))
+        place = (place + 1) & (place_count - 1);
+    return place;
+}
+
+static bool make_places(void)
+{
+    const char **old = places;
+    size_t old_count = place_count, count = old_count ? old_count * 2 : FIRST_PLACES;
+    const char **fresh = calloc(count, sizeof *fresh);
+    if (!fresh)
+        return false;
+    places = fresh;
+    place_count = count;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
+            places[place_of(old[i], strlen(old[i]))] = old[i];
+    free(old);
+    return true;
+}
+
+static char *make_text(size_t size)
+{
+    if (!blocks || blocks->room - blocks->used < size) {
+        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        struct block *block = malloc(sizeof *block + room);
+        if (!block)
+            return NULL;
+        *block = (struct block){.next = blocks, .room = room};
+        blocks = block;
+    }
+    char *text = blocks->text + blocks->used;
+    blocks->used += size;
+    return text;
 }
 
 const char *name_intern(const char *text, size_t count)
 {
-    char *copy = strndup(text, count);
-    char **node = copy ? tsearch(copy, &interned, compare_texts) : NULL;
-    if (!node || *node != copy)
-        free(copy);
-    return node ? *node : NULL;
+    count = strnlen(text, count);
+    if (interned * 2 >= place_count && !make_places())
+        return NULL;
+    size_t place = place_of(text, count);
+    if (places[place])
+        return places[place];
+    char *copy = make_text(count + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, count);
+    copy[count] = '\0';
+    interned++;
+    return places[place] = copy;
 }
 
 void name_intern_forget(void)
 {
-    tdestroy(interned, free);
-    interned = NULL;
+    while (blocks) {
+        struct block *next = blocks->next;
+        free(blocks);
+        blocks = next;
+    }
+    free(places);
+    places = NULL;
+    place_count = interned = 0;
 }
 
 /* What lies behind the string's NUL; NULL: there is none before `end`. */

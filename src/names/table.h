@@ -41,6 +41,8 @@ bool name_pairs_each(const char *multi, size_t size,
 struct name_language {
     uint32_t id;
     bool installed;
+    bool loaded; /* services' texts are in, and merged */
+    bool noted;  /* `highest` is right without them */
     /* what was written by hand; what vendor and services say; both, and English where they lack */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
     uint32_t highest[NAMES_PARTS];      /* that a service uses, with or without text */
@@ -52,9 +54,12 @@ extern pthread_mutex_t names_lock;
 extern struct name_language *names_languages[MOST_LANGUAGES]; /* ordered by id */
 extern size_t names_language_count;
 LSTATUS names_refresh(void);
-/* That language, or English if it is not installed; NULL only before a successful refresh. */
+/* That language, or English if it is not installed, loaded; NULL: no memory. */
 struct name_language *names_base(uint32_t language);
-/* That language even if it is not installed, or NULL. */
+/* Its texts, all of them; false: no memory, and no base is valid any more. */
+bool names_load(struct name_language *base);
+bool names_note_highest(struct name_language *base); /* only base->highest */
+/* That language even if it is not installed, loaded or not, or NULL. */
 struct name_language *names_base_exactly(uint32_t language);
 /* tests only: as if the process had just begun; all texts become invalid */
 void names_forget(void);

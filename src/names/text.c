@@ -45,6 +45,8 @@ static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *
     if (status != ERROR_SUCCESS)
         return status;
     struct name_language *base = names_base(language);
+    if (!base)
+        return ERROR_NOT_ENOUGH_MEMORY;
     struct buffer *text = &base->text[part][wide];
     if (!text->len)
         status = make_text(&base->merged[part], wide, text);
