@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services"
 enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
@@ -69,10 +70,19 @@ LSTATUS service_read(const char *name, struct service *ret)
     return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
+bool service_on_probation(const struct service *service)
+{
+    struct tm until = {0};
+    return service->disabled & DISABLED && service->quarantine &&
+           strptime(service->quarantine, "until %Y-%m-%dT%H:%M:%SZ", &until) &&
+           timegm(&until) <= time(NULL);
+}
+
 bool service_enabled(const struct service *service)
 {
     DWORD off = DISABLED | (sizeof(void *) == 8 ? NOT_FOR_64_BIT : NOT_FOR_32_BIT);
-    return (service->disabled & off) == 0;
+    DWORD over = service_on_probation(service) ? DISABLED : 0;
+    return (service->disabled & off & ~over) == 0;
 }
 
 void service_done(struct service *service)

@@ -13,6 +13,8 @@ struct service {
     DWORD disabled, isolation;
     bool loaded, isolated;
 };
+/* Is its quarantine over? Then it is asked again, and the next answer decides. */
+bool service_on_probation(const struct service *service);
 /* Is it asked, by programs of this word size? */
 bool service_enabled(const struct service *service);
 /* 2: no such service, or no counters below it. Free with service_done. */

@@ -35,10 +35,11 @@ static DWORD judge_place(const char *path, const char *what)
                                                                        : NULL;
     if (!why)
         return ERROR_SUCCESS;
-    fprintf(stderr,
-            "lodctr: %s: the %s %s, so that no program would load the library; "
-            "chmod go-w, or chown it to yourself or root\n",
-            path, what, why);
+    fprintf(
+        stderr,
+        "lodctr: %s: the %s %s, so no program would load the library; chmod go-w it, or chown it "
+        "to root or yourself\n",
+        path, what, why);
     return ERROR_ACCESS_DENIED;
 }
 
@@ -47,9 +48,9 @@ DWORD library_judge(const char *path)
     char folder[PATH_MAX];
     DWORD status = judge_place(path, "file");
     snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (status || !slash)
-        return status;
-    slash[slash == folder] = '\0';
-    return judge_place(folder, "folder");
+    for (char *slash; !status && (slash = strrchr(folder, '/')) && folder[1];) {
+        slash[slash == folder] = '\0';
+        status = judge_place(folder, "folder");
+    }
+    return status;
 }
