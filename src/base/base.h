@@ -220,9 +220,6 @@ void event_log(const char *source, unsigned id, const char *service,
 /* `words` with the value of each {Field}; one that nobody gave is a question mark. */
 void event_add_words(struct buffer *text, const char *words, const char *service,
                      const struct event_field *fields);
-/* The same in free words, for what has no row yet. */
-void event_report(const char *source, unsigned id, enum event_level level, const char *service,
-                  const char *format, ...) PRINTF_LIKE(5, 6);
 /* Tests put a clock of their own here. */
 extern int64_t (*event_clock)(void);
 

@@ -9,7 +9,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8 };
@@ -157,31 +156,6 @@ void event_log(const char *source, unsigned id, const char *service,
             buffer_printf(&text, "%s%s", text.len ? ": " : "", more);
         event_add_words(&advice, message->advice, record.service, fields);
         record.advice = advice.failed ? "" : or_empty(advice.data);
-        write_if_due(&record, &text, what);
-    }
-    errno = saved;
-}
-
-static void add_list(struct buffer *text, const char *format, va_list list)
-{
-    char line[2048];
-    vsnprintf(line, sizeof line, format, list);
-    buffer_add_text(text, line);
-}
-
-void event_report(const char *source, unsigned id, enum event_level level, const char *service,
-                  const char *format, ...)
-{
-    int saved = errno;
-    BUFFER_AUTO text = {0};
-    struct event_record record = {
-        .source = source, .id = id, .level = level, .service = or_empty(service), .advice = ""};
-    uint64_t what = hash_event(source, id, record.service);
-    if (is_due(what, &record.repeated)) {
-        va_list list;
-        va_start(list, format);
-        add_list(&text, format, list);
-        va_end(list);
         write_if_due(&record, &text, what);
     }
     errno = saved;

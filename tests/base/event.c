@@ -47,14 +47,19 @@ static void an_event_is_one_line_of_fields(void **state)
 {
     BUFFER_AUTO log = {0};
     errno = 4711;
-    event_report("Perflib", 1008, EVENT_ERROR, "My\tPerf", "Open failed:\n%d", 5);
+    event_log("Perflib", 3004, "My\tPerf", EVENT_FIELDS(EVENT_TEXT("Value", "a\tb")), "it is\n0");
     assert_int_equal(errno, 4711);
     assert_int_equal(lines(&log), 1);
     assert_int_equal(log.data[19], 'Z');
-    assert_string_equal(log.data + 20, "\tPerflib\t1008\terror\tMy Perf\tOpen failed: 5\n");
-    event_report("LoadPerf", 1, EVENT_INFO, NULL, "x");
+    static const char start[] = "\tPerflib\t3004\terror\tMy Perf\t"
+                                "the value a b in the Performance "
+                                "key of My Perf is wrong or missing: it is 0; correct it, or ";
+    assert_memory_equal(log.data + 20, start, strlen(start));
+    event_log("LoadPerf", 1000, NULL, NULL, NULL);
     assert_int_equal(lines(&log), 2);
-    assert_non_null(strstr(log.data, "\tLoadPerf\t1\tinformation\t\tx\n"));
+    assert_non_null(strstr(log.data, "\tLoadPerf\t1000\tinformation\t\t"
+                                     "the counters of  were "
+                                     "loaded: names ? to ?, explanations ? to ?\n"));
 }
 
 static void words_come_from_the_catalog(void **state)
@@ -87,17 +92,17 @@ static void a_flood_is_held_back(void **state)
 {
     BUFFER_AUTO log = {0};
     for (int i = 0; i < 1000; i++, now += CLOCK_TICKS_PER_SECOND / 10)
-        event_report("Perflib", 1014, EVENT_WARNING, "Flood", "failed");
+        event_log("Perflib", 1014, "Flood", NULL, "failed");
     /* ten singly, the last after 0.9 s; the next a minute later: 100 s hold one */
     assert_int_equal(lines(&log), 11);
-    assert_non_null(strstr(log.data, "failed (and 599 more like this)\n"));
-    event_report("Perflib", 1014, EVENT_WARNING, "Other", "failed");
-    event_report("Perflib", 1015, EVENT_WARNING, "Flood", "failed");
+    assert_non_null(strstr(log.data, "failed (and 599 more like this);"));
+    event_log("Perflib", 1014, "Other", NULL, "failed");
+    event_log("Perflib", 1015, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 13); /* others are not held back */
     now += (int64_t)61 * CLOCK_TICKS_PER_SECOND;
-    event_report("Perflib", 1014, EVENT_WARNING, "Flood", "failed");
+    event_log("Perflib", 1014, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 14);
-    assert_non_null(strstr(log.data, "failed (and 390 more like this)\n"));
+    assert_non_null(strstr(log.data, "failed (and 390 more like this);"));
 }
 
 static void *report_hundred(void *context)
@@ -142,7 +147,7 @@ static void many_kinds_forget_the_oldest(void **state)
 {
     BUFFER_AUTO log = {0};
     for (unsigned id = 0; id < 500; id++, now++)
-        event_report("Perflib", id, EVENT_WARNING, "S", "x");
+        event_log("Perflib", id, "S", NULL, "x");
     assert_int_equal(lines(&log), 500);
 }
 
@@ -152,7 +157,7 @@ static void long_texts_stay_one_line(void **state)
     char text[5000];
     memset(text, 't', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    event_report("Perflib", 1000, EVENT_ERROR, text, "%s", text);
+    event_log("Perflib", 1000, text, NULL, text);
     assert_int_equal(lines(&log), 1);
     assert_int_equal(log.data[log.len - 1], '\n');
 }
@@ -161,7 +166,7 @@ static void a_log_that_cannot_be_written_is_no_error(void **state)
 {
     setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1);
     place_forget();
-    event_report("Perflib", 1000, EVENT_ERROR, "S", "x");
+    event_log("Perflib", 1000, "S", NULL, NULL);
 }
 
 static void tracing_is_off_unless_asked(void **state)
