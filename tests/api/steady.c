@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A steady query allocates nothing: after a few rounds, no malloc at all happens in
- * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects and for names.
+ * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects, a stranger in its helper process
+ * and names.
  */
 #include <openperflib/windows.h>
 
@@ -11,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "../temp.h"
 
 static volatile unsigned long allocations; /* the compiler thinks that malloc changes nothing */
 
@@ -55,6 +59,8 @@ static void watch(void)
 }
 #endif
 
+#define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
+static char root[64];
 static unsigned char data[16 << 20];
 
 static void ask(const char *query)
@@ -78,14 +84,51 @@ static bool becomes_steady(const char *query)
     return false;
 }
 
+static void set(const char *name, const char *text)
+{
+    HKEY key;
+    if (RegCreateKeyExA(HKEY_LOCAL_MACHINE, SERVICES "First\\Performance", 0, NULL, 0, KEY_WRITE,
+                        NULL, &key, NULL) ||
+        RegSetValueExA(key, name, 0, REG_SZ, (const BYTE *)text, (DWORD)strlen(text) + 1))
+        abort();
+    RegCloseKey(key);
+}
+
+/* A stranger in its helper process: object 22222. */
+static int register_stranger(void **state)
+{
+    HKEY key;
+    temp_make(root);
+    setenv("OPENPERFLIB_ROOT", root, 1);
+    setenv("STRANGER_NOTES", "/dev/null", 1);
+    set("Library", getenv("STRANGER"));
+    set("Open", "stranger_open");
+    set("Collect", "stranger_collect");
+    set("Close", "stranger_close");
+    set("Object List", "22222");
+    return RegCreateKeyExA(HKEY_LOCAL_MACHINE, SERVICES "First\\Linkage", 0, NULL, 0, KEY_WRITE,
+                           NULL, &key, NULL) ||
+           RegSetValueExA(key, "Export", 0, REG_MULTI_SZ, (const BYTE *)"22222\0", 7) ||
+           RegCloseKey(key);
+}
+
+static int remove_root(void **state)
+{
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    temp_remove(root);
+    return 0;
+}
+
 static void a_steady_query_allocates_nothing(void **state)
 {
-    static const char *const queries[] = {"2 4 86 238 260 700", "230",         "Global",
+    static const char *const queries[] = {"2 4 86 238 260 700", "230",         "Global",  "22222",
                                           "nonsense",           "Counter 009", "Help 007"};
     watch();
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
         if (!becomes_steady(queries[i]))
             fail_msg("\"%s\" allocates", queries[i]);
+    ask("22222");
+    assert_int_equal(((PERF_DATA_BLOCK *)(void *)data)->NumObjectTypes, 1);
 }
 
 static void the_counting_counts(void **state)
@@ -102,5 +145,5 @@ int main(void)
         cmocka_unit_test(a_steady_query_allocates_nothing),
         cmocka_unit_test(the_counting_counts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, register_stranger, remove_root);
 }

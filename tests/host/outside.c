@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strangers in their helper processes, as programs meet them: asked all at once, late without
+ * costing more than once, while threads ask, close the key and fork.
+ */
+#include <openperflib/block.h>
+#include <openperflib/windows.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../temp.h"
+
+#define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
+#define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
+enum { ROOM = 1 << 20, MUCH_LESS = 300 /* ms, of a busy machine */ };
+
+static char root[64], gate[96], notes[96], events[96];
+static unsigned char data[ROOM];
+static DWORD size;
+
+/* ---- registration ---- */
+
+static void set(const char *key, const char *name, DWORD type, const void *value, DWORD bytes)
+{
+    HKEY handle;
+    assert_int_equal(
+        RegCreateKeyExA(HKEY_LOCAL_MACHINE, key, 0, NULL, 0, KEY_WRITE, NULL, &handle, NULL), 0);
+    assert_int_equal(RegSetValueExA(handle, name, 0, type, value, bytes), 0);
+    RegCloseKey(handle);
+}
+
+static const char *below(const char *service, const char *key)
+{
+    static char path[256];
+    snprintf(path, sizeof path, SERVICES "%s\\%s", service, key);
+    return path;
+}
+
+static void set_text(const char *service, const char *name, const char *text)
+{
+    set(below(service, "Performance"), name, REG_SZ, text, (DWORD)strlen(text) + 1);
+}
+
+static void set_dword(const char *service, const char *name, DWORD value)
+{
+    set(below(service, "Performance"), name, REG_DWORD, &value, sizeof value);
+}
+
+static void set_switch(const char *name, DWORD value)
+{
+    set(PERFLIB, name, REG_DWORD, &value, sizeof value);
+}
+
+/* `words`: a multi-string for stranger.c, "22222" or "22222\0gate". */
+#define INSTALL(service, words) install(service, words "\0", sizeof words + 1)
+static void install(const char *service, const char *words, size_t bytes)
+{
+    set_text(service, "Open", "stranger_open");
+    set_text(service, "Collect", "stranger_collect");
+    set_text(service, "Close", "stranger_close");
+    set_text(service, "Object List", words);
+    set(below(service, "Linkage"), "Export", REG_MULTI_SZ, words, (DWORD)bytes);
+    set_text(service, "Library", getenv("STRANGER"));
+}
+
+/* ---- asking ---- */
+
+static long long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static LSTATUS ask(const char *query)
+{
+    size = sizeof data;
+    return RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size);
+}
+
+/* How long it took. */
+static long long ask_in_time(const char *query)
+{
+    long long start = now_ms();
+    assert_int_equal(ask(query), ERROR_SUCCESS);
+    return now_ms() - start;
+}
+
+/* "22222 33332": the objects of the answer in their order. */
+static const char *answered(void)
+{
+    static char text[256];
+    opl_block block;
+    opl_object_view object = {0};
+    size_t used = 0;
+    text[0] = '\0';
+    assert_int_equal(opl_block_init(&block, data, size), OPL_BLOCK_GOOD);
+    while (opl_block_next_object(&block, &object))
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", used ? " " : "",
+                                 (unsigned)object.type.ObjectNameTitleIndex);
+    return text;
+}
+
+static const char *read_all(const char *path)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "r");
+    size_t count = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[count] = '\0';
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static int count_events(unsigned id)
+{
+    char wanted[32];
+    int count = 0;
+    snprintf(wanted, sizeof wanted, "\tPerflib\t%u\t", id);
+    for (const char *at = read_all(events); (at = strstr(at, wanted)); at++)
+        count++;
+    return count;
+}
+
+static int count_notes(const char *what)
+{
+    int count = 0;
+    for (const char *at = read_all(notes); (at = strstr(at, what)); at++)
+        count++;
+    return count;
+}
+
+static void close_gate(void)
+{
+    temp_write(root, "gate", "");
+}
+
+static void open_gate(void)
+{
+    unlink(gate);
+}
+
+/* ---- tests ---- */
+
+static void all_are_asked_at_once_and_joined_in_order(void **state)
+{
+    INSTALL("Third", "33336\0sleep 200");
+    INSTALL("First", "33332\0sleep 200");
+    INSTALL("Second", "33334\0sleep 200");
+    assert_int_equal(ask("33336"), ERROR_SUCCESS); /* what starting costs is not asked here */
+    assert_int_equal(ask("33332 33334"), ERROR_SUCCESS);
+    long long took = ask_in_time("33332 33334 33336");
+    assert_string_equal(answered(), "33332 33334 33336");
+    assert_in_range(took, 200, 200 + MUCH_LESS);
+}
+
+/* The first answer within the deadline, later ones at once, and its return is noticed. */
+static void who_is_late_is_not_waited_for_again(void **state)
+{
+    INSTALL("Late", "22222\0gate");
+    INSTALL("Fine", "33332");
+    set_dword("Late", "Collect Timeout", 700);
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "33332 22222");
+    close_gate();
+    assert_in_range(ask_in_time("22222 33332"), 700, 700 + MUCH_LESS);
+    assert_string_equal(answered(), "33332");
+    for (int i = 0; i < 10; i++) {
+        assert_in_range(ask_in_time("22222 33332"), 0, MUCH_LESS);
+        assert_string_equal(answered(), "33332");
+    }
+    assert_int_equal(count_events(1015), 1);
+    open_gate();
+    usleep(100 * 1000);
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "33332 22222");
+}
+
+static void costly_may_take_longer(void **state)
+{
+    INSTALL("Late", "22222\0sleep 1300");
+    assert_int_equal(ask("Costly"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "");
+    assert_int_equal(count_events(1015), 1);
+}
+
+static void without_hang_test_it_is_waited_for(void **state)
+{
+    INSTALL("Late", "22222\0sleep 400");
+    set_dword("Late", "Collect Timeout", 50);
+    set_switch("Configuration Flags", 8);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(count_events(1015), 0);
+}
+
+static void too_much_for_all_is_more_data(void **state)
+{
+    static unsigned char little[60000];
+    DWORD room = sizeof little;
+    INSTALL("First", "33332\0big 40000");
+    INSTALL("Second", "33334\0big 40000");
+    assert_int_equal(
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334", NULL, NULL, little, &room),
+        ERROR_MORE_DATA);
+    assert_int_equal(room, sizeof little);
+    assert_int_equal(count_notes("collect"), 2);
+    assert_int_equal(ask("33332 33334"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "33332 33334");
+}
+
+static void a_crash_costs_only_its_objects_and_then_patience(void **state)
+{
+    INSTALL("Crash", "22222\0crash");
+    INSTALL("Fine", "33332");
+    set_switch("Error Count Limit", 2);
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "33332");
+    assert_int_equal(count_events(1010), 1);
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(count_events(1010), 1);
+    usleep(1100 * 1000);
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "33332");
+    assert_int_equal(count_events(1010), 2);
+    assert_int_equal(count_events(1017), 1);
+    assert_non_null(strstr(read_all(events), "Collect crashed with signal 11"));
+}
+
+/* ---- other threads ---- */
+
+static void *ask_late(void *status)
+{
+    unsigned char own[4096];
+    DWORD room = sizeof own;
+    *(LSTATUS *)status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, own, &room);
+    return NULL;
+}
+
+static pthread_t start_waiting(LSTATUS *status)
+{
+    pthread_t thread;
+    INSTALL("Late", "22222\0gate");
+    set_dword("Late", "Collect Timeout", 900);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    close_gate();
+    assert_int_equal(pthread_create(&thread, NULL, ask_late, status), 0);
+    usleep(100 * 1000);
+    return thread;
+}
+
+static void others_do_not_wait_for_who_waits(void **state)
+{
+    LSTATUS status = -1;
+    INSTALL("Fine", "33332");
+    assert_int_equal(ask("33332"), ERROR_SUCCESS);
+    pthread_t thread = start_waiting(&status);
+    assert_in_range(ask_in_time("33332"), 0, MUCH_LESS);
+    set_dword("Fine", "Collect Timeout", 900); /* nor does a change of the registry */
+    assert_in_range(ask_in_time("33332"), 0, MUCH_LESS);
+    assert_int_equal(status, -1);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, ERROR_SUCCESS);
+}
+
+static void closing_the_key_waits_for_who_asks(void **state)
+{
+    LSTATUS status = -1;
+    pthread_t thread = start_waiting(&status);
+    assert_int_equal(RegCloseKey(HKEY_PERFORMANCE_DATA), ERROR_SUCCESS);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, ERROR_SUCCESS);
+    open_gate();
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_int_equal(count_notes("open"), 2);
+}
+
+static void *close_key(void *status)
+{
+    *(LSTATUS *)status = RegCloseKey(HKEY_PERFORMANCE_DATA);
+    return NULL;
+}
+
+/* What the key's closing does to who was answered meanwhile. */
+static void closing_the_key_lets_an_answer_through(void **state)
+{
+    LSTATUS status = -1;
+    pthread_t thread = start_waiting(&status), closer;
+    LSTATUS closed = -1;
+    assert_int_equal(pthread_create(&closer, NULL, close_key, &closed), 0);
+    usleep(100 * 1000);
+    open_gate();
+    pthread_join(thread, NULL);
+    pthread_join(closer, NULL);
+    assert_int_equal(status, ERROR_SUCCESS);
+    assert_int_equal(closed, ERROR_SUCCESS);
+    assert_non_null(strstr(read_all(notes), "close"));
+    assert_int_equal(count_events(1015), 0);
+}
+
+static int child_asks(void)
+{
+    open_gate();
+    if (ask("22222") || strcmp(answered(), "22222") != 0)
+        return 1;
+    if (RegCloseKey(HKEY_PERFORMANCE_DATA))
+        return 2;
+    return ask("22222") || strcmp(answered(), "22222") != 0 ? 3 : 0;
+}
+
+/* fork() is not kept waiting, and the child asks helpers of its own. */
+static void a_fork_does_not_wait_and_its_child_asks(void **state)
+{
+    int ended;
+    LSTATUS status = -1;
+    pthread_t thread = start_waiting(&status);
+    long long start = now_ms();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_asks());
+    assert_in_range(now_ms() - start, 0, MUCH_LESS);
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, ERROR_SUCCESS);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+}
+
+static void *ask_often(void *query)
+{
+    unsigned char own[4096];
+    for (int i = 0; i < 100; i++) {
+        DWORD room = sizeof own;
+        if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, own, &room))
+            return "failed";
+    }
+    return NULL;
+}
+
+static void *close_often(void *nothing)
+{
+    for (int i = 0; i < 20; i++) {
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        usleep(3000);
+    }
+    return nothing;
+}
+
+static void take_your_time(const char *service)
+{
+    set_dword(service, "Open Timeout", 30000);
+    set_dword(service, "Collect Timeout", 30000);
+}
+
+static void many_threads(const char *const queries[4])
+{
+    pthread_t threads[5];
+    void *failed = NULL;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, ask_often, (void *)queries[i]);
+    pthread_create(&threads[4], NULL, close_often, NULL);
+    for (int i = 0; i < 5; i++) {
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    assert_int_equal(count_notes("overlap"), 0);
+    assert_string_equal(read_all(events), "");
+}
+
+static void many_threads_ask_and_close(void **state)
+{
+    static const char *const queries[] = {"22222 33332", "33332", "22222", "33332 22222"};
+    INSTALL("First", "22222");
+    INSTALL("Second", "33332");
+    take_your_time("First");
+    take_your_time("Second");
+    many_threads(queries);
+}
+
+static void many_threads_in_this_process_too(void **state)
+{
+    static const char *const queries[] = {"22222", "22222", "22222", "22222"};
+    INSTALL("First", "22222");
+    set_dword("First", "Isolation", 0);
+    take_your_time("First");
+    many_threads(queries);
+}
+
+/* ---- where it runs ---- */
+
+static bool noted_here(const char *what)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, " %d %s", (int)getpid(), what);
+    return strstr(read_all(notes), wanted) != NULL;
+}
+
+static void no_helper_means_nothing_of_it_runs(void **state)
+{
+    INSTALL("First", "22222");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ask("22222 2"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "");
+    }
+    assert_string_equal(read_all(notes), "");
+    assert_int_equal(count_events(1018), 1);
+    assert_non_null(strstr(read_all(events), "perfhost"));
+    assert_non_null(strstr(read_all(events), "Isolation"));
+}
+
+static void isolation_0_runs_here(void **state)
+{
+    INSTALL("First", "22222");
+    set_dword("First", "Isolation", 0);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_true(noted_here("attach"));
+    assert_true(noted_here("collect"));
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_true(noted_here("detach"));
+}
+
+static void a_resident_library_stays(void **state)
+{
+    INSTALL("First", "22222");
+    set_dword("First", "Isolation", 0);
+    set_dword("First", "Keep Resident", 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+    }
+    assert_int_equal(count_notes("attach"), 1);
+    assert_int_equal(count_notes("detach"), 0);
+    assert_int_equal(count_notes("open"), 2);
+    assert_int_equal(count_notes("close"), 2);
+}
+
+/* Time and size of the file, as FILETIME and number. */
+static void a_library_that_was_replaced_runs_in_a_helper(void **state)
+{
+    unsigned char code[16] = {0};
+    struct stat st;
+    assert_int_equal(stat(getenv("STRANGER"), &st), 0);
+    unsigned long long numbers[2] = {((unsigned long long)st.st_mtim.tv_sec + 11644473600ULL) *
+                                             10000000 +
+                                         (unsigned long long)st.st_mtim.tv_nsec / 100,
+                                     (unsigned long long)st.st_size};
+    for (int i = 0; i < 16; i++)
+        code[i] = (unsigned char)(numbers[i / 8] >> (i % 8 * 8));
+    INSTALL("First", "22222");
+    set_dword("First", "Isolation", 0);
+    set(below("First", "Performance"), "Library Validation Code", REG_BINARY, code, 16);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_true(noted_here("collect"));
+    assert_int_equal(count_events(2003), 0);
+    code[8] ^= 1;
+    unlink(notes);
+    set(below("First", "Performance"), "Library Validation Code", REG_BINARY, code, 16);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_false(noted_here("collect"));
+    assert_int_equal(count_events(2003), 1);
+}
+
+/* Nobody can stop it there: it is said, and kept. */
+static void late_in_this_process_is_said_and_kept(void **state)
+{
+    INSTALL("First", "22222\0sleep 120");
+    set_dword("First", "Isolation", 0);
+    set_dword("First", "Collect Timeout", 50);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(count_events(1015), 1);
+}
+
+static void event_log_level_says_which_events(void **state)
+{
+    INSTALL("First", "22222\0sleep 20");
+    set_dword("First", "Collect Timeout", 1);
+    set_dword("First", "Isolation", 0);
+    set(below("First", "Performance"), "Library Validation Code", REG_BINARY, "0123456789abcdef",
+        16);
+    for (DWORD level = 0; level <= 3; level++) {
+        set_switch("EventLogLevel", level);
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        assert_int_equal(count_events(1015), level);
+        assert_int_equal(count_events(2003), level < 2 ? 0 : level - 1);
+    }
+}
+
+static void level_4_is_the_callers_own_buffer(void **state)
+{
+    for (DWORD level = 1; level <= 4; level++) {
+        void *place = NULL;
+        INSTALL("First", "22222");
+        set_dword("First", "Isolation", 0);
+        set_switch("ExtCounterTestLevel", level);
+        unlink(notes);
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "22222");
+        assert_int_equal(sscanf(strstr(read_all(notes), "collect"), "collect %p", &place), 1);
+        bool ours = (unsigned char *)place >= data && (unsigned char *)place < data + sizeof data;
+        assert_int_equal(ours, level == 4);
+    }
+}
+
+/* ---- running them ---- */
+
+static int set_up(void **state)
+{
+    HKEY key;
+    unlink(notes);
+    unlink(events);
+    unlink(gate);
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services");
+    if (!RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFLIB, 0, KEY_ALL_ACCESS, &key)) {
+        static const char *const names[] = {"ExtCounterTestLevel", "Configuration Flags",
+                                            "EventLogLevel", "Error Count Limit"};
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            RegDeleteValueA(key, names[i]);
+        RegCloseKey(key);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    open_gate();
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    return 0;
+}
+
+static int enter(void **state)
+{
+    temp_make(root);
+    snprintf(gate, sizeof gate, "%s/gate", root);
+    snprintf(notes, sizeof notes, "%s/notes", root);
+    snprintf(events, sizeof events, "%s/events", root);
+    setenv("STRANGER_GATE", gate, 1);
+    setenv("STRANGER_NOTES", notes, 1);
+    return setenv("OPENPERFLIB_ROOT", root, 1);
+}
+
+static int leave(void **state)
+{
+    temp_remove(root);
+    return 0;
+}
+
+/* An installation where something is missing. */
+static int enter_without_helper(void **state)
+{
+    static const char *const parts[] = {"data", "providers"};
+    char from[512], to[128];
+    enter(state);
+    snprintf(to, sizeof to, "%s/vendor", root);
+    mkdir(to, 0755);
+    setenv("OPENPERFLIB_VENDOR", to, 1);
+    for (int i = 0; i < 2; i++) {
+        snprintf(from, sizeof from, "%s/%s", getenv("BUILD_ROOT"), parts[i]);
+        snprintf(to, sizeof to, "%s/vendor/%s", root, parts[i]);
+        if (symlink(from, to))
+            return -1;
+    }
+    return 0;
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest alone[] = {CASE(no_helper_means_nothing_of_it_runs)};
+    if (argc > 1 && !strcmp(argv[1], "no-helper"))
+        return cmocka_run_group_tests(alone, enter_without_helper, leave);
+    const struct CMUnitTest tests[] = {
+        CASE(all_are_asked_at_once_and_joined_in_order),
+        CASE(who_is_late_is_not_waited_for_again),
+        CASE(costly_may_take_longer),
+        CASE(without_hang_test_it_is_waited_for),
+        CASE(too_much_for_all_is_more_data),
+        CASE(a_crash_costs_only_its_objects_and_then_patience),
+        CASE(others_do_not_wait_for_who_waits),
+        CASE(closing_the_key_waits_for_who_asks),
+        CASE(closing_the_key_lets_an_answer_through),
+        CASE(a_fork_does_not_wait_and_its_child_asks),
+        CASE(many_threads_ask_and_close),
+        CASE(many_threads_in_this_process_too),
+        CASE(isolation_0_runs_here),
+        CASE(a_resident_library_stays),
+        CASE(a_library_that_was_replaced_runs_in_a_helper),
+        CASE(late_in_this_process_is_said_and_kept),
+        CASE(event_log_level_says_which_events),
+        CASE(level_4_is_the_callers_own_buffer),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
+ * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "big N" writes
+ * N bytes, "crash". Notes go to STRANGER_NOTES, also when two threads are inside at once.
+ */
+#include <openperflib/build.h>
+#include <openperflib/windows.h>
+#include <openperflib/winperf.h>
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
+EXPORT DWORD stranger_open(LPWSTR names);
+EXPORT DWORD stranger_close(void);
+EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+
+enum { MOST_INSTANCES = 4096 };
+static struct {
+    unsigned object, sleep_ms, big;
+    bool gate, crash;
+} mode;
+static atomic_int inside;
+
+static void note(const char *what)
+{
+    char line[128];
+    FILE *file = fopen(getenv("STRANGER_NOTES"), "a");
+    if (!file)
+        return;
+    snprintf(line, sizeof line, "%u %d %s\n", mode.object, (int)getpid(), what);
+    fputs(line, file);
+    fclose(file);
+}
+
+BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
+{
+    note(reason == DLL_PROCESS_ATTACH ? "attach" : "detach");
+    return TRUE;
+}
+
+static void take_word(const char *word)
+{
+    sscanf(word, "%u", &mode.object);
+    sscanf(word, "sleep %u", &mode.sleep_ms);
+    sscanf(word, "big %u", &mode.big);
+    mode.gate |= !strcmp(word, "gate");
+    mode.crash |= !strcmp(word, "crash");
+}
+
+DWORD stranger_open(LPWSTR names)
+{
+    char word[32];
+    size_t used = 0;
+    memset(&mode, 0, sizeof mode);
+    for (; names && *names; names++) {
+        for (used = 0; *names && used + 1 < sizeof word; names++)
+            word[used++] = (char)*names;
+        word[used] = '\0';
+        take_word(word);
+    }
+    note("open");
+    return ERROR_SUCCESS;
+}
+
+DWORD stranger_close(void)
+{
+    note("close");
+    return ERROR_SUCCESS;
+}
+
+static void spend_time(void)
+{
+    const char *gate = getenv("STRANGER_GATE");
+    while (mode.gate && access(gate, F_OK) == 0)
+        usleep(2000);
+    usleep(mode.sleep_ms * 1000);
+    if (mode.crash)
+        raise(SIGSEGV);
+}
+
+DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    const opl_build_counter counter = {.name_index = mode.object + 2,
+                                       .help_index = mode.object + 3,
+                                       .type = PERF_COUNTER_RAWCOUNT};
+    const opl_build_object_info object = {.name_index = mode.object, .help_index = mode.object + 1};
+    char text[64];
+    opl_build build;
+    if (atomic_fetch_add(&inside, 1) != 0)
+        note("overlap");
+    snprintf(text, sizeof text, "collect %p %u", *data, *bytes);
+    note(text);
+    spend_time();
+    opl_build_init(&build, *data, *bytes);
+    opl_build_object(&build, &object, &counter, 1);
+    for (unsigned i = 0; i == 0 || (i < MOST_INSTANCES && i * 48 < mode.big); i++) {
+        opl_build_instance(&build, "one");
+        opl_build_dword(&build, 0, i);
+    }
+    DWORD status = opl_build_collect(&build, data, bytes, types);
+    atomic_fetch_sub(&inside, 1);
+    return status;
+}
