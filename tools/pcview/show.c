@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { TITLE_USUAL = 16, TITLE_LEAST = 10 };
+
 static void print_instances(struct pcview *view, const struct view_object *object)
 {
     LONG count = object->now.type.NumInstances;
@@ -58,7 +60,13 @@ static void print_header(struct pcview *view, const struct view_object *object)
     print_clock(view, object);
 }
 
-static void print_counter(struct pcview *view, const struct view_counter *counter, int width)
+/* Columns of the table whose contents vary. */
+struct counter_columns {
+    int title, help;
+};
+
+static void print_counter(struct pcview *view, const struct view_counter *counter,
+                          const struct counter_columns *columns)
 {
     const PERF_COUNTER_DEFINITION *definition = &counter->now.definition;
     const struct style *style = &view->style;
@@ -67,8 +75,8 @@ static void print_counter(struct pcview *view, const struct view_counter *counte
     type_fields(counter, fields, sizeof fields);
     fprintf(view->out, "%7u  %s", definition->CounterNameTitleIndex,
             counter->hidden ? style->weak : style->strong);
-    text_cell(view->out, title, width);
-    fprintf(view->out, "%s  %5u  %4u  %4u  %5d  %s\n", style->off,
+    text_cell(view->out, title, columns->title);
+    fprintf(view->out, "%s  %*u  %4u  %4u  %5d  %s\n", style->off, columns->help,
             definition->CounterHelpTitleIndex, definition->CounterSize, definition->CounterOffset,
             definition->DefaultScale, level_word(definition->DetailLevel));
     fprintf(view->out, "         %s%s%s %s0x%08x%s\n", style->good, type_word(counter), style->off,
@@ -83,23 +91,30 @@ static void print_help(struct pcview *view, const struct view_counter *counter)
         text_wrap(view->out, help, 9, view->width);
 }
 
-static int counter_width(struct pcview *view, const struct view_object *object)
+/* All but the title takes 42 columns and the help index: 5, or 7 in the users' range. */
+static struct counter_columns counter_columns(struct pcview *view, const struct view_object *object)
 {
-    int width = 16, room = view->width - 47;
+    struct counter_columns columns = {.title = TITLE_USUAL, .help = 5};
     for (size_t i = 0; i < object->counter_count; i++) {
-        int columns = text_width(object->counters[i].title);
-        width = columns > width ? columns : width;
+        const struct view_counter *counter = &object->counters[i];
+        int title = text_width(counter->title);
+        int help = snprintf(NULL, 0, "%u", counter->now.definition.CounterHelpTitleIndex);
+        columns.title = title > columns.title ? title : columns.title;
+        columns.help = help > columns.help ? help : columns.help;
     }
-    return width < room ? width : room > 16 ? room : 16;
+    int room = view->width - 42 - columns.help;
+    room = room > TITLE_LEAST ? room : TITLE_LEAST;
+    columns.title = columns.title < room ? columns.title : room;
+    return columns;
 }
 
 static void show_counters(struct pcview *view, const struct view_object *object)
 {
-    int width = counter_width(view, object);
-    fprintf(view->out, "\n%s  INDEX  %-*s   HELP  SIZE    AT  SCALE  LEVEL%s\n", view->style.weak,
-            width, "COUNTER", view->style.off);
+    struct counter_columns columns = counter_columns(view, object);
+    fprintf(view->out, "\n%s  INDEX  %-*s  %*s  SIZE    AT  SCALE  LEVEL%s\n", view->style.weak,
+            columns.title, "COUNTER", columns.help, "HELP", view->style.off);
     for (size_t i = 0; i < object->counter_count; i++) {
-        print_counter(view, &object->counters[i], width);
+        print_counter(view, &object->counters[i], &columns);
         if (view->explain)
             print_help(view, &object->counters[i]);
     }
