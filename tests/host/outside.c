@@ -521,6 +521,25 @@ static void level_4_is_the_callers_own_buffer(void **state)
     }
 }
 
+/* What belongs together is the provider's to say: here a stranger with NT's numbers. */
+static void c31_c111_job_object_details_bring_job_objects(void **state)
+{
+    set_text("Jobs", "Library", getenv("JOBS"));
+    set_text("Jobs", "Open", "JobsOpen");
+    set_text("Jobs", "Collect", "JobsCollect");
+    set_text("Jobs", "Close", "JobsClose");
+    set_text("Jobs", "Object List", "1500 1548");
+    for (DWORD isolation = 0; isolation <= 1; isolation++) {
+        set_dword("Jobs", "Isolation", isolation);
+        assert_int_equal(ask("1548"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "1500 1548");
+        assert_int_equal(ask("1500"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "1500");
+        assert_int_equal(ask("1548 1500 1548"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "1500 1548");
+    }
+}
+
 /* ---- running them ---- */
 
 static int set_up(void **state)
@@ -608,6 +627,7 @@ int main(int argc, char **argv)
         CASE(late_in_this_process_is_said_and_kept),
         CASE(event_log_level_says_which_events),
         CASE(level_4_is_the_callers_own_buffer),
+        CASE(c31_c111_job_object_details_bring_job_objects),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }
