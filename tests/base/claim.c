@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* A claim is one thread's at a time; a fork does not wait for it, and in the child it is open. */
+#include "base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREADS = 4, ROUNDS = 20000 };
+static struct claim claim;
+static long long counted; /* guarded by the claim alone */
+
+static void *count(void *nothing)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        claim_take(&claim);
+        long long before = counted;
+        if (i % 100 == 0)
+            usleep(1);
+        counted = before + 1;
+        claim_release(&claim);
+    }
+    return nothing;
+}
+
+static void one_thread_at_a_time(void **state)
+{
+    pthread_t threads[THREADS];
+    counted = 0;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(counted, THREADS * ROUNDS);
+}
+
+static void *take_and_release(void *nothing)
+{
+    claim_take(&claim);
+    claim_release(&claim);
+    return nothing;
+}
+
+/* Somebody else holds it, and somebody waits for it, when the process is forked. */
+static void a_claim_is_open_in_a_child(void **state)
+{
+    pthread_t waiting;
+    int ended;
+    claim_take(&claim);
+    assert_int_equal(pthread_create(&waiting, NULL, take_and_release, NULL), 0);
+    usleep(20 * 1000);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        for (int i = 0; i < 2; i++)
+            take_and_release(NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    claim_release(&claim);
+    pthread_join(waiting, NULL);
+}
+
+/* In the parent it still belongs to whoever took it. */
+static void a_fork_leaves_it_as_it_is(void **state)
+{
+    pthread_t waiting;
+    int ended;
+    claim_take(&claim);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(pthread_create(&waiting, NULL, count, NULL), 0);
+    counted = 0;
+    usleep(20 * 1000);
+    assert_int_equal(counted, 0);
+    claim_release(&claim);
+    pthread_join(waiting, NULL);
+    assert_int_equal(counted, ROUNDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_thread_at_a_time),
+        cmocka_unit_test(a_claim_is_open_in_a_child),
+        cmocka_unit_test(a_fork_leaves_it_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
