@@ -98,7 +98,11 @@ static LSTATUS commit(struct removal *removal)
     struct change *change = &removal->change;
     const opl_load_options *options = change->load->options;
     LSTATUS status = ERROR_SUCCESS;
-    if (removal->own.len) {
+    if (!removal->own.len && !removal->manual_changed) /* the record is another layer's */
+        status = refuse(removal, change->load->layer == LAYER_USER
+                                     ? "is registered for the machine, not for the user alone"
+                                     : "is registered for a user, or by a package");
+    if (!status && removal->own.len) {
         if (options->written && !removal->own_empty)
             options->written(options->self, removal->own_left.data, removal->own_left.len);
         status = change_commit(change, change->file.data,

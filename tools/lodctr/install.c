@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { FIRST_OF_USERS = 1000000 };           /* indices below are the machine's */
 enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* milliseconds */
 
 struct install {
@@ -93,7 +94,7 @@ static void print_already(const struct install *install, const opl_load_result *
 {
     printf("%s: %" PRIu32 " to %" PRIu32 ": loaded already, unchanged (unlodctr%s %s removes it)\n",
            result->service, result->first_counter, last_index(result),
-           install->asked->user ? " --user" : "", result->service);
+           result->first_counter < FIRST_OF_USERS ? "" : " --user", result->service);
 }
 
 static void print_result(const struct install *install, const opl_load_result *result)

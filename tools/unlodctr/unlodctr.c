@@ -82,7 +82,10 @@ static DWORD remove_service(struct unlodctr *asked, const char *service)
     }
     if (status)
         return status_complain("unlodctr", service, status);
-    if (!asked->quiet)
+    if (!asked->quiet && !result.last_help)
+        printf("%s: its library is %s\n", service,
+               asked->options.dry_run ? "not removed: a dry run" : "removed");
+    else if (!asked->quiet)
         printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result.first_counter,
                result.last_help > result.last_counter ? result.last_help : result.last_counter,
                asked->options.dry_run ? "dry run, would be removed" : "removed");
