@@ -84,6 +84,12 @@ void bench_print(const struct variant *variants, size_t count, const struct vari
                variants[i].median / against->median, against->name);
 }
 
+void bench_verdict(const char *what, double is, double at_most, const char *unit)
+{
+    printf("%-62s %9.2f %-3s  target %6.4g  %s\n", what, is, unit, at_most,
+           is <= at_most ? "reached" : "MISSED");
+}
+
 /* ---- a place ---- */
 
 static char root[64];

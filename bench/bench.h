@@ -45,6 +45,9 @@ void bench_root_remove(void);
 /* Sets a DWORD of Perflib's key. */
 void bench_set_switch(const char *name, DWORD value);
 
+/* How long it took, and whether that is what it should be. */
+void bench_verdict(const char *what, double is, double at_most, const char *unit);
+
 /* Runs one part of a benchmark in a process of its own; ends the program if it fails. */
 void bench_part(void (*part)(int number), int number);
 

@@ -17,13 +17,14 @@ static LSTATUS explain(const char *path, const struct stat *st, char why[static 
 {
     if (st->st_mode & (S_IWGRP | S_IWOTH))
         snprintf(why, TRUST_TEXT,
-                 "others may write %s (mode %04o); chmod go-w it, or move the library", path,
+                 "others may write %.200s (mode %04o); chmod go-w it, or move the library", path,
                  (unsigned)st->st_mode & 07777);
     else
-        snprintf(why, TRUST_TEXT,
-                 "%s belongs to user %lu, who is neither root nor the reader (%lu); chown it, or "
-                 "move the library",
-                 path, (unsigned long)st->st_uid, (unsigned long)geteuid());
+        snprintf(
+            why, TRUST_TEXT,
+            "%.200s belongs to user %lu, who is neither root nor the reader (%lu); chown it, or "
+            "move the library",
+            path, (unsigned long)st->st_uid, (unsigned long)geteuid());
     return ERROR_ACCESS_DENIED;
 }
 
@@ -34,7 +35,7 @@ static LSTATUS judge_path(const char *path, bool folder, char why[static TRUST_T
     struct stat st;
     if (stat(path, &st)) {
         LSTATUS status = status_from_errno(errno);
-        snprintf(why, TRUST_TEXT, "%s: %s", path, status_text(status));
+        snprintf(why, TRUST_TEXT, "%.200s: %s", path, status_text(status));
         return status;
     }
     return file_trusted(&st, folder) ? ERROR_SUCCESS : explain(path, &st, why);

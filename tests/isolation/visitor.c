@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider that tells who runs it: object 22222 with the number of the process and how often it
- * was asked there. Its other procedures crash, nap and never come back, after having written the
+ * A provider that tells who runs it: an object with the number of the process and how often it was
+ * asked there. It is object 22222, or the one that Linkage\Export names, so that many services may
+ * share the library. Its other procedures crash, nap and never come back, after having written the
  * process's number behind the end of the file VISITOR_NOTES.
  */
 #include <openperflib/build.h>
@@ -17,11 +18,13 @@ __declspec(dllexport) PM_OPEN_PROC visitor_open;
 __declspec(dllexport) PM_CLOSE_PROC visitor_close;
 __declspec(dllexport) PM_COLLECT_PROC visitor_collect, visitor_crash, visitor_hang, visitor_nap;
 
-static DWORD visits;
+static DWORD visits, object = 22222;
 
 DWORD APIENTRY visitor_open(LPWSTR devices)
 {
-    (void)devices;
+    if (devices && *devices)
+        for (object = 0; *devices >= '0' && *devices <= '9'; devices++)
+            object = object * 10 + (DWORD)(*devices - '0');
     return ERROR_SUCCESS;
 }
 
@@ -32,10 +35,10 @@ DWORD APIENTRY visitor_close(void)
 
 DWORD APIENTRY visitor_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    static const opl_build_object_info info = {22222, 22223, 100, 0, true, 0, 0, 0};
-    static const opl_build_counter counters[] = {
-        {22224, 22225, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
-        {22226, 22227, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
+    const opl_build_object_info info = {object, object + 1, 100, 0, true, 0, 0, 0};
+    const opl_build_counter counters[] = {
+        {object + 2, object + 3, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
+        {object + 4, object + 5, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0},
     };
     (void)query;
     opl_build build;
