@@ -42,7 +42,7 @@ struct channel_text {
     uint32_t offset, bytes; /* 0, 0: there is none; its NUL is counted */
 };
 
-enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE };
+enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE, CHANNEL_CLOSE_AND_STAY };
 /* Values of `answer`. The client owes the word a request, the helper an answer, the keeper the word
  * that nobody will answer any more. */
 enum { CHANNEL_ANSWERED, CHANNEL_OWED, CHANNEL_DIED };

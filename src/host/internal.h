@@ -251,6 +251,6 @@ bool outside_ask(struct service *service, const struct host_settings *settings,
 void outside_await_open(struct service *service, const struct host_settings *settings);
 LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
                        struct piece *piece);
-void outside_close(struct service *service);
+void outside_close(struct service *service, bool unload);
 
 #endif

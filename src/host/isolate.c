@@ -349,15 +349,16 @@ bool isolate_busy(const struct isolated *isolated)
 
 /* ---- the end ---- */
 
-static void ask_to_close(struct isolated *isolated)
+static void ask_to_close(struct isolated *isolated, bool unload)
 {
-    isolated->helper->channel->order.order = CHANNEL_CLOSE;
+    isolated->helper->channel->order.order = unload ? CHANNEL_CLOSE : CHANNEL_CLOSE_AND_STAY;
     isolated->owed = true;
     isolated->guards = false;
     hand_over(isolated->helper);
 }
 
-void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_reply *ret)
+void isolate_close(struct isolated *isolated, bool unload, int64_t deadline,
+                   struct isolate_reply *ret)
 {
     struct isolate_reply ours, *reply = ret ? ret : &ours;
     *reply = (struct isolate_reply){.stage = ISOLATE_CLOSE};
@@ -366,10 +367,13 @@ void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_r
     if (isolated->owed)
         isolate_wait(isolated, deadline, deadline, reply);
     if (!isolated->owed && isolated->helper) {
-        ask_to_close(isolated);
+        ask_to_close(isolated, unload);
         isolate_wait(isolated, deadline, deadline, reply);
     }
-    end_helper(isolated);
+    if (unload || isolated->owed)
+        end_helper(isolated);
+    else if (isolated->helper) /* the next request opens it again */
+        atomic_store(&isolated->helper->channel->stage.value, ISOLATE_START);
 }
 
 void isolate_end(struct isolated *isolated)

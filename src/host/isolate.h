@@ -70,9 +70,11 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
 void isolate_copy(struct isolated *isolated, void *to, size_t size);
 /* Was a request handed over that nobody answered? */
 bool isolate_busy(const struct isolated *isolated);
-/* Close and unload, awaited until `deadline` (a hung one is ended); what starts helpers stays 30 s
- * for whoever asks next. `ret` may be NULL; ISOLATE_ANSWERED with `status` 0: nothing was open. */
-void isolate_close(struct isolated *isolated, int64_t deadline, struct isolate_reply *ret);
+/* Close, and with `unload` the end of the library and its helper; awaited until `deadline` (a hung
+ * one is ended); what starts helpers stays 30 s for whoever asks next. `ret` may be NULL;
+ * ISOLATE_ANSWERED with `status` 0: nothing was open. */
+void isolate_close(struct isolated *isolated, bool unload, int64_t deadline,
+                   struct isolate_reply *ret);
 /* Ends the helper at once, without Close: what it does cannot be trusted any more. */
 void isolate_end(struct isolated *isolated);
 void isolate_free(struct isolated *isolated);

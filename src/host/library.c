@@ -257,7 +257,7 @@ void library_close(struct service *service, bool unload)
 {
     struct library *code = service->code;
     claim_take(&code->claim);
-    outside_close(service);
+    outside_close(service, unload);
     lock_take(&code->lock);
     close_inside(service, unload);
     code->patience = (struct patience){0};

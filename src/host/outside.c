@@ -281,7 +281,7 @@ LSTATUS outside_finish(struct service *service, const struct host_settings *sett
 }
 
 /* Who owes an answer is not waited for any more. */
-void outside_close(struct service *service)
+void outside_close(struct service *service, bool unload)
 {
     struct library *code = service->code;
     struct isolate_reply reply;
@@ -289,8 +289,8 @@ void outside_close(struct service *service)
         return;
     bool silent = isolate_busy(code->outside.isolated);
     int64_t now = clock_ticks();
-    isolate_close(code->outside.isolated, silent ? now : now + DEFAULT_OPEN_MS * TICKS_PER_MS,
-                  &reply);
+    isolate_close(code->outside.isolated, unload,
+                  silent ? now : now + DEFAULT_OPEN_MS * TICKS_PER_MS, &reply);
     trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
     if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
         report_end(service, &reply);

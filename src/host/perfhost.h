@@ -31,7 +31,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot);
 /* ---- perfhost_provider.c ---- */
 /* Each runs until the provider lets it and leaves its result in channel->reply. */
 void provider_collect(struct channel *channel);
-void provider_close(struct channel *channel);
+void provider_close(struct channel *channel, bool and_unload);
 bool provider_is_loaded(void);
 
 #endif

@@ -85,8 +85,9 @@ static _Noreturn void serve(struct channel *channel)
 {
     for (uint32_t number = 0;;) {
         number = next_request(channel, number);
-        if (channel->order.order == CHANNEL_CLOSE)
-            provider_close(channel);
+        uint32_t order = channel->order.order;
+        if (order == CHANNEL_CLOSE || order == CHANNEL_CLOSE_AND_STAY)
+            provider_close(channel, order == CHANNEL_CLOSE);
         else
             provider_collect(channel);
         answer(channel, number);

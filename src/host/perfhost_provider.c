@@ -98,7 +98,8 @@ static bool make_ready(struct channel *channel)
 {
     if (provider.opened)
         return true;
-    bool ready = load(channel) && find(channel) && open_provider(channel);
+    bool ready =
+        (provider_is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
     /* another deadline holds from here on: let the client look at `stage` */
     enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
     if (ready)
@@ -127,13 +128,15 @@ void provider_collect(struct channel *channel)
     reply(channel, ISOLATE_COLLECT, (LSTATUS)status, "");
 }
 
-void provider_close(struct channel *channel)
+void provider_close(struct channel *channel, bool and_unload)
 {
     memset(&channel->reply, 0, sizeof(channel->reply));
     enter_stage(channel, ISOLATE_CLOSE);
     LSTATUS status = ERROR_SUCCESS;
     if (provider.opened && provider.module.close)
         status = (LSTATUS)provider.module.close();
-    unload();
+    provider.opened = false;
+    if (and_unload)
+        unload();
     reply(channel, ISOLATE_CLOSE, status, "");
 }

@@ -87,7 +87,7 @@ static void answers_in_another_process(void **state)
 static void closes_and_says_what_close_said(void **state)
 {
     ask("good_collect");
-    isolate_close(isolated, clock_ticks() + CLOCK_TICKS_PER_SECOND, &reply);
+    isolate_close(isolated, true, clock_ticks() + CLOCK_TICKS_PER_SECOND, &reply);
     assert_int_equal(reply.end, ISOLATE_ANSWERED);
     assert_int_equal(reply.stage, ISOLATE_CLOSE);
     assert_int_equal(reply.status, 7);
