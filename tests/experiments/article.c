@@ -4,159 +4,14 @@
  * and events, once with the provider in the asking process (Isolation = 0) and once in a helper.
  * Every session is a new process, as every start of the article's program was. (C39-C59)
  */
-#include "lab.h"
+#include "session.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { PATIENCE_MS = 10000, MOST_STEPS = 8 };
-
-static int isolation;      /* of every provider of the running test */
-static char told[1 << 16]; /* what the last session printed */
-static pid_t asker_pid;
-
-static void install(const char *open, const char *collect, const char *list)
-{
-    lab_register(&(struct lab_service){"MyPerf", getenv("RECORDER"), open, collect, "record_close",
-                                       list, isolation});
-}
-
-static void install_second(const char *collect, const char *list)
-{
-    lab_register(&(struct lab_service){"MySecond", getenv("SECOND_RECORDER"), "record_open",
-                                       collect, "record_close", list, isolation});
-}
-
-static void read_all(int from)
-{
-    size_t used = 0;
-    ssize_t count;
-    while ((count = read(from, told + used, sizeof told - 1 - used)) > 0 ||
-           (count < 0 && errno == EINTR))
-        used += count > 0 ? (size_t)count : 0;
-    told[used] = '\0';
-    close(from);
-}
-
-/* A new process asks these questions, closes the key and ends well. */
-static void session(const char *first, ...)
-{
-    char *steps[MOST_STEPS + 2] = {getenv("ASKER"), (char *)first};
-    int pipes[2], status;
-    va_list list;
-    va_start(list, first);
-    for (int i = 2; i < MOST_STEPS + 1 && (steps[i] = va_arg(list, char *)); i++)
-        continue;
-    va_end(list);
-    assert_int_equal(pipe(pipes), 0);
-    if ((asker_pid = fork()) == 0) {
-        dup2(pipes[1], STDOUT_FILENO);
-        close(pipes[0]);
-        close(pipes[1]);
-        execv(steps[0], steps);
-        _exit(127);
-    }
-    close(pipes[1]);
-    read_all(pipes[0]);
-    assert_int_equal(waitpid(asker_pid, &status, 0), asker_pid);
-    assert_int_equal(status, 0);
-}
-
-/* The calls behind their process and thread. In-process they come in the asking thread, else all in
- * one process that is not the asking one. */
-static void check_place(long pid, long tid, const char *what, long *helper)
-{
-    if (strcmp(what, "key closed") == 0)
-        return;
-    if (isolation == LAB_IN_PROCESS) {
-        assert_int_equal(pid, asker_pid);
-        assert_int_equal(tid, asker_pid);
-    } else {
-        assert_int_not_equal(pid, asker_pid);
-        if (*helper && strstr(what, "second") == NULL)
-            assert_int_equal(pid, *helper);
-        *helper = strstr(what, "second") ? *helper : pid;
-    }
-}
-
-static const char *calls_so_far(void)
-{
-    static char calls[1 << 16];
-    char *rest = lab_read("notes");
-    size_t used = 0;
-    long helper = 0;
-    calls[0] = '\0';
-    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
-        char *end;
-        long pid = strtol(line, &end, 10), tid = strtol(end, &end, 10);
-        check_place(pid, tid, end + 1, &helper);
-        used +=
-            (size_t)snprintf(calls + used, sizeof calls - used, "%s%s", used ? ", " : "", end + 1);
-        if (used >= sizeof calls)
-            abort();
-    }
-    return calls;
-}
-
-/* Exactly these calls since the last time it was asked; "" is none. A helper may close a moment
- * after the key was closed. */
-static void expect_calls(const char *wanted)
-{
-    long long until = lab_now_ms() + PATIENCE_MS;
-    while (strlen(calls_so_far()) < strlen(wanted) && lab_now_ms() < until)
-        usleep(10000);
-    assert_string_equal(calls_so_far(), wanted);
-    lab_remove("notes");
-}
-
-static void expect_events(const char *wanted)
-{
-    assert_string_equal(lab_events(NULL, false), wanted);
-    lab_remove("events");
-}
-
-/* The line that answers this question, without its head: "status 0, 1 try, 2:17". */
-static const char *answer_to(const char *question)
-{
-    static char line[4096];
-    char head[64];
-    snprintf(head, sizeof head, "%s: ", question);
-    const char *start = told;
-    while (strncmp(start, head, strlen(head)) != 0) {
-        start = strchr(start, '\n');
-        if (!start++ || !*start)
-            fail_msg("no answer to %s in:\n%s", question, told);
-    }
-    start += strlen(head);
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(start, "\n"), start);
-    return line;
-}
-
-/* How often "grow" asked. */
-static int tries_of(const char *question)
-{
-    int status, tries;
-    assert_int_equal(sscanf(answer_to(question), "status %d, %d", &status, &tries), 2);
-    assert_int_equal(status, 0);
-    return tries;
-}
-
-static bool answered(const char *question, const char *object)
-{
-    char with_gaps[4100], wanted[64];
-    snprintf(with_gaps, sizeof with_gaps, "%s ", answer_to(question));
-    snprintf(wanted, sizeof wanted, " %s%s", object, strchr(object, ':') ? " " : ":");
-    assert_non_null(strstr(with_gaps, "status 0,"));
-    assert_null(strstr(with_gaps, "damaged"));
-    return strstr(with_gaps, wanted) != NULL;
-}
 
 /* "a, b, b, b, c": the first, then the second `count` times, then the rest. */
 static const char *repeated(const char *first, const char *again, int count, const char *last)
@@ -167,22 +22,6 @@ static const char *repeated(const char *first, const char *again, int count, con
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", again);
     snprintf(text + used, sizeof text - used, ", %s", last);
     return text;
-}
-
-/* An event for each time, the first ten singly, and no other. */
-static void expect_each_time(unsigned id, int times)
-{
-    const char *ids = lab_events(NULL, true);
-    int count = 0;
-    for (char *end; *ids; ids = end, count++)
-        assert_int_equal(strtoul(ids, &end, 10), id);
-    assert_int_equal(count, times < 10 ? times : 10);
-}
-
-static DWORD disabled(void)
-{
-    long long value = lab_get_dword(lab_performance("MyPerf"), "Disable Performance Counters");
-    return value < 0 ? 0 : (DWORD)value;
 }
 
 /* ---- the experiments ---- */
@@ -431,37 +270,7 @@ static void c116_foreign_and_c118_more_data(void **state)
 
 /* ---- running them ---- */
 
-static int begin(void **state)
-{
-    isolation = *(int *)*state;
-    lab_remove("notes");
-    lab_remove("events");
-    return 0;
-}
-
-static int end(void **state)
-{
-    lab_unregister("MyPerf");
-    lab_unregister("MySecond");
-    return 0;
-}
-
-static int open_lab(void **state)
-{
-    lab_open();
-    return 0;
-}
-
-static int close_lab(void **state)
-{
-    lab_close();
-    return 0;
-}
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction run;
-} experiments[] = {
+static const struct experiment experiments[] = {
     {"registration",    c40_c41_four_values_are_a_registration},
     {"mechanism",       c39_c43_the_mechanism                 },
     {"global-v1",       c45_c46_global_v1                     },
@@ -480,18 +289,9 @@ static const struct {
     {"collect-error",   c59_collect_error                     },
     {"foreign-more",    c116_foreign_and_c118_more_data       },
 };
-enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 int main(int argc, char **argv)
 {
-    static int ways[] = {LAB_IN_PROCESS, LAB_ISOLATED};
-    static char names[EXPERIMENTS][64];
-    struct CMUnitTest tests[EXPERIMENTS];
-    int *way = &ways[argc > 1 && strcmp(argv[1], "isolated") == 0];
-    for (int i = 0; i < EXPERIMENTS; i++) {
-        snprintf(names[i], sizeof names[i], "%s, %s", experiments[i].name,
-                 *way == LAB_ISOLATED ? "isolated" : "in-process");
-        tests[i] = (struct CMUnitTest){names[i], experiments[i].run, begin, end, way};
-    }
-    return cmocka_run_group_tests(tests, open_lab, close_lab);
+    return run_experiments(experiments, sizeof experiments / sizeof experiments[0],
+                           argc > 1 ? argv[1] : "in-process");
 }

@@ -6,8 +6,8 @@
  *     Global: status 0, 1 try, 2:17 4:33 22222:1
  *
  * the status, how often it asked, the objects with their number of counters. "grow QUESTION" begins
- * with 1 KiB and doubles it while it is too little, as programs do; "close" closes the key. At the
- * end the key is closed; closing is noted in $OPENPERFLIB_ROOT/notes.
+ * with 1 KiB and doubles it while it is too little, as programs do; "close" closes the key, "wait
+ * 1000" waits a second. At the end the key is closed; closing is noted in $OPENPERFLIB_ROOT/notes.
  */
 #include <openperflib/block.h>
 #include <openperflib/windows.h>
@@ -70,6 +70,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "close") == 0)
             close_key();
+        else if (strncmp(argv[i], "wait ", 5) == 0)
+            usleep((useconds_t)atoi(argv[i] + 5) * 1000);
         else if (strncmp(argv[i], "grow ", 5) == 0)
             ask(argv[i] + 5, 1 << 10);
         else

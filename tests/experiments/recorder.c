@@ -10,6 +10,7 @@
 #include <openperflib/winperf.h>
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,11 @@ COLLECT(record_details);
 COLLECT(record_system);
 COLLECT(record_error);
 COLLECT(record_more_data);
+COLLECT(record_slow);
+COLLECT(record_very_slow);
+COLLECT(record_hangs);
+COLLECT(record_below);
+COLLECT(record_exclusive);
 
 static void note(const char *what, const WCHAR *text)
 {
@@ -143,4 +149,44 @@ COLLECT(record_more_data)
     note("Collect", query);
     *bytes = *types = 0;
     return ERROR_MORE_DATA;
+}
+
+COLLECT(record_slow)
+{
+    note("Collect", query);
+    usleep(300000);
+    return answer(OBJECT, 1, data, bytes, types);
+}
+
+COLLECT(record_very_slow)
+{
+    note("Collect", query);
+    usleep(1500000);
+    return answer(OBJECT, 1, data, bytes, types);
+}
+
+COLLECT(record_hangs)
+{
+    note("Collect", query);
+    for (;;)
+        sleep(3600);
+}
+
+/* Damages the guard. */
+COLLECT(record_below)
+{
+    note("Collect", query);
+    ((unsigned char *)*data)[-1] ^= 1;
+    return answer(OBJECT, 1, data, bytes, types);
+}
+
+/* Notes only what may not be: to be called while it runs. */
+COLLECT(record_exclusive)
+{
+    static atomic_int inside;
+    if (atomic_fetch_add(&inside, 1))
+        note("entered twice", NULL);
+    usleep(500);
+    atomic_fetch_sub(&inside, 1);
+    return answer(OBJECT, 1, data, bytes, types);
 }
