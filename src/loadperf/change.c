@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static LSTATUS begin_edit(struct change *change)
+static LSTATUS begin_edit(struct layer_change *change)
 {
     struct load *load = change->load;
     if (load->options->dry_run)
@@ -19,9 +19,9 @@ static LSTATUS begin_edit(struct change *change)
     return status;
 }
 
-LSTATUS change_begin(struct change *change, struct load *load, const char *service)
+LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service)
 {
-    *change = (struct change){.load = load};
+    *change = (struct layer_change){.load = load};
     LSTATUS status = begin_edit(change);
     status = status ? status : known_read(load->layer, &change->known);
     status =
@@ -31,7 +31,7 @@ LSTATUS change_begin(struct change *change, struct load *load, const char *servi
     return status;
 }
 
-LSTATUS change_read(struct change *change, const char *name, struct buffer *ret)
+LSTATUS change_read(struct layer_change *change, const char *name, struct buffer *ret)
 {
     buffer_clear(ret);
     if (!known_find(&change->known, change->load->layer, name))
@@ -46,7 +46,7 @@ LSTATUS change_read(struct change *change, const char *name, struct buffer *ret)
 }
 
 /* When memory does not suffice to remember it, the next one scans it. */
-static void remember(struct change *change, const struct registry_file *file,
+static void remember(struct layer_change *change, const struct registry_file *file,
                      const struct buffer *text, struct scan *scan)
 {
     struct scan found = {0};
@@ -56,7 +56,7 @@ static void remember(struct change *change, const struct registry_file *file,
         known_forget(&change->known, file->layer, file->name);
 }
 
-LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text,
+LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
                       struct scan *scan)
 {
     struct registry_file file;
@@ -79,7 +79,7 @@ LSTATUS change_commit(struct change *change, const char *name, const struct buff
     return ERROR_SUCCESS;
 }
 
-void change_end(struct change *change)
+void change_end(struct layer_change *change)
 {
     if (change->edit)
         known_save(&change->known, change->edit);

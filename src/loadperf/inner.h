@@ -274,19 +274,19 @@ LSTATUS rewrite_file_name(const struct known *known, enum registry_layer layer, 
 
 /* ---- change.c: what installing and removing share ---- */
 #define MANUAL_REG "manual.reg"
-struct change {
+struct layer_change {
     struct load *load;
     struct registry_edit *edit; /* NULL: nothing is written */
     struct known known;
     struct buffer file; /* NAME.reg */
 };
-LSTATUS change_begin(struct change *change, struct load *load, const char *service);
+LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service);
 /* Reads a file of the layer; one that is not there is empty. */
-LSTATUS change_read(struct change *change, const char *name, struct buffer *ret);
+LSTATUS change_read(struct layer_change *change, const char *name, struct buffer *ret);
 /* Replaces it, or removes it when text is NULL; remembers that. `scan`, which is taken, is what the
  * text says; NULL: it is looked at. */
-LSTATUS change_commit(struct change *change, const char *name, const struct buffer *text,
+LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
                       struct scan *scan);
-void change_end(struct change *change);
+void change_end(struct layer_change *change);
 
 #endif

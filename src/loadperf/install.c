@@ -15,7 +15,7 @@
 enum { VALIDATION_BYTES = 16 };
 
 struct install {
-    struct change change;
+    struct layer_change change;
     const char *ini_path;
     struct plan plan;
     struct view view; /* of this layer and those below */
@@ -154,7 +154,7 @@ static bool is_seen(const struct install *install, const struct view *view)
 
 static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
 {
-    struct change *change = &install->change;
+    struct layer_change *change = &install->change;
     enum registry_layer layer = change->load->layer;
     struct view view;
     const struct replaced replaced[] = {
@@ -322,7 +322,7 @@ static void report_loaded(struct install *install, opl_load_result *ret)
 
 static LSTATUS install_plan(struct install *install, opl_load_result *ret)
 {
-    struct change *change = &install->change;
+    struct layer_change *change = &install->change;
     const char *service = install->plan.service;
     struct view all;
     LSTATUS status = view_read(&change->known, service, LAYER_USER, NULL, &all);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct removal {
-    struct change change;
+    struct layer_change change;
     const char *service;
     bool record; /* Library, Open, Collect, Close too */
     struct buffer own, own_left, manual, manual_left;
@@ -45,7 +45,7 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
 
 static LSTATUS compose(struct removal *removal)
 {
-    struct change *change = &removal->change;
+    struct layer_change *change = &removal->change;
     bool empty;
     LSTATUS status = change_read(change, change->file.data, &removal->own);
     status = status ? status
@@ -67,7 +67,7 @@ static LSTATUS compose(struct removal *removal)
 /* What files that are not ours still say is deleted by manual.reg, which comes last. */
 static LSTATUS bury_rest(struct removal *removal)
 {
-    struct change *change = &removal->change;
+    struct layer_change *change = &removal->change;
     enum registry_layer layer = change->load->layer;
     struct view view;
     bool empty;
@@ -95,7 +95,7 @@ static LSTATUS bury_rest(struct removal *removal)
 
 static LSTATUS commit(struct removal *removal)
 {
-    struct change *change = &removal->change;
+    struct layer_change *change = &removal->change;
     const opl_load_options *options = change->load->options;
     LSTATUS status = ERROR_SUCCESS;
     if (!removal->own.len && !removal->manual_changed) /* the record is another layer's */

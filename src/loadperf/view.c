@@ -290,10 +290,13 @@ LSTATUS view_read(const struct known *known, const char *service, enum registry_
 
 /* ---- questions ---- */
 
+/* Numbers that cannot be are those of a torn file. */
 bool view_is_loaded(const struct view *view)
 {
+    const uint32_t *number = view->number;
     return view->has[FIRST_COUNTER] && view->has[LAST_COUNTER] && view->has[FIRST_HELP] &&
-           view->has[LAST_HELP];
+           view->has[LAST_HELP] && number[FIRST_COUNTER] <= number[LAST_COUNTER] &&
+           number[FIRST_HELP] <= number[LAST_HELP];
 }
 
 bool view_has_any(const struct view *view)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* LoadPerfCounterTextStrings and its twin: the command line, and what is printed where. */
+#include "test.h"
+
+static char output[2][512]; /* what was printed on 1 and on 2 */
+
+static void begin_capture(int kept[2])
+{
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        kept[i] = dup(i + 1);
+        int file = open(path_of(i ? "err" : "out"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+        dup2(file, i + 1);
+        close(file);
+    }
+}
+
+static void end_capture(const int kept[2])
+{
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        ssize_t size = pread(i + 1, output[i], sizeof output[i] - 1, 0);
+        output[i][size > 0 ? size : 0] = '\0';
+        dup2(kept[i], i + 1);
+        close(kept[i]);
+    }
+}
+
+static DWORD captured(DWORD (*command)(const char *, bool), const char *line, bool quiet)
+{
+    int kept[2];
+    begin_capture(kept);
+    DWORD status = command(line, quiet);
+    end_capture(kept);
+    return status;
+}
+
+static void line_for(char *line, size_t room, const char *format)
+{
+    snprintf(line, room, format, test_root);
+}
+
+/* C68, Q188769: without a dummy first word the argument is taken for one. */
+static void c68_the_first_word_is_a_dummy(void **state)
+{
+    static const char *const bad[] = {
+        "",           " ",          "my.ini", "lodctr", "\"lodctr my.ini\"", "lodctr \"my.ini",
+        "lodctr a b", "lodctr \"\""};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(load_command(bad[i], true), ERROR_INVALID_PARAMETER);
+        assert_int_equal(unload_command(bad[i], true), ERROR_INVALID_PARAMETER);
+    }
+}
+
+static void c68_c94_both_do_what_the_tools_do(void **state)
+{
+    char line[256];
+    put_ini(ini_head, ini_texts);
+    registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2);
+    line_for(line, sizeof line, "lodctr %s/my.ini");
+    assert_int_equal(captured(load_command, line, false), ERROR_SUCCESS);
+    assert_string_equal(output[0],
+                        "MyPerf: loaded, counters 1848 to 1852, explanations 1849 to 1853\n");
+    assert_string_equal(output[1], "");
+    assert_loaded("MyPerf", 1848, 1852);
+    assert_int_equal(captured(load_command, line, false), ERROR_SUCCESS);
+    assert_non_null(strstr(output[0], "MyPerf: loaded before"));
+    assert_int_equal(captured(unload_command, "x\tMyPerf ", false), ERROR_SUCCESS);
+    assert_string_equal(output[0], "MyPerf: unloaded\n");
+    assert_not_loaded("MyPerf");
+}
+
+static void quiet_prints_nothing(void **state)
+{
+    char line[256];
+    line_for(line, sizeof line, "lodctr %s/my.ini");
+    assert_int_equal(captured(load_command, line, true), ERROR_FILE_NOT_FOUND);
+    assert_string_equal(output[0], "");
+    assert_string_equal(output[1], "");
+    put_ini(ini_head, ini_texts);
+    registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2);
+    assert_int_equal(captured(load_command, line, true), ERROR_SUCCESS);
+    assert_string_equal(output[0], "");
+}
+
+static void a_failure_is_one_line_on_standard_error(void **state)
+{
+    char line[256], expected[256];
+    put_ini(ini_head, "[text]\nOBJ_009_NAME=a\n");
+    put("my.h", "#define OBJ 1\n");
+    line_for(line, sizeof line, "lodctr \"%s/my.ini\"");
+    assert_int_equal(captured(load_command, line, false), ERROR_INVALID_DATA);
+    snprintf(expected, sizeof expected, "lodctr: %s/my.h:1: the offset of OBJ is odd", test_root);
+    assert_memory_equal(output[1], expected, strlen(expected));
+    assert_ptr_equal(strchr(output[1], '\n'), output[1] + strlen(output[1]) - 1);
+    assert_string_equal(output[0], "");
+    assert_int_equal(captured(unload_command, "unlodctr Nobody", false), ERROR_FILE_NOT_FOUND);
+    assert_string_equal(output[1], "unlodctr: Nobody: there is no such service\n");
+    assert_int_equal(captured(load_command, "alone", false), ERROR_INVALID_PARAMETER);
+    assert_true(strncmp(output[1], "lodctr: ", 8) == 0);
+}
+
+/* Quotation marks around names with blanks, relative paths, both widths. */
+static void names_with_blanks_and_relative_paths(void **state)
+{
+    static const uint16_t wide[] = u"lodctr \"a folder/m\u00fc y.ini\"";
+    char here[512];
+    assert_non_null(getcwd(here, sizeof here));
+    put("a folder/my.h", symbols_text);
+    BUFFER_AUTO text = {0};
+    buffer_printf(&text, "%s%s", ini_head, ini_texts);
+    put("a folder/mü y.ini", text.data);
+    registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2);
+    assert_int_equal(chdir(test_root), 0);
+    char narrow[] = "\"C:\\Program Files\\lodctr\" \"a folder/mü y.ini\"";
+    assert_int_equal(LoadPerfCounterTextStringsA(narrow, TRUE), ERROR_SUCCESS);
+    assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
+    assert_int_equal(LoadPerfCounterTextStringsW((LPWSTR)wide, TRUE), ERROR_SUCCESS);
+    assert_int_equal(LoadPerfCounterTextStringsW(NULL, TRUE), ERROR_INVALID_PARAMETER);
+    assert_int_equal(UnloadPerfCounterTextStringsA(NULL, TRUE), ERROR_INVALID_PARAMETER);
+    assert_loaded("MyPerf", 1848, 1852);
+    assert_int_equal(chdir(here), 0);
+}
+
+static int free_all(void **state)
+{
+    buffer_done(&remarks);
+    buffer_done(&written);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOAD_TEST(c68_the_first_word_is_a_dummy),
+        LOAD_TEST(c68_c94_both_do_what_the_tools_do),
+        LOAD_TEST(quiet_prints_nothing),
+        LOAD_TEST(a_failure_is_one_line_on_standard_error),
+        LOAD_TEST(names_with_blanks_and_relative_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_all);
+}
