@@ -1,0 +1,5 @@
+#define A "\
+#define B 4
+#define
+#define 5 6
+#
