@@ -310,8 +310,38 @@ static LSTATUS delete_all(void)
     return registry_delete_tree(LAYER_MACHINE, KEY);
 }
 
-static LSTATUS (*const operations[])(void) = {set_first, set_second, set_again,     delete_one,
-                                              make_one,  delete_key, hide_packaged, delete_all};
+/* What a registration is: one file, replaced or removed. */
+static LSTATUS edit_file(const char *text)
+{
+    struct registry_edit *edit;
+    LSTATUS status = registry_edit_begin(LAYER_MACHINE, &edit);
+    if (status)
+        return status;
+    status = text ? registry_edit_replace(edit, "svc.reg", text, strlen(text), NULL)
+                  : registry_edit_remove(edit, "svc.reg");
+    registry_edit_end(edit);
+    return status;
+}
+
+static LSTATUS register_service(void)
+{
+    return edit_file(HEADER "[" KEY "\\Svc]\n\"First Counter\"=dword:00000738\n");
+}
+
+static LSTATUS register_again(void)
+{
+    return edit_file(HEADER "[" KEY "\\Svc]\n\"First Counter\"=dword:00000740\n[" KEY
+                            "\\Svc\\Names\\009]\n\"1856\"=\"Name\"\n");
+}
+
+static LSTATUS unregister_service(void)
+{
+    return edit_file(NULL);
+}
+
+static LSTATUS (*const operations[])(void) = {
+    set_first,          set_second, register_service, set_again,     delete_one, register_again,
+    unregister_service, make_one,   delete_key,       hide_packaged, delete_all};
 
 static const char packaged[] = HEADER "[" KEY "\\Packaged]\n\"p\"=\"1\"\n\"q\"=\"2\"\n";
 
@@ -333,24 +363,50 @@ static void current_text(struct buffer *ret)
 static const struct file_steps recorded_steps = {record_open, record_write, record_sync,
                                                  record_rename, record_unlink};
 
+static const char *const changed_files[] = {"manual.reg", "svc.reg"};
+enum { CHANGED_FILES = COUNT(changed_files) };
+
+/* Reads the files that operations change; one that is not there has no data. */
+static void read_files(struct buffer files[CHANGED_FILES])
+{
+    char name[64];
+    for (int i = 0; i < CHANGED_FILES; i++) {
+        snprintf(name, sizeof name, "machine/registry.d/%s", changed_files[i]);
+        buffer_done(&files[i]);
+        files[i] = (struct buffer){0};
+        file_read(AT_FDCWD, path_of(name), &files[i]);
+    }
+}
+
+static void write_files(const char *folder, const struct buffer files[CHANGED_FILES])
+{
+    char name[64];
+    for (int i = 0; i < CHANGED_FILES; i++) {
+        snprintf(name, sizeof name, "%s/%s", folder, changed_files[i]);
+        if (files[i].data)
+            put_bytes(name, files[i].data, files[i].len);
+        else
+            unlink(path_of(name));
+    }
+}
+
 /* How it will look when the operation is done: tried on the side, and taken back. */
 static void rehearse(LSTATUS (*operation)(void))
 {
-    BUFFER_AUTO kept = {0};
-    BUFFER_AUTO done = {0};
-    const char *manual = "machine/registry.d/manual.reg";
-    LSTATUS there = file_read(AT_FDCWD, path_of(manual), &kept);
+    struct buffer kept[CHANGED_FILES] = {{0}}, done[CHANGED_FILES] = {{0}};
+    read_files(kept);
     file_steps = real_steps;
     assert_int_equal(operation(), ERROR_SUCCESS);
-    assert_int_equal(file_read(AT_FDCWD, path_of(manual), &done), ERROR_SUCCESS);
-    if (there == ERROR_SUCCESS)
-        put_bytes(manual, kept.data, kept.len);
-    else
-        unlink(path_of(manual));
+    read_files(done);
+    write_files("machine/registry.d", kept);
     temp_remove(path_of("after"));
     put("after/a.reg", packaged);
-    put_bytes("after/manual.reg", done.data, done.len);
+    write_files("after", done);
     merged_text(&after);
+    for (int i = 0; i < CHANGED_FILES; i++) {
+        buffer_done(&kept[i]);
+        buffer_done(&done[i]);
+    }
     file_steps = recorded_steps;
 }
 
