@@ -36,7 +36,7 @@ struct start {
     struct keeper_page *page;
     uint32_t slot_count;
     const char *step; /* what was being done when `error` came */
-    int error;
+    int error, exec_error;
 };
 
 /* ---- apart ---- */
@@ -50,15 +50,20 @@ APART static bool occupy_standard(void)
     return fd == 0 && dup(0) == 1 && dup(0) == 2;
 }
 
-/* The program's limit on files is not meant for this, and the child's is its own; where it cannot
- * be raised there are fewer slots. */
-APART static bool give_size(struct start *start)
+/* The program's limits are not meant for this, and the child's are its own. */
+APART static void raise_limit(int what)
 {
     struct rlimit limit;
-    if (!getrlimit(RLIMIT_FSIZE, &limit)) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_FSIZE, &limit);
-    }
+    if (getrlimit(what, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(what, &limit);
+}
+
+/* Where files may not be that large there are fewer slots. */
+APART static bool give_size(struct start *start)
+{
+    raise_limit(RLIMIT_FSIZE);
     for (start->slot_count = KEEPER_SLOTS; start->slot_count; start->slot_count /= 2)
         if (!ftruncate(KEEPER_MEMORY_FD, keeper_slot_offset(start->slot_count)))
             break;
@@ -104,7 +109,7 @@ APART static int become_keeper(void *argument)
     struct start *start = argument;
     char *const arguments[] = {"perfhost", "3", "4", NULL};
     execve(start->file, arguments, start->environment);
-    start->error = errno;
+    start->exec_error = errno;
     _exit(127);
 }
 
@@ -122,12 +127,14 @@ APART static bool spawn_keeper(struct start *start)
 APART static void start_apart(void *argument)
 {
     struct start *start = argument;
-    start->error = 0;
     start->step = "standard descriptors";
-    if (!occupy_standard() || !make_memory(start) || !map_memory(start) || !spawn_keeper(start))
+    raise_limit(RLIMIT_NOFILE);
+    if (!occupy_standard() || !make_memory(start) || !map_memory(start) || !spawn_keeper(start)) {
         start->error = errno ? errno : EIO;
-    else
+    } else {
         start->step = "exec";
+        start->error = start->exec_error;
+    }
     if (start->error && start->page)
         munmap(start->page, (1 + (size_t)start->slot_count) * CHANNEL_PAGE);
 }
@@ -158,6 +165,27 @@ static LSTATUS explain(const struct start *start, char *text, size_t size)
     return status;
 }
 
+/* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and when
+ * that ended the program could never have another. The link leads nowhere until there is one. */
+static bool would_be_process_1(void)
+{
+    char name[64];
+    return readlink("/proc/self/ns/pid", name, sizeof(name)) > 0 &&
+           readlink("/proc/self/ns/pid_for_children", name, sizeof(name)) < 0 && errno == ENOENT;
+}
+
+static void run_start(struct start *start)
+{
+    start->step = "clone into a PID namespace that has no process 1 yet";
+    start->error = EPERM;
+    if (would_be_process_1())
+        return;
+    start->step = "clone";
+    start->error = EIO; /* stays if the child apart is killed */
+    int error = apart_run(start_apart, start);
+    start->error = error ? error : start->error;
+}
+
 static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
 {
     FREE_AUTO char *file = text_format("%s/helper/perfhost", place_vendor());
@@ -166,11 +194,8 @@ static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
     struct start start = {.file = file, .environment = environment, .client = getpid()};
     start.step = "allocation";
     start.error = ENOMEM;
-    if (file && environment && keeper) {
-        start.step = "clone";
-        int error = apart_run(start_apart, &start);
-        start.error = error ? error : start.error;
-    }
+    if (file && environment && keeper)
+        run_start(&start);
     if (start.error) {
         free(keeper);
         return explain(&start, text, size);

@@ -116,16 +116,17 @@ static void obey_all(void)
 static void fetch(pid_t pid)
 {
     int status;
-    kill_with_group(pid); /* what a helper leaves behind has nobody to work for */
-    if (waitpid(pid, &status, 0) != pid)
+    uint32_t slot = 0;
+    while (slot < KEEPER_SLOTS && keeper.pids[slot] != pid)
+        slot++;
+    bool helper = slot < KEEPER_SLOTS;
+    if (helper)
+        kill_with_group(pid); /* what it leaves behind has nobody to work for */
+    if (waitpid(pid, &status, 0) != pid || !helper)
         return;
-    for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++) {
-        if (keeper.pids[slot] != pid)
-            continue;
-        keeper.pids[slot] = 0;
-        keeper.alive--;
-        end_slot(slot, KEEPER_ENDED, status);
-    }
+    keeper.pids[slot] = 0;
+    keeper.alive--;
+    end_slot(slot, KEEPER_ENDED, status);
 }
 
 /* Also the orphans of helpers, which come to us and not to a client that stands for init. */

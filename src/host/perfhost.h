@@ -32,6 +32,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot);
 /* Each runs until the provider lets it and leaves its result in channel->reply. */
 void provider_collect(struct channel *channel);
 void provider_close(struct channel *channel, bool and_unload);
+void provider_has_no_room(struct channel *channel); /* instead of provider_collect */
 bool provider_is_loaded(void);
 
 #endif

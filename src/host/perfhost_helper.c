@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static struct channel *served;
+static size_t mapped;
 static pid_t owner; /* a child that the provider forks has no channel */
 
 /* The signal itself comes again and ends the process: so its parent knows which it was. */
@@ -27,11 +28,14 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 void helper_prepare(void)
 {
-    static unsigned char stack[64 << 10]; /* for the handler, when the other one is full */
+    enum { STACK_BYTES = 64 << 10 }; /* for the handler, when the other one is full */
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaltstack(&alternate, NULL);
+    if (stack != MAP_FAILED)
+        sigaltstack(&alternate, NULL);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     for (size_t i = 0; i < COUNT(crashes); i++)
@@ -41,11 +45,35 @@ void helper_prepare(void)
 /* The provider gets no descriptor of ours, and a child that it forks none of the memory. */
 static struct channel *map_channel(uint32_t slot)
 {
-    void *memory = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
+    mapped = CHANNEL_ROOM_OFFSET;
+    void *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
                         keeper_slot_offset(slot));
-    if (memory == MAP_FAILED || madvise(memory, CHANNEL_BYTES, MADV_DONTFORK))
+    if (memory == MAP_FAILED || madvise(memory, mapped, MADV_DONTFORK))
         return NULL;
     return memory;
+}
+
+/* Maps the room that is asked for and nothing right behind it: who writes far beyond crashes. */
+static bool make_room(size_t room)
+{
+    enum { NOTHING_BEHIND = 1 << 20 };
+    size_t pages = (room + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
+    size_t size = CHANNEL_ROOM_OFFSET + pages * CHANNEL_PAGE;
+    if (size <= mapped)
+        return true;
+    char *place = mmap(NULL, size + NOTHING_BEHIND, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED)
+        return false;
+    void *memory = mremap(served, mapped, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (memory == MAP_FAILED) {
+        munmap(place, size + NOTHING_BEHIND);
+        return false;
+    }
+    if (mapped > CHANNEL_ROOM_OFFSET) /* the empty place behind the old one */
+        munmap((char *)served + mapped, NOTHING_BEHIND);
+    served = memory;
+    mapped = size;
+    return true;
 }
 
 static void close_from_3(void)
@@ -81,16 +109,18 @@ static void answer(struct channel *channel, uint32_t number)
     channel_wake(&channel->answer.value);
 }
 
-static _Noreturn void serve(struct channel *channel)
+static _Noreturn void serve(void)
 {
     for (uint32_t number = 0;;) {
-        number = next_request(channel, number);
-        uint32_t order = channel->order.order;
+        number = next_request(served, number);
+        uint32_t order = served->order.order;
         if (order == CHANNEL_CLOSE || order == CHANNEL_CLOSE_AND_STAY)
-            provider_close(channel, order == CHANNEL_CLOSE);
+            provider_close(served, order == CHANNEL_CLOSE);
+        else if (make_room(served->order.room))
+            provider_collect(served);
         else
-            provider_collect(channel);
-        answer(channel, number);
+            provider_has_no_room(served);
+        answer(served, number);
     }
 }
 
@@ -108,5 +138,15 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot)
     take_name(served);
     sandbox_enter();
     sigprocmask(SIG_SETMASK, &none, NULL);
-    serve(served);
+    serve();
 }
+
+#ifdef __SANITIZE_ADDRESS__
+/* The search for leaks traces its own process, which the sandbox refuses, and would then end with a
+ * code of its own. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return 1;
+}
+#endif

@@ -107,6 +107,13 @@ static bool make_ready(struct channel *channel)
     return ready;
 }
 
+void provider_has_no_room(struct channel *channel)
+{
+    memset(&channel->reply, 0, sizeof(channel->reply));
+    reply(channel, ISOLATE_COLLECT, ERROR_NOT_ENOUGH_MEMORY,
+          "no memory to call it; see ulimit -v of the program");
+}
+
 void provider_collect(struct channel *channel)
 {
     memset(&channel->reply, 0, sizeof(channel->reply));
@@ -115,7 +122,7 @@ void provider_collect(struct channel *channel)
     enter_stage(channel, ISOLATE_COLLECT);
     uint16_t *query = copy_of(channel, &channel->order.query);
     if (!query) {
-        reply(channel, ISOLATE_COLLECT, ERROR_NOT_ENOUGH_MEMORY, "no memory for the query");
+        provider_has_no_room(channel);
         return;
     }
     void *start = channel_room(channel), *end = start;

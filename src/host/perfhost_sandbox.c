@@ -17,14 +17,15 @@
 
 static const rlim_t mib = 1 << 20;
 
-/* Never above what the program itself may have. */
+/* Never above what the program itself may have; what it chose for itself below that, by a soft
+ * limit, was not meant for us. */
 static void limit(int what, rlim_t most)
 {
     struct rlimit now;
     if (getrlimit(what, &now))
         return;
-    now.rlim_cur = now.rlim_cur > most ? most : now.rlim_cur;
     now.rlim_max = now.rlim_max > most ? most : now.rlim_max;
+    now.rlim_cur = now.rlim_max;
     setrlimit(what, &now);
 }
 
@@ -67,8 +68,8 @@ static void limit_all(void)
 {
     limit(RLIMIT_CORE, 1); /* the kernel's word for none, not even to a program that takes them */
     limit(RLIMIT_STACK, 8 * mib);
-    limit(RLIMIT_NOFILE, 4096);
-    limit(RLIMIT_NPROC, 4096); /* of all processes of this user, so it cannot be small */
+    limit(RLIMIT_NOFILE, 1024); /* what select() can take */
+    limit(RLIMIT_NPROC, 4096);  /* of all processes of this user, so it cannot be small */
     limit(RLIMIT_FSIZE, 1024 * mib);
     limit_memory();
 }

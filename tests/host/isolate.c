@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The mechanism of isolation through its inner door: who answers, who is late, who died of what. */
+#include "../skip.h"
 #include "host/isolate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROOM = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
@@ -162,14 +166,328 @@ static void ends_who_never_answers(void **state)
     }
 }
 
+/* A vice that no procedure's name chooses: in a process, and so with a keeper, of its own. */
+static void in_child(const char *vice, void (*test)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("OPENPERFLIB_TEST_VICE", vice, 1);
+        test();
+        isolate_free(isolated);
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void check(bool fact, const char *words, int line)
+{
+    if (fact)
+        return;
+    printf("# line %d: %s; stage %d end %d status %d code %d: %s\n", line, words, reply.stage,
+           reply.end, (int)reply.status, reply.code, reply.text);
+    fflush(stdout);
+    _exit(1);
+}
+#define CHECK(fact) check(fact, #fact, __LINE__)
+
+static void check_crash_at_load(void)
+{
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    CHECK(isolate_ask(isolated, &request) == 0);
+    wait_for(10000);
+    CHECK(reply.end == ISOLATE_CRASHED && reply.stage == ISOLATE_LOAD && reply.code == SIGSEGV);
+    CHECK(reply.address == 0x1234);
+}
+
+static void check_refusal_at_load(void)
+{
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    CHECK(isolate_ask(isolated, &request) == 0);
+    wait_for(10000);
+    CHECK(reply.end == ISOLATE_ANSWERED && reply.stage == ISOLATE_LOAD);
+    CHECK(reply.status == ERROR_DLL_INIT_FAILED);
+}
+
+static void check_crash_at_close(void)
+{
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    CHECK(isolate_ask(isolated, &request) == 0);
+    wait_for(10000);
+    CHECK(reply.end == ISOLATE_ANSWERED);
+    isolate_close(isolated, true, clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND, &reply);
+    CHECK(reply.end == ISOLATE_CRASHED && reply.stage == ISOLATE_CLOSE);
+}
+
+static void survives_loading_and_unloading(void **state)
+{
+    in_child("constructor", check_crash_at_load);
+    in_child("attach", check_crash_at_load);
+    in_child("refuse", check_refusal_at_load);
+    in_child("detach", check_crash_at_close);
+}
+
+static void says_what_cannot_be_loaded(void **state)
+{
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    request.library = "/nowhere/at-all.so";
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(10000);
+    assert_int_equal(reply.end, ISOLATE_ANSWERED);
+    assert_int_equal(reply.stage, ISOLATE_LOAD);
+    assert_int_equal(reply.status, ERROR_MOD_NOT_FOUND);
+    assert_non_null(strstr(reply.text, "at-all.so"));
+    ask("not_there_collect");
+    assert_int_equal(reply.stage, ISOLATE_FIND);
+    assert_int_equal(reply.status, ERROR_PROC_NOT_FOUND);
+    assert_string_equal(reply.text, "not_there_collect");
+    ask("good_collect");
+    take_text();
+}
+
+static void open_gets_the_export_names(void **state)
+{
+    static const uint16_t names[] = {'x', 0, 0};
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    request.export_names = names;
+    request.export_units = COUNT(names);
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(10000);
+    assert_int_equal(reply.end, ISOLATE_ANSWERED);
+    assert_int_equal(reply.stage, ISOLATE_OPEN);
+    assert_int_equal(reply.status, 5);
+    ask("good_collect");
+    take_text();
+}
+
+static void open_may_take_longer_than_collect(void **state)
+{
+    struct isolate_request request = request_of("nap_open", "good_collect", "good_close");
+    int64_t now = clock_ticks();
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    isolate_wait(isolated, now + 100 * CLOCK_TICKS_PER_SECOND, now, &reply);
+    assert_int_equal(reply.stage, ISOLATE_COLLECT); /* opened, but not collected in time ... */
+    if (reply.end == ISOLATE_LATE)
+        wait_for(10000); /* ... unless it was that quick */
+    take_text();
+    isolate_end(isolated);
+    now = clock_ticks();
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    isolate_wait(isolated, now + 50 * MILLISECOND, now + 10 * CLOCK_TICKS_PER_SECOND, &reply);
+    assert_int_equal(reply.end, ISOLATE_LATE);
+    assert_true(reply.stage <= ISOLATE_OPEN);
+}
+
+static void gives_up_on_close_at_its_deadline(void **state)
+{
+    struct isolate_request request = request_of("good_open", "good_collect", "hang_close");
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(10000);
+    take_text();
+    int64_t now = clock_ticks();
+    isolate_close(isolated, true, now + 100 * MILLISECOND, &reply);
+    assert_int_equal(reply.end, ISOLATE_LATE);
+    assert_int_equal(reply.stage, ISOLATE_CLOSE);
+    assert_true(clock_ticks() - now < 3 * (int64_t)CLOCK_TICKS_PER_SECOND);
+    ask("good_collect");
+    take_text();
+}
+
+static void cannot_reach_others(void **state)
+{
+    int keeper, client, memory, mounts, traced, own;
+    ask("reach_collect");
+    take_text();
+    assert_int_equal(
+        sscanf(answer, "%d %d %d %d %d %d", &keeper, &client, &memory, &mounts, &traced, &own), 6);
+    assert_int_equal(keeper, EPERM);
+    assert_int_equal(client, EPERM);
+    assert_int_equal(memory, EPERM);
+    assert_int_equal(mounts, EPERM);
+    assert_int_equal(traced, EPERM);
+    assert_int_equal(own, 0);
+    isolate_end(isolated);
+    ask("reach32_collect");
+    if (reply.end == ISOLATE_CRASHED && reply.code == SIGSEGV)
+        return; /* this kernel has no 32-bit door at all */
+    take_text();
+    assert_string_equal(answer, "1 1");
+}
+
+static void has_a_clean_room(void **state)
+{
+    int descriptors, blocked, ignored, client, leads, keeper;
+    char one[64], clear[16];
+    ask("look_collect");
+    take_text();
+    assert_int_equal(sscanf(answer, "%d %d %d %63s %15s %d %d %d", &descriptors, &blocked, &ignored,
+                            one, clear, &client, &leads, &keeper),
+                     8);
+    assert_int_equal(descriptors, 3);
+    assert_int_equal(blocked, 0);
+    assert_int_equal(ignored, 0);
+    assert_string_equal(one, "/dev/null");
+    assert_string_equal(clear, "clear");
+    assert_int_equal(client, getpid());
+    assert_int_equal(leads, 1);
+    assert_int_not_equal(keeper, getpid());
+}
+
+/* The mess is the helper's own; the answer comes, or its death is told. */
+static void keeps_the_mess_at_home(void **state)
+{
+    static const char *const answering[][2] = {
+        {"close_all_collect", "closed"},
+        {"truncate_collect",  "cut 0" },
+        {"talk_collect",      "talked"},
+    };
+    for (size_t i = 0; i < COUNT(answering); i++) {
+        ask(answering[i][0]);
+        take_text();
+        assert_string_equal(answer, answering[i][1]);
+        ask(answering[i][0]); /* it is the same helper as before */
+        assert_int_equal(reply.end, ISOLATE_ANSWERED);
+        isolate_end(isolated);
+    }
+    ask("handler_collect");
+    assert_int_equal(reply.end, ISOLATE_EXITED);
+    assert_int_equal(reply.code, 9);
+    ask("kill0_collect");
+    assert_int_equal(reply.end, ISOLATE_CRASHED);
+    assert_int_equal(reply.code, SIGTERM);
+}
+
+static void sees_what_was_written_outside(void **state)
+{
+    static const char *const queries[] = {"Global", "0", "1"};
+    ask("below_collect");
+    assert_int_equal(reply.end, ISOLATE_ANSWERED);
+    assert_false(reply.guards_intact);
+    isolate_end(isolated);
+    ask("above_collect");
+    assert_int_equal(reply.end, ISOLATE_ANSWERED);
+    assert_false(reply.guards_intact);
+    isolate_end(isolated);
+    for (size_t i = 0; i < COUNT(queries); i++) {
+        struct isolate_request request = request_of("good_open", "scribble_collect", "good_close");
+        request.query = queries[i];
+        assert_int_equal(isolate_ask(isolated, &request), 0);
+        wait_for(1000);
+        /* either its words are nonsense, or it starves on what it wrote */
+        assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_LATE);
+        isolate_end(isolated);
+    }
+    for (int i = 0; i < 20; i++) {
+        struct isolate_request request = request_of("good_open", "scribble_later_collect", NULL);
+        if (!isolate_busy(isolated))
+            assert_int_equal(isolate_ask(isolated, &request), 0);
+        wait_for(20);
+    }
+    isolate_end(isolated);
+    ask("good_collect");
+    take_text();
+}
+
+static bool gone_within_2_s(pid_t pid)
+{
+    for (int i = 0; i < 200 && kill(pid, 0) == 0; i++)
+        usleep(10000);
+    return kill(pid, 0) != 0;
+}
+
+static void leaves_no_thread_and_no_child(void **state)
+{
+    ask("thread_collect");
+    take_text();
+    pid_t pid = atoi(answer);
+    isolate_close(isolated, true, clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND, &reply);
+    /* the thread may crash, because its code is unloaded under it; that is the provider's fault */
+    assert_int_not_equal(reply.end, ISOLATE_LATE);
+    assert_true(gone_within_2_s(pid));
+    ask("fork_collect");
+    take_text();
+    pid = atoi(answer);
+    char before[16], after[16];
+    isolate_copy(isolated, before, sizeof before);
+    usleep(300000);
+    isolate_copy(isolated, after, sizeof after);
+    assert_memory_equal(before, after, sizeof before);
+    ask("fork_collect");
+    take_text();
+    pid = atoi(answer);
+    isolate_end(isolated);
+    assert_true(gone_within_2_s(pid));
+}
+
+static void check_bomb(void)
+{
+    struct rlimit limit = {200 << 20, 200 << 20};
+    setrlimit(RLIMIT_DATA, &limit);
+    struct isolate_request request = request_of("good_open", "bomb_collect", "good_close");
+    CHECK(isolate_ask(isolated, &request) == 0);
+    wait_for(10000);
+    CHECK(reply.end != ISOLATE_LATE && reply.end != ISOLATE_REFUSED);
+}
+
+static void memory_ends_before_the_machine_does(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)check_bomb;
+    say_skipped("the sanitizer's own memory is larger than any limit");
+#else
+    in_child("", check_bomb);
+#endif
+}
+
+static void grows_its_room(void **state)
+{
+    for (size_t room = 4096; room <= ISOLATE_ROOM; room *= 4) {
+        struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+        request.room = room;
+        assert_int_equal(isolate_ask(isolated, &request), 0);
+        wait_for(10000);
+        assert_int_equal(reply.end, ISOLATE_ANSWERED);
+        assert_true(reply.guards_intact);
+        isolate_copy(isolated, answer, reply.bytes);
+        answer[reply.bytes] = '\0';
+        assert_int_equal(strtoul(answer + 3, NULL, 10), room);
+    }
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    request.room = ISOLATE_ROOM + 1;
+    assert_int_equal(isolate_ask(isolated, &request), ERROR_INVALID_PARAMETER);
+}
+
+static int set_environment(void **state)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    setenv("OPENPERFLIB_TEST_CLIENT", number, 1);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(answers_in_another_process, begin, end),
-        cmocka_unit_test_setup_teardown(closes_and_says_what_close_said, begin, end),
-        cmocka_unit_test_setup_teardown(says_at_once_what_it_died_of, begin, end),
-        cmocka_unit_test_setup_teardown(late_is_late_and_may_come_later, begin, end),
-        cmocka_unit_test_setup_teardown(ends_who_never_answers, begin, end),
+        TEST(answers_in_another_process),
+        TEST(closes_and_says_what_close_said),
+        TEST(says_at_once_what_it_died_of),
+        TEST(late_is_late_and_may_come_later),
+        TEST(ends_who_never_answers),
+        TEST(survives_loading_and_unloading),
+        TEST(says_what_cannot_be_loaded),
+        TEST(open_gets_the_export_names),
+        TEST(open_may_take_longer_than_collect),
+        TEST(gives_up_on_close_at_its_deadline),
+        TEST(cannot_reach_others),
+        TEST(has_a_clean_room),
+        TEST(keeps_the_mess_at_home),
+        TEST(sees_what_was_written_outside),
+        TEST(leaves_no_thread_and_no_child),
+        TEST(memory_ends_before_the_machine_does),
+        TEST(grows_its_room),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_environment, NULL);
 }

@@ -13,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +25,33 @@
 
 static DWORD opened;
 
-/* Writes up to eight characters of the answer. */
+/* What cannot be chosen by a procedure's name. */
+static int vice(const char *name)
+{
+    const char *wanted = getenv("OPENPERFLIB_TEST_VICE");
+    return wanted && strcmp(wanted, name) == 0;
+}
+
+static void crash(void)
+{
+    *(volatile int *)0x1234 = 1;
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+    if (vice("constructor"))
+        crash();
+}
+
+__attribute__((visibility("default"))) BOOL DllMain(HINSTANCE module, DWORD reason, LPVOID more)
+{
+    if (vice("attach") && reason == DLL_PROCESS_ATTACH)
+        crash();
+    if (vice("detach") && reason == DLL_PROCESS_DETACH)
+        crash();
+    return !vice("refuse");
+}
+
 static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD objects, const char *text)
 {
     memcpy(*data, text, strlen(text));
@@ -56,17 +85,20 @@ PROCEDURE good_close(void)
 
 PROCEDURE crash_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
-    return *(volatile DWORD *)0x1234;
+    crash();
+    return ERROR_SUCCESS;
 }
 
 PROCEDURE crash_open(LPWSTR names)
 {
-    return *(volatile DWORD *)0x1234;
+    crash();
+    return ERROR_SUCCESS;
 }
 
 PROCEDURE crash_close(void)
 {
-    return *(volatile DWORD *)0x1234;
+    crash();
+    return ERROR_SUCCESS;
 }
 
 PROCEDURE abort_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
@@ -131,4 +163,192 @@ PROCEDURE stop_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
 {
     raise(SIGSTOP);
     return ERROR_SUCCESS;
+}
+
+PROCEDURE hang_close(void)
+{
+    for (;;)
+        pause();
+}
+
+/* ---- reaching for others ---- */
+
+/* errno of each, 0 where it was allowed: the client's and the keeper's life, memory, mounts. */
+PROCEDURE reach_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[128], byte;
+    struct iovec here = {&byte, 1}, there = {text, 1};
+    int client = atoi(getenv("OPENPERFLIB_TEST_CLIENT"));
+    int keeper = kill(getppid(), SIGKILL) ? errno : 0;
+    int others = kill(client, SIGTERM) ? errno : 0;
+    int memory = process_vm_readv(client, &here, 1, &there, 1, 0) < 0 ? errno : 0;
+    int mounts = mount("none", "/tmp", "tmpfs", 0, NULL) ? errno : 0;
+    int traced = ptrace(PTRACE_ATTACH, client, NULL, NULL) ? errno : 0;
+    int own = kill(getpid(), 0) ? errno : 0;
+    snprintf(text, sizeof text, "%d %d %d %d %d %d", keeper, others, memory, mounts, traced, own);
+    return answer(data, bytes, objects, text);
+}
+
+/* The same through the door of 32-bit programs. */
+PROCEDURE reach32_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[64];
+    long mounted = -EPERM, killed = -EPERM;
+#ifdef __x86_64__
+    enum { MOUNT = 21, KILL = 37 };
+    __asm__ volatile("int $0x80" : "=a"(mounted) : "a"(MOUNT), "b"(0), "c"(0), "d"(0) : "memory");
+    __asm__ volatile("int $0x80"
+                     : "=a"(killed)
+                     : "a"(KILL), "b"(getppid()), "c"(SIGKILL)
+                     : "memory");
+#endif
+    snprintf(text, sizeof text, "%d %d", (int)-mounted, (int)-killed);
+    return answer(data, bytes, objects, text);
+}
+
+PROCEDURE kill0_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    kill(0, SIGTERM);
+    return ERROR_SUCCESS;
+}
+
+/* What a helper finds around itself. */
+PROCEDURE look_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[256], target[64] = "";
+    int descriptors = 0, blocked = 0, ignored = 0;
+    sigset_t mask;
+    for (int fd = 0; fd < 1024; fd++)
+        descriptors += fcntl(fd, F_GETFD) >= 0;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    for (int number = 1; number < 32; number++) {
+        struct sigaction action;
+        blocked += sigismember(&mask, number) == 1;
+        ignored += !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+    }
+    if (readlink("/proc/self/fd/1", target, sizeof target - 1) < 0)
+        target[0] = '\0';
+    snprintf(text, sizeof text, "%d %d %d %s %s %s %d %d", descriptors, blocked, ignored, target,
+             getenv("LD_LIBRARY_PATH") ? "LD" : "clear", getenv("OPENPERFLIB_TEST_CLIENT"),
+             getsid(0) == getpid(), (int)getppid());
+    return answer(data, bytes, objects, text);
+}
+
+/* ---- making a mess at home ---- */
+
+PROCEDURE close_all_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    for (int fd = 0; fd < 1024; fd++)
+        close(fd);
+    return answer(data, bytes, objects, "closed");
+}
+
+/* Cuts whatever has a descriptor here. */
+PROCEDURE truncate_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[64], path[64];
+    int cut = 0;
+    for (int fd = 0; fd < 64; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        cut += ftruncate(fd, 0) == 0 || truncate(path, 0) == 0;
+    }
+    snprintf(text, sizeof text, "cut %d", cut);
+    return answer(data, bytes, objects, text);
+}
+
+/* All that lies below the buffer, with what the query's first character says. */
+PROCEDURE scribble_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char *start = *data;
+    size_t below = (1 << 20) + 2 * 4096;
+    int value = query[0] == 'G' ? 'A' : query[0] == '0' ? 0 : 255;
+    memset(start - below, value, below);
+    return ERROR_SUCCESS;
+}
+
+/* For ever, also while the client looks. */
+static void *scribble_on(void *memory)
+{
+    for (;;)
+        memset(memory, rand(), 4096);
+    return memory;
+}
+
+PROCEDURE scribble_later_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, scribble_on, (char *)*data - (1 << 20) - 2 * 4096);
+    return answer(data, bytes, objects, "later");
+}
+
+PROCEDURE below_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    ((char *)*data)[-1] = 1;
+    return answer(data, bytes, objects, "below");
+}
+
+PROCEDURE above_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    ((char *)*data)[*bytes] = 1;
+    return answer(data, bytes, objects, "above");
+}
+
+static void quit(int number)
+{
+    _exit(9);
+}
+
+PROCEDURE handler_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    for (int number = 1; number < NSIG; number++)
+        signal(number, quit);
+    crash();
+    return ERROR_SUCCESS;
+}
+
+PROCEDURE talk_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    static const char words[] = "a provider talks\n";
+    ssize_t written = write(1, words, sizeof words - 1) + write(2, words, sizeof words - 1);
+    return answer(data, bytes, objects, written > 0 ? "talked" : "silent");
+}
+
+PROCEDURE bomb_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    for (size_t size = 1 << 20;;) {
+        char *memory = malloc(size);
+        if (!memory)
+            return answer(data, bytes, objects, "full");
+        memset(memory, 1, size);
+    }
+}
+
+static void *run_on(void *argument)
+{
+    for (volatile int i = 0;; i++)
+        ;
+    return argument;
+}
+
+PROCEDURE thread_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[32];
+    pthread_t thread;
+    pthread_create(&thread, NULL, run_on, NULL);
+    snprintf(text, sizeof text, "%d", (int)getpid());
+    return answer(data, bytes, objects, text);
+}
+
+/* The child writes when the answer has long been given. */
+PROCEDURE fork_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[32], *start = *data;
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(100000);
+        memset(start, 'X', 64);
+        _exit(0);
+    }
+    snprintf(text, sizeof text, "%d", (int)child);
+    return answer(data, bytes, objects, text);
 }

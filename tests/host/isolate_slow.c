@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What only time shows: a keeper with nothing to do goes after 30 s, one whose client has become
+ * another program by exec within seconds, and a client goes on with a new one. */
+#include "host/isolate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROOM = 4096 };
+
+/* The helper's parent is the keeper. */
+static pid_t ask_for_keeper(struct isolated *isolated)
+{
+    char answer[ROOM] = "";
+    struct isolate_reply reply;
+    struct isolate_request request = {
+        .service = "Naughty",
+        .library = getenv("NAUGHTY"),
+        .procedures = {"good_open", "look_collect", "good_close"},
+        .query = "Global",
+        .room = ROOM - 1,
+    };
+    if (isolate_ask(isolated, &request))
+        return 0;
+    int64_t deadline = clock_ticks() + 20 * (int64_t)CLOCK_TICKS_PER_SECOND;
+    isolate_wait(isolated, deadline, deadline, &reply);
+    if (reply.end != ISOLATE_ANSWERED)
+        return 0;
+    isolate_copy(isolated, answer, reply.bytes);
+    const char *last = strrchr(answer, ' ');
+    return last ? atoi(last) : 0;
+}
+
+static bool gone_within(pid_t pid, int seconds)
+{
+    for (int i = 0; i < seconds * 10 && kill(pid, 0) == 0; i++)
+        usleep(100000);
+    return kill(pid, 0) != 0;
+}
+
+static void an_idle_keeper_goes_and_a_new_one_comes(void **state)
+{
+    struct isolated *isolated;
+    assert_int_equal(isolate_new(&isolated), 0);
+    pid_t keeper = ask_for_keeper(isolated);
+    assert_true(keeper > 0);
+    isolate_close(isolated, true, clock_ticks() + 20 * (int64_t)CLOCK_TICKS_PER_SECOND, NULL);
+    sleep(20);
+    assert_int_equal(kill(keeper, 0), 0);
+    assert_int_equal(ask_for_keeper(isolated), keeper);
+    sleep(40); /* not while it has a provider */
+    assert_int_equal(kill(keeper, 0), 0);
+    isolate_end(isolated);
+    assert_true(gone_within(keeper, 45));
+    pid_t next = ask_for_keeper(isolated);
+    assert_true(next > 0);
+    assert_int_not_equal(next, keeper);
+    isolate_free(isolated);
+}
+
+/* The process lives on; what used us is no more. */
+static void a_keeper_goes_when_its_client_became_another_program(void **state)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct isolated *isolated;
+        pid_t keeper = isolate_new(&isolated) ? 0 : ask_for_keeper(isolated);
+        if (write(ends[1], &keeper, sizeof keeper) == sizeof keeper)
+            execlp("sleep", "sleep", "60", (char *)NULL);
+        _exit(1);
+    }
+    pid_t keeper = 0;
+    assert_int_equal(read(ends[0], &keeper, sizeof keeper), sizeof keeper);
+    assert_true(keeper > 0);
+    assert_true(gone_within(keeper, 15));
+    assert_int_equal(kill(child, 0), 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+int main(void)
+{
+    setenv("OPENPERFLIB_TEST_CLIENT", "1", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_idle_keeper_goes_and_a_new_one_comes),
+        cmocka_unit_test(a_keeper_goes_when_its_client_became_another_program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The sandbox's parts, each alone: where the kernel has Landlock, that hides what the list does. */
+#include "host/perfhost.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* the numbers in the list are those of the kernel's headers */
+#ifdef __x86_64__
+#include <asm/unistd_64.h>
+#define CALL(name, number, number_32) _Static_assert(__NR_##name == (number), #name);
+#elif defined(__i386__)
+#include <asm/unistd_32.h>
+#define CALL(name, number, number_32) _Static_assert(__NR_##name == (number_32), #name);
+#else
+#define CALL(name, number, number_32) _Static_assert(__NR_##name > 0, #name);
+#endif
+#define NEW_CALL(name, number) _Static_assert(__NR_##name == (number), #name);
+#include "host/perfhost_calls.inc"
+#include "host/perfhost_signals.inc"
+
+static pid_t stranger; /* a child of the test that nobody may hurt */
+
+static int in_child(int (*test)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        _exit(test());
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static bool refused(long result)
+{
+    return result == -1 && errno == EPERM;
+}
+
+static bool others_are_out_of_reach(void)
+{
+    return refused(kill(stranger, SIGKILL)) && refused(kill(-1, SIGCONT)) &&
+           refused(syscall(SYS_tgkill, stranger, stranger, SIGKILL)) &&
+           refused(syscall(SYS_tkill, stranger, SIGKILL));
+}
+
+static bool own_signals_come(void)
+{
+    signal(SIGUSR1, SIG_IGN);
+    return !raise(SIGUSR1) && !kill(getpid(), SIGUSR1) && !kill(0, SIGUSR1) &&
+           !kill(-getpid(), SIGUSR1);
+}
+
+static int with_list(void)
+{
+    seccomp_deny_signals();
+    siginfo_t info = {.si_code = SI_QUEUE};
+    bool asked = !kill(stranger, 0); /* may be asked: "do you live?" */
+    bool queued = refused(syscall(SYS_rt_sigqueueinfo, stranger, SIGKILL, &info)) &&
+                  refused(syscall(SYS_rt_tgsigqueueinfo, stranger, stranger, SIGKILL, &info));
+    bool by_descriptor = refused(syscall(SYS_pidfd_send_signal, 0, SIGKILL, NULL, 0));
+    return !(others_are_out_of_reach() && own_signals_come() && asked && queued && by_descriptor);
+}
+
+static int with_landlock(void)
+{
+    enum { NO_LANDLOCK = 77 };
+    if (!sandbox_scope_signals())
+        return NO_LANDLOCK;
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    bool own_child = !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
+    return !(refused(kill(stranger, SIGKILL)) && own_signals_come() && own_child);
+}
+
+static int with_calls_denied(void)
+{
+    seccomp_deny_calls();
+    bool here = refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL)) &&
+                refused(mount("none", "/nowhere", "tmpfs", 0, NULL)) &&
+                refused(syscall(SYS_bpf, 0, NULL, 0)) && refused(syscall(SYS_setns, -1, 0)) &&
+                refused(syscall(SYS_reboot, 0, 0, 0, NULL));
+    return !(here && getppid() > 0 && fork() >= 0);
+}
+
+static void signals_stay_at_home(void **state)
+{
+    assert_int_equal(in_child(with_list), 0);
+    int landlock = in_child(with_landlock);
+    assert_true(landlock == 0 || landlock == 77);
+    assert_int_equal(waitpid(stranger, NULL, WNOHANG), 0);
+}
+
+static void calls_are_refused(void **state)
+{
+    assert_int_equal(in_child(with_calls_denied), 0);
+}
+
+static int start_stranger(void **state)
+{
+    stranger = fork();
+    if (stranger == 0)
+        for (;;)
+            pause();
+    return stranger < 0;
+}
+
+static int end_stranger(void **state)
+{
+    return kill(stranger, SIGKILL) || waitpid(stranger, NULL, 0) != stranger;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_stay_at_home),
+        cmocka_unit_test(calls_are_refused),
+    };
+    return cmocka_run_group_tests(tests, start_stranger, end_stranger);
+}
