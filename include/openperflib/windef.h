@@ -151,6 +151,11 @@ typedef const TCHAR *PCTSTR, *LPCTSTR;
     typedef struct name##__ *name
 DECLARE_HANDLE(HKEY);
 typedef HKEY *PHKEY;
+typedef struct _GUID {
+    DWORD Data1;
+    WORD Data2, Data3;
+    BYTE Data4[8];
+} GUID;
 typedef HANDLE HMODULE, HINSTANCE, HWND;
 
 typedef union _LARGE_INTEGER {
