@@ -34,8 +34,10 @@ def headers(root):
 def constants(root):
     found = []
     for _, text in headers(root):
-        for name in re.findall(r'^#define ([A-Z][A-Z0-9_]*) +\S', text, flags=re.M):
-            if not name.startswith(('OPL_', 'OPENPERFLIB_')) and name not in WORDS:
+        for name, value in re.findall(r'^#define ([A-Z][A-Z0-9_]*) +(\S+)', text, flags=re.M):
+            of_a_form = value in (name + 'A', name + 'W', name + '_A', name + '_W')  # a type's
+            if not name.startswith(('OPL_', 'OPENPERFLIB_')) and name not in WORDS \
+                    and not of_a_form:
                 found.append(name)
     return sorted(set(found))
 
