@@ -7,11 +7,11 @@
  * returns a PDH_STATUS (pdhmsg.h), 0 for success. Arguments are checked before handles unless a
  * function says otherwise; a handle that is not one, or not one any more, is PDH_INVALID_HANDLE.
  *
- * Lists are multi-strings: called with a length of 0 a function returns PDH_MORE_DATA and the length
- * needed, in characters with all zeros; so it does when the room is too small, and that length is
- * always right. A functions take and give UTF-8, W functions UTF-16. A data source is NULL for this
- * moment or a capture's file name; H functions take an opened one. Buffers are the caller's.
- * (reference F)
+ * Lists are multi-strings: called with a length of 0 a function returns PDH_MORE_DATA and the
+ * length needed, in characters with all zeros; so it does when the room is too small, and that
+ * length is always right. A functions take and give UTF-8, W functions UTF-16. A data source is
+ * NULL for this moment or a capture's file name; H functions take an opened one. Buffers are the
+ * caller's. (reference F)
  */
 #ifndef OPENPERFLIB_PDH_H
 #define OPENPERFLIB_PDH_H
@@ -343,9 +343,10 @@ PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO range)
 
 /* ---- counters ---- */
 
-/* Adds a counter by its path, named in the user's or any installed language, in English or by numbers.
- * An unknown object is PDH_CSTATUS_NO_OBJECT, an unknown counter PDH_CSTATUS_NO_COUNTER, and *counter
- * becomes NULL; an absent instance is no error, it may come. PDH_CSTATUS_BAD_COUNTERNAME: no path. */
+/* Adds a counter by its path, named in the user's or any installed language, in English or by
+ * numbers. An unknown object is PDH_CSTATUS_NO_OBJECT, an unknown counter
+ * PDH_CSTATUS_NO_COUNTER, and *counter becomes NULL; an absent instance is no error, it may
+ * come. PDH_CSTATUS_BAD_COUNTERNAME: no path. */
 PDH_STATUS WINAPI PdhAddCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user,
                                  PDH_HCOUNTER *counter) OPL_SYMBOL(PdhAddCounterA);
 PDH_STATUS WINAPI PdhAddCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user,
@@ -384,15 +385,15 @@ PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQue
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);
 
-/* Samples every `seconds` in a thread of the query, then sets `event` (may be NULL). Called again it
- * starts anew; PdhCloseQuery ends it. */
+/* Samples every `seconds` in a thread of the query, then sets `event` (may be NULL). Called
+ * again it starts anew; PdhCloseQuery ends it. */
 PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
     OPL_SYMBOL(PdhCollectQueryDataEx);
 
 /* ---- values ---- */
 
-/* The newest sample. Success with CStatus PDH_CSTATUS_NO_INSTANCE when the instance is away. type may
- * be NULL. */
+/* The newest sample. Success with CStatus PDH_CSTATUS_NO_INSTANCE when the instance is away.
+ * type may be NULL. */
 PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
     OPL_SYMBOL(PdhGetRawCounterValue);
 
@@ -454,8 +455,8 @@ PDH_STATUS WINAPI PdhEnumObjectsHA(PDH_HLOG source, LPCSTR machine, LPSTR list, 
 PDH_STATUS WINAPI PdhEnumObjectsHW(PDH_HLOG source, LPCWSTR machine, LPWSTR list, LPDWORD length,
                                    DWORD detail, BOOL refresh) OPL_SYMBOL(PdhEnumObjectsHW);
 
-/* An object's counters and instances, each name once. *instances_length 0: it has none, 2: none now.
- * PDH_CSTATUS_NO_OBJECT. */
+/* An object's counters and instances, each name once. *instances_length 0: it has none, 2: none
+ * now. PDH_CSTATUS_NO_OBJECT. */
 PDH_STATUS WINAPI PdhEnumObjectItemsA(LPCSTR source, LPCSTR machine, LPCSTR object, LPSTR counters,
                                       LPDWORD counters_length, LPSTR instances,
                                       LPDWORD instances_length, DWORD detail, DWORD flags)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of pdh: raw samples become the numbers that people want to see. (reference B.2-B.5, F.5)
+/*
+ * The door of pdh: counters by path, their samples, and the numbers that people want to see. All
+ * text is UTF-8. Arguments are checked here, in the order that Windows has. (reference B.2-B.5, F)
  */
 #ifndef OPL_PDH_H
 #define OPL_PDH_H
@@ -33,5 +35,134 @@ void format_value(const struct cooked *cooked, DWORD format, PDH_FMT_COUNTERVALU
 PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                            const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                            PDH_FMT_COUNTERVALUE *ret);
+
+/* ---- pack.c: a structure with the texts behind it, in the caller's memory ---- */
+struct pack {
+    char *memory; /* NULL only with room 0 */
+    size_t room, used;
+    bool wide; /* texts in UTF-16 */
+};
+void pack_begin(struct pack *pack, void *memory, size_t room, size_t fixed, bool wide);
+/* Where the text lies; NULL for NULL and when it does not fit. */
+void *pack_text(struct pack *pack, const char *text);
+/* *size becomes the bytes needed. PDH_MORE_DATA: that is more than there were. */
+PDH_STATUS pack_end(const struct pack *pack, DWORD *size);
+
+/* ---- where names and samples come from ---- */
+/* Neither: the present. A file name, or a handle that capture_bind or capture_open made. */
+struct pdh_from {
+    const char *file;
+    PDH_HLOG log;
+};
+
+/* ---- path.c: texts of paths ---- */
+enum { PATH_NO_INDEX = UINT32_MAX };
+/* The parts of \\machine\object(parent/instance#index)\counter. What is absent is NULL. */
+struct pdh_path {
+    char *memory;        /* what path_parse took; path_done gives it back */
+    const char *machine; /* with its \\ */
+    const char *object, *counter;
+    const char *whole; /* all between the brackets, as written: names may hold any character */
+    const char *parent, *instance;
+    uint32_t index; /* PATH_NO_INDEX: no "#n" */
+    bool any_index; /* "#*" */
+};
+void path_done(struct pdh_path *path);
+#define PATH_AUTO __attribute__((cleanup(path_done))) struct pdh_path
+/* Also the form without backslashes, object(instance)::counter. PDH_CSTATUS_BAD_COUNTERNAME;
+ * PDH_CSTATUS_NO_COUNTERNAME: it is empty. */
+PDH_STATUS path_parse(const char *text, struct pdh_path *ret);
+/* "parent/instance#index" only. PDH_INVALID_INSTANCE. */
+PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
+/* Appends the text. PDH_INVALID_ARGUMENT: object or counter is missing. */
+PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
+/* Can it stand for several counters, or several instances? */
+bool path_has_wildcard(const struct pdh_path *path);
+bool path_has_any_instance(const struct pdh_path *path);
+/* "*" is any text, "?" any character; without regard to case. */
+bool path_match(const char *pattern, const char *text);
+/* Is it the one, or one of those, that the path's brackets mean? `parent` may be NULL; `number`: 0
+ * for the first of that name, counted as the block has them. */
+bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
+                         uint32_t number);
+/* PDH_INVALID_ARGUMENT: NULL or empty; PDH_CSTATUS_*: what is not there. */
+PDH_STATUS path_validate(struct pdh_from from, const char *text);
+
+/* ---- expand.c ---- */
+/* Appends, as a multi-string, all paths that it stands for. `flags`: PDH_NOEXPANDCOUNTERS, ... */
+PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret);
+
+/* ---- browse.c: lists, as multi-strings; machine NULL: this one ---- */
+PDH_STATUS browse_connect(const char *machine);
+PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret);
+PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
+                          struct buffer *ret);
+/* *ret_single: the object has no instances, ever. */
+PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
+                        struct buffer *ret_counters, struct buffer *ret_instances,
+                        bool *ret_single);
+/* One name each, without terminator. */
+PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, struct buffer *ret);
+PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
+                                  struct buffer *ret);
+
+/* ---- lookup.c ---- */
+/* PDH_STRING_NOT_FOUND */
+PDH_STATUS lookup_name(const char *machine, DWORD index, struct buffer *ret);
+PDH_STATUS lookup_index(const char *machine, const char *name, DWORD *ret);
+
+/* ---- query.c: queries and their collection; foreign and closed handles are refused ---- */
+PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret);
+PDH_STATUS query_close(PDH_HQUERY query);
+bool query_is_real_time(PDH_HQUERY query);
+PDH_STATUS query_time_range(PDH_HQUERY query, const PDH_TIME_INFO *range);
+/* *ret_time, which may be NULL: the sample's local time. */
+PDH_STATUS query_collect(PDH_HQUERY query, LONGLONG *ret_time);
+
+/* ---- thread.c ---- */
+PDH_STATUS query_collect_each(PDH_HQUERY query, DWORD seconds, HANDLE event);
+
+/* ---- counter.c ---- */
+PDH_STATUS counter_add(PDH_HQUERY query, const char *path, bool english, DWORD_PTR user,
+                       PDH_HCOUNTER *ret);
+PDH_STATUS counter_remove(PDH_HCOUNTER counter);
+/* `ret` is a PDH_COUNTER_INFO_A, or _W if `wide`; *size in bytes. */
+PDH_STATUS counter_info(PDH_HCOUNTER counter, bool explain, bool wide, DWORD *size, void *ret);
+PDH_STATUS counter_scale(PDH_HCOUNTER counter, LONG factor);
+PDH_STATUS counter_time_base(PDH_HCOUNTER counter, LONGLONG *ret);
+
+/* ---- value.c ---- */
+PDH_STATUS counter_raw(PDH_HCOUNTER counter, DWORD *type, PDH_RAW_COUNTER *ret);
+PDH_STATUS counter_value(PDH_HCOUNTER counter, DWORD format, DWORD *type,
+                         PDH_FMT_COUNTERVALUE *ret);
+PDH_STATUS counter_calculate(PDH_HCOUNTER counter, DWORD format, const PDH_RAW_COUNTER *newest,
+                             const PDH_RAW_COUNTER *before, PDH_FMT_COUNTERVALUE *ret);
+
+/* ---- array.c: `items` are the public structures, their names in UTF-8 or, if `wide`, UTF-16
+ * ---- */
+PDH_STATUS counter_raw_array(PDH_HCOUNTER counter, bool wide, DWORD *size, DWORD *count,
+                             void *items);
+PDH_STATUS counter_value_array(PDH_HCOUNTER counter, DWORD format, bool wide, DWORD *size,
+                               DWORD *count, void *items);
+
+/* ---- statistics.c ---- */
+PDH_STATUS counter_statistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
+                              const PDH_RAW_COUNTER *samples, PDH_STATISTICS *ret);
+
+/* ---- capture.c: logs ---- */
+struct capture_wish {
+    const char *file, *caption;
+    DWORD access, max_size;
+    PDH_HQUERY query;
+};
+PDH_STATUS capture_open(const struct capture_wish *wish, DWORD *type, PDH_HLOG *ret);
+PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret); /* a multi-string */
+PDH_STATUS capture_update(PDH_HLOG log, const char *user_string);
+PDH_STATUS capture_close(PDH_HLOG log, DWORD flags);
+PDH_STATUS capture_catalog(PDH_HLOG log);
+PDH_STATUS capture_size(PDH_HLOG log, LONGLONG *ret);
+PDH_STATUS capture_record(PDH_HLOG log, FILETIME time, PDH_RAW_LOG_RECORD *ret, DWORD *size);
+PDH_STATUS capture_time_range(struct pdh_from from, PDH_TIME_INFO *ret);
+PDH_STATUS capture_set_default(DWORD source);
 
 #endif

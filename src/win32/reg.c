@@ -4,42 +4,9 @@
  * same operation of registry/registry.h.
  */
 #include "registry/registry.h"
+#include "win32/text.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* A name in UTF-8; usual ones need no allocation, so that a steady query makes none. */
-struct name {
-    const char *text; /* NULL for NULL */
-    char *large;
-    char small[600];
-};
-
-static void name_done(struct name *name)
-{
-    free(name->large);
-}
-#define NAME_AUTO __attribute__((cleanup(name_done))) struct name
-
-static LSTATUS narrow(LPCWSTR wide, struct name *ret)
-{
-    ret->text = NULL;
-    ret->large = NULL;
-    if (!wide)
-        return ERROR_SUCCESS;
-    size_t count = utf16_length(wide);
-    char *room = ret->small;
-    size_t need = utf16_to_8(wide, count, room, sizeof ret->small - 1);
-    if (need >= sizeof ret->small) {
-        room = ret->large = malloc(need + 1);
-        if (!room)
-            return ERROR_NOT_ENOUGH_MEMORY;
-        utf16_to_8(wide, count, room, need);
-    }
-    room[need] = 0;
-    ret->text = room;
-    return ERROR_SUCCESS;
-}
 
 /* ---- opening and making ---- */
 

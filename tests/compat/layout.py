@@ -47,7 +47,7 @@ def fields(root):
     for _, text in headers(root):
         for body, name in re.findall(r'^typedef (?:struct|union) _\w+ \{(.*?)^\} (\w+)', text,
                                      flags=re.S | re.M):
-            for field in re.findall(r'(\w+)(?:\[\d+\])?;', body):
+            for field in re.findall(r'([A-Za-z_]\w*)(?:\[\d+\])?;', body):
                 if field != 'u':
                     yield name, field
 
@@ -101,7 +101,7 @@ def main():
         print(f'{compiler} is not installed: nothing compared')
         sys.exit(77)
     command = [compiler, '-std=c11', '-O1', '-Wall', '-Wextra', '-Werror', *flags]
-    command += ['-pedantic-errors'] if whose == 'ours' else ['-D_WIN32_WINNT=0x0600']
+    command += ['-pedantic-errors'] if whose == 'ours' else ['-D_WIN32_WINNT=0x0601']
     if whose == 'ours':
         command.append('-I' + os.path.join(root, 'include', 'openperflib'))
     with tempfile.TemporaryDirectory() as folder:

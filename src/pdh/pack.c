@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A structure and the texts that it points to in one piece of the caller's memory. What does not
+ * fit is counted all the same, so that one pass tells both: whether it fits, and what is needed.
+ */
+#include "pdh/pdh.h"
+
+#include <string.h>
+
+void pack_begin(struct pack *pack, void *memory, size_t room, size_t fixed, bool wide)
+{
+    *pack = (struct pack){.memory = memory, .room = room, .used = fixed, .wide = wide};
+}
+
+void *pack_text(struct pack *pack, const char *text)
+{
+    if (!text)
+        return NULL;
+    size_t bytes = strlen(text) + 1, at = pack->used;
+    if (!pack->wide) {
+        pack->used += bytes;
+        return pack->used <= pack->room ? memcpy(pack->memory + at, text, bytes) : NULL;
+    }
+    at += at % sizeof(uint16_t);
+    uint16_t *out = (uint16_t *)(pack->memory + at);
+    size_t left = at < pack->room ? (pack->room - at) / sizeof *out : 0;
+    size_t units = utf8_to_16(text, bytes, out, left);
+    pack->used = at + units * sizeof *out;
+    return units <= left ? out : NULL;
+}
+
+PDH_STATUS pack_end(const struct pack *pack, DWORD *size)
+{
+    *size = (DWORD)pack->used;
+    return pack->used <= pack->room ? 0 : (PDH_STATUS)PDH_MORE_DATA;
+}

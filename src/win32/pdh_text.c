@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists and names of pdh.h into the caller's room, by the length rules that all functions share. */
+#include "win32/pdh_text.h"
+
+#include <string.h>
+
+bool out_valid(struct text_out out)
+{
+    return out.length && (out.text || *out.length == 0);
+}
+
+/* `bytes` of UTF-8 with all their zeros. */
+static PDH_STATUS give(const char *text, size_t bytes, struct text_out out)
+{
+    size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;
+    DWORD room = *out.length;
+    *out.length = (DWORD)needed;
+    if (needed > room)
+        return (PDH_STATUS)PDH_MORE_DATA;
+    if (out.wide)
+        utf8_to_16(text, bytes, out.text, needed);
+    else
+        memcpy(out.text, text, bytes);
+    return 0;
+}
+
+PDH_STATUS give_list(const struct buffer *list, struct text_out out)
+{
+    if (list->failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return list->len ? give(list->data, list->len + 1, out) : give("\0", 2, out);
+}
+
+PDH_STATUS give_text(const struct buffer *text, struct text_out out)
+{
+    if (text->failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return give(text->len ? text->data : "", text->len + 1, out);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to win32: how the functions of pdh.h give lists and names, A and W alike. (F.1) */
+#ifndef OPL_WIN32_PDH_TEXT_H
+#define OPL_WIN32_PDH_TEXT_H
+
+#include "pdh/pdh.h"
+#include "win32/text.h"
+
+/* A caller's room for text; *length in characters of the form. */
+struct text_out {
+    void *text;
+    LPDWORD length;
+    bool wide;
+};
+#define OUT_A(text, length) ((struct text_out){text, length, false})
+#define OUT_W(text, length) ((struct text_out){text, length, true})
+/* Is there a length, and memory if the length says so? */
+bool out_valid(struct text_out out);
+/* A multi-string; one of nothing has two zeros. PDH_MORE_DATA and the length needed. */
+PDH_STATUS give_list(const struct buffer *list, struct text_out out);
+PDH_STATUS give_text(const struct buffer *text, struct text_out out);
+
+#define FROM_NAME(source) ((struct pdh_from){.file = (source)})
+#define FROM_LOG(source) ((struct pdh_from){.log = (source)})
+
+/* Declares `name`, whose .text is `wide` in UTF-8. */
+#define NARROW(name, wide)                                                                         \
+    NAME_AUTO name;                                                                                \
+    if (narrow(wide, &(name)))                                                                     \
+    return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of W functions become UTF-8. */
+#include "win32/text.h"
+
+#include <stdlib.h>
+
+void name_done(struct name *name)
+{
+    free(name->large);
+}
+
+LSTATUS narrow(LPCWSTR wide, struct name *ret)
+{
+    ret->text = NULL;
+    ret->large = NULL;
+    if (!wide)
+        return ERROR_SUCCESS;
+    size_t count = utf16_length(wide);
+    char *room = ret->small;
+    size_t need = utf16_to_8(wide, count, room, sizeof ret->small - 1);
+    if (need >= sizeof ret->small) {
+        room = ret->large = malloc(need + 1);
+        if (!room)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        utf16_to_8(wide, count, room, need);
+    }
+    room[need] = 0;
+    ret->text = room;
+    return ERROR_SUCCESS;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to win32: text on its way between a caller, in UTF-8 or UTF-16, and the rooms behind. */
+#ifndef OPL_WIN32_TEXT_H
+#define OPL_WIN32_TEXT_H
+
+#include "base/base.h"
+
+/* A caller's text in UTF-8; usual ones need no allocation, so that a steady query makes none. */
+struct name {
+    const char *text; /* NULL for NULL */
+    char *large;
+    char small[600];
+};
+LSTATUS narrow(LPCWSTR wide, struct name *ret);
+void name_done(struct name *name);
+#define NAME_AUTO __attribute__((cleanup(name_done))) struct name
+
+#endif
