@@ -173,13 +173,20 @@ void quarantine_delay(struct service *service)
 }
 
 /* Without the right to write, the values stay, and every process tries the provider itself. */
-static void clear_values(const struct service *service, bool all)
+static void delete_value(const struct service *service, const char *value)
 {
-    static const char *const values[] = {"Error Count", "Disable Performance Counters",
-                                         "Quarantine"};
     FREE_AUTO char *path = service_path(service);
-    for (size_t i = 0; path && i < (all ? COUNT(values) : 1); i++)
-        registry_delete_value(LAYER_MACHINE, path, values[i]);
+    if (path)
+        registry_delete_value(LAYER_MACHINE, path, value);
+}
+
+static void end_probation(struct service *service)
+{
+    trace("host", "%s: its quarantine is over", service->name);
+    delete_value(service, "Error Count");
+    delete_value(service, "Disable Performance Counters");
+    delete_value(service, "Quarantine");
+    service->code->patience = (struct patience){.cleared = true};
 }
 
 void quarantine_success(struct service *service)
@@ -187,13 +194,16 @@ void quarantine_success(struct service *service)
     struct patience *patience = &service->code->patience;
     bool forgotten =
         patience->failures && quarantine_clock.ticks() - patience->last_failure >= forgotten_after;
-    if (service->on_probation && !patience->cleared) {
-        trace("host", "%s: its quarantine is over", service->name);
-        clear_values(service, true);
-        *patience = (struct patience){.cleared = true};
-    } else if (forgotten) {
-        clear_values(service, false);
+    if (service->on_probation && !patience->cleared)
+        end_probation(service);
+    if (forgotten) {
+        delete_value(service, "Error Count");
         *patience = (struct patience){.cleared = patience->cleared};
+    }
+    /* enabled by hand; if it is disabled by hand one day, that must not look like a quarantine */
+    if (service->quarantine && !service->disable_flags && !patience->cleared) {
+        delete_value(service, "Quarantine");
+        patience->cleared = true;
     }
 }
 

@@ -187,6 +187,27 @@ static void who_is_late_is_not_waited_for_again(void **state)
     assert_string_equal(answered(), "33332 22222");
 }
 
+/* Ten times its deadline, at least 10 s. */
+static void who_stays_silent_is_ended(void **state)
+{
+    INSTALL("Silent", "22222\0gate");
+    set_dword("Silent", "Collect Timeout", 100);
+    close_gate();
+    long long start = now_ms();
+    while (!strstr(read_all(events), "was ended") && now_ms() - start < 30000) {
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        usleep(200 * 1000);
+    }
+    assert_in_range(now_ms() - start, 10000, 12000);
+    assert_int_equal(count_events(1015), 2);
+    assert_int_equal(count_notes("collect"), 1);
+    open_gate();
+    usleep(1100 * 1000); /* patience, as after a crash */
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(count_notes("close"), 0);
+}
+
 static void costly_may_take_longer(void **state)
 {
     INSTALL("Late", "22222\0sleep 1300");
@@ -608,6 +629,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest alone[] = {CASE(no_helper_means_nothing_of_it_runs)};
     if (argc > 1 && !strcmp(argv[1], "no-helper"))
         return cmocka_run_group_tests(alone, enter_without_helper, leave);
+    const struct CMUnitTest slow[] = {CASE(who_stays_silent_is_ended)};
+    if (argc > 1 && !strcmp(argv[1], "slow"))
+        return cmocka_run_group_tests(slow, enter, leave);
     const struct CMUnitTest tests[] = {
         CASE(all_are_asked_at_once_and_joined_in_order),
         CASE(who_is_late_is_not_waited_for_again),

@@ -178,6 +178,22 @@ static void c46_deleting_the_value_enables_and_forgives(void **state)
     assert_false(disabled_in_registry());
 }
 
+/* Disabled by hand after that, it stays so: nothing of the old quarantine is left. */
+static void enabled_by_hand_and_answering_it_has_no_past(void **state)
+{
+    it_fails(5);
+    assert_int_equal(
+        registry_delete_value(LAYER_MACHINE, PERFORMANCE, "Disable Performance Counters"), 0);
+    struct service *service = myperf();
+    assert_string_not_equal(quarantine_text(), "");
+    assert_false(quarantine_waits(service));
+    quarantine_success(service);
+    assert_string_equal(quarantine_text(), "");
+    set_dword(PERFORMANCE, "Disable Performance Counters", 1);
+    now = MINUTES(60 * 24);
+    assert_true(myperf()->disabled);
+}
+
 static void ten_good_minutes_are_forgiveness(void **state)
 {
     it_fails(4);
@@ -251,6 +267,7 @@ int main(void)
         CASE(it_never_lasts_longer_than_a_day),
         CASE(what_is_disabled_by_hand_stays_so),
         CASE(c46_deleting_the_value_enables_and_forgives),
+        CASE(enabled_by_hand_and_answering_it_has_no_past),
         CASE(ten_good_minutes_are_forgiveness),
         CASE(the_end_of_the_session_too),
         CASE(who_is_late_once_is_asked_again),

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The judge alone: answers made by hand, what is kept, what is said, and that nobody who goes on
+ * writing after his answer can alter what was judged. (D.4, D.5)
+ */
+#include "host.h"
+
+enum { ROOM = 4096 };
+static unsigned char theirs[ROOM], ours[ROOM];
+static struct service *service;
+static struct piece piece;
+
+static int set_up(void **state)
+{
+    set_up_myperf(state);
+    service = myperf();
+    piece = (struct piece){.data = ours, .room = sizeof ours, .size = 1, .objects = 1};
+    memset(ours, 0xee, sizeof ours);
+    return 0;
+}
+
+static void copy(void *self, void *to, size_t size)
+{
+    memcpy(to, theirs, size);
+}
+
+/* One good object of one counter and one instance. */
+static struct answer good(void)
+{
+    static const opl_build_counter counter = {
+        .name_index = 22224, .help_index = 22225, .type = PERF_COUNTER_RAWCOUNT};
+    static const opl_build_object_info object = {.name_index = 22222, .help_index = 22223};
+    void *end = theirs;
+    DWORD bytes = ROOM, objects;
+    opl_build build;
+    opl_build_init(&build, theirs, ROOM);
+    opl_build_object(&build, &object, &counter, 1);
+    opl_build_instance(&build, "one");
+    opl_build_dword(&build, 0, 42);
+    assert_int_equal(opl_build_collect(&build, &end, &bytes, &objects), 0);
+    return (struct answer){.bytes = bytes,
+                           .objects = objects,
+                           .end = (unsigned char *)end - theirs,
+                           .room = ROOM,
+                           .guards_intact = true,
+                           .copy = copy};
+}
+
+/* The log's last line has this event and these words. */
+static void expect_event(unsigned id, const char *words)
+{
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "\tPerflib\t%u\t", id);
+    if (!strstr(events(), wanted) || !strstr(events(), words))
+        fail_msg("wanted %u with \"%s\", there is:\n%s", id, words, events());
+    forget_events();
+}
+
+static void expect_kept(const struct answer *answer)
+{
+    assert_int_equal(judge(service, &roster->settings, answer, &piece), ERROR_SUCCESS);
+    assert_int_equal(piece.size, answer->end);
+    assert_int_equal(piece.objects, answer->objects);
+}
+
+static void expect_dropped(const struct answer *answer)
+{
+    assert_int_equal(judge(service, &roster->settings, answer, &piece), ERROR_SUCCESS);
+    assert_int_equal(piece.size, 0);
+    assert_int_equal(piece.objects, 0);
+}
+
+static void a_good_answer_is_copied(void **state)
+{
+    struct answer answer = good();
+    expect_kept(&answer);
+    assert_memory_equal(ours, theirs, (size_t)answer.end);
+    assert_int_equal(ours[answer.end], 0xee);
+    assert_string_equal(events(), "");
+}
+
+static void nothing_is_an_answer(void **state)
+{
+    struct answer answer = {.room = ROOM, .guards_intact = true, .copy = copy};
+    expect_kept(&answer);
+    assert_string_equal(events(), "");
+}
+
+static void c124_length_and_pointer(void **state)
+{
+    struct answer answer = good();
+    DWORD right = answer.bytes;
+    char words[80];
+    answer.bytes += 8;
+    expect_kept(&answer);
+    snprintf(words, sizeof words, "%u bytes by its length, %u by its pointer", right + 8, right);
+    expect_event(2000, words);
+    expect_kept(&answer); /* said once in a session */
+    assert_string_equal(events(), "");
+    host_close();
+    answer.end += 8; /* now the pointer is wrong too */
+    expect_dropped(&answer);
+    host_close();
+    answer.bytes = right;
+    expect_dropped(&answer);
+    expect_event(2000, "dropped");
+}
+
+static void c124_nothing_written_disables(void **state)
+{
+    struct answer answer = {.bytes = ROOM, .room = ROOM, .guards_intact = true, .copy = copy};
+    expect_dropped(&answer);
+    assert_true(event_seen(2000));
+    assert_true(event_seen(1017));
+    assert_int_equal(number_of("Disable Performance Counters"), 1);
+    assert_int_equal(number_of("Quarantine"), -1);
+}
+
+static void c125_pointers_outside(void **state)
+{
+    const struct {
+        int64_t end;
+        unsigned event;
+        const char *words;
+    } rows[] = {
+        {ROOM + 1,               1001, "wrote 1 bytes more"                },
+        {ROOM + GUARD_BYTES,     1001, "wrote 1024 bytes more"             },
+        {ROOM + GUARD_BYTES + 1, 1013, "pointer 1025 bytes beyond"         },
+        {-8,                     1013, "pointer 8 bytes beyond"            },
+        {INT64_MIN,              1013, "pointer 9223372036854775808 bytes "},
+        {INT64_MAX,              1013, "bytes beyond"                      },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct answer answer = good();
+        answer.end = rows[i].end;
+        answer.bytes = (uint32_t)rows[i].end;
+        host_close();
+        expect_dropped(&answer);
+        expect_event(rows[i].event, rows[i].words);
+    }
+    assert_int_equal(ours[0], 0xee); /* nothing was copied */
+}
+
+static void c126_guards(void **state)
+{
+    struct answer answer = good();
+    answer.guards_intact = false;
+    expect_dropped(&answer);
+    expect_event(1002, "outside its buffer");
+    assert_int_equal(number_of("Error Count"), 1);
+    host_close();
+    answer.status = ERROR_MORE_DATA;
+    expect_dropped(&answer);
+    expect_event(1002, "outside its buffer");
+}
+
+/* A pointer outside is what happened, the guard only its trace. */
+static void c129_the_first_failing_test_decides(void **state)
+{
+    struct answer answer = good();
+    answer.end = ROOM + 8;
+    answer.guards_intact = false;
+    expect_dropped(&answer);
+    assert_false(event_seen(1002));
+    expect_event(1001, "8 bytes");
+}
+
+static void c127_c128_contents(void **state)
+{
+    struct answer answer = good();
+    answer.objects = 3;
+    expect_dropped(&answer);
+    expect_event(1003, "the 3 objects");
+    answer = good();
+    theirs[4] += 8; /* DefinitionLength */
+    expect_dropped(&answer);
+    expect_event(1019, "object number 0");
+    answer = good();
+    theirs[sizeof(PERF_OBJECT_TYPE) + sizeof(PERF_COUNTER_DEFINITION)] += 8;
+    expect_dropped(&answer);
+    expect_event(1004, "object number 0");
+    assert_int_equal(number_of("Error Count"), -1);
+}
+
+static void c43_lengths_of_4_and_8(void **state)
+{
+    struct answer answer = good();
+    answer.end += 2;
+    answer.bytes += 2;
+    expect_dropped(&answer);
+    expect_event(1016, "dropped");
+    set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NO_ALIGNMENT);
+    service = myperf();
+    answer = good();
+    uint32_t length = answer.bytes - 4; /* an object whose last 4 bytes are cut */
+    memcpy(theirs, &length, sizeof length);
+    uint32_t block = 8 + 4;
+    memcpy(theirs + length - block, &block, sizeof block);
+    answer.end = answer.bytes = length;
+    host_close();
+    judge(service, &roster->settings, &answer, &piece);
+    assert_false(event_seen(1016));
+}
+
+static void c118_error_codes_are_said_each_time_and_disable_nobody(void **state)
+{
+    struct answer answer = good();
+    answer.status = ERROR_GEN_FAILURE;
+    for (int i = 0; i < 3; i++) {
+        expect_dropped(&answer);
+        expect_event(1014, "31");
+    }
+    assert_int_equal(number_of("Error Count"), -1);
+    assert_int_equal(number_of("Disable Performance Counters"), -1);
+    assert_false(quarantine_waits(service));
+}
+
+static void c118_more_data_until_there_is_no_more(void **state)
+{
+    struct answer answer = {
+        .status = ERROR_MORE_DATA, .room = LARGEST_ANSWER - 1, .guards_intact = true};
+    assert_int_equal(judge(service, &roster->settings, &answer, &piece), ERROR_MORE_DATA);
+    assert_string_equal(events(), "");
+    answer.room = LARGEST_ANSWER;
+    expect_dropped(&answer);
+    expect_event(1020, "67108864");
+}
+
+/* It was offered more than is left now: the others have grown. */
+static void what_does_not_fit_any_more_is_more_data(void **state)
+{
+    struct answer answer = good();
+    piece.room = (size_t)answer.end - 8;
+    assert_int_equal(judge(service, &roster->settings, &answer, &piece), ERROR_MORE_DATA);
+    assert_int_equal(piece.size, 0);
+    assert_int_equal(ours[0], 0xee);
+}
+
+static void copy_and_change(void *self, void *to, size_t size)
+{
+    copy(self, to, size);
+    memset(theirs, 0xff, sizeof theirs);
+}
+
+static void what_was_judged_is_what_is_kept(void **state)
+{
+    struct answer answer = good();
+    unsigned char before[ROOM];
+    memcpy(before, theirs, sizeof before);
+    answer.copy = copy_and_change;
+    expect_kept(&answer);
+    assert_memory_equal(ours, before, (size_t)answer.end);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_myperf)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_good_answer_is_copied),
+        CASE(nothing_is_an_answer),
+        CASE(c124_length_and_pointer),
+        CASE(c124_nothing_written_disables),
+        CASE(c125_pointers_outside),
+        CASE(c126_guards),
+        CASE(c129_the_first_failing_test_decides),
+        CASE(c127_c128_contents),
+        CASE(c43_lengths_of_4_and_8),
+        CASE(c118_error_codes_are_said_each_time_and_disable_nobody),
+        CASE(c118_more_data_until_there_is_no_more),
+        CASE(what_does_not_fit_any_more_is_more_data),
+        CASE(what_was_judged_is_what_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
