@@ -262,7 +262,7 @@ OPL_BEGIN_DECLS
 /* Opens the tables, which must outlive the provider: reads every file once, drops the rows that
  * this machine does not offer, lays out the rest. `first_counter` and `first_help` are added to
  * every index: 0 for the numbers of NT's own objects, the values of the registration for everybody
- * else. ERROR_INVALID_PARAMETER: a row is wrong (OPENPERFLIB_TRACE=1 says which);
+ * else. ERROR_INVALID_PARAMETER: a row is wrong, event 4004 says which and why;
  * ERROR_NOT_ENOUGH_MEMORY. */
 DWORD opl_provider_open(const opl_object *const *objects, size_t count, DWORD first_counter,
                         DWORD first_help, opl_provider **ret);

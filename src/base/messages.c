@@ -119,6 +119,9 @@ const struct event_message event_messages[] = {
     {"Perflib", 4003, EVENT_WARNING, "Path Line Reason Entry",
      "line {Line} of {Path}: {Reason}: {Entry}",
      "correct the line, the others are in use; see docs/registry.md"},
+    {"Perflib", 4004, EVENT_ERROR, "Object Counter Reason",
+     "the table of the object {Object} cannot be used, because of {Counter}: {Reason}",
+     "correct the row and build the provider anew; see openperflib-object(3)"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",
      "the counters of {Service} were loaded: names {FirstCounter} to {LastCounter}, explanations {FirstHelp} to {LastHelp}",

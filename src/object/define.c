@@ -14,14 +14,23 @@ static size_t rows_with_bases(const opl_object *is)
     return count;
 }
 
+static LSTATUS refuse(const opl_object *object, const char *counter, const char *why)
+{
+    event_log("Perflib", 4004, NULL,
+              EVENT_FIELDS(EVENT_TEXT("Object", object->name), EVENT_TEXT("Counter", counter),
+                           EVENT_TEXT("Reason", why)),
+              NULL);
+    return ERROR_INVALID_PARAMETER;
+}
+
 static LSTATUS object_add_row(struct object *object, opl_provider *provider,
                               const opl_counter *counter, bool is_base)
 {
-    LSTATUS status = row_init(&object->rows[object->row_count], provider, counter, is_base);
-    if (status)
-        trace("object", "%s: row %u \"%s\" is wrong: %s", object->is->name,
-              (unsigned)counter->index, counter->name, status_text(status));
-    else
+    struct row *row = &object->rows[object->row_count];
+    LSTATUS status = row_init(row, provider, counter, is_base);
+    if (status == ERROR_INVALID_PARAMETER)
+        return refuse(object->is, counter->name ? counter->name : "a row without name", row->why);
+    if (!status)
         object->row_count++;
     return status;
 }
@@ -33,9 +42,11 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     object->is = is;
     object->listing.provider = provider;
     object->listing.object = object;
-    if (count > OBJECT_MAX_ROWS ||
-        (is->instances && !is->lines.source && !is->list && !is->listed_with))
-        return ERROR_INVALID_PARAMETER;
+    if (count > OBJECT_MAX_ROWS)
+        return refuse(is, "all rows", "an object has at most 256, base counters included");
+    if (is->instances && !is->lines.source && !is->list && !is->listed_with)
+        return refuse(is, "its instances",
+                      "nobody lists them: lines, list or listed_with is missing");
     object->rows = calloc(count ? count : 1, sizeof *object->rows);
     if (!object->rows)
         return ERROR_NOT_ENOUGH_MEMORY;

@@ -114,6 +114,7 @@ struct row {
     bool text; /* its value is the address of UTF-8, 0 for none */
     opl_total total;
     bool seen;       /* could be read for some instance */
+    const char *why; /* what is wrong with it, if row_init says ERROR_INVALID_PARAMETER */
     bool complained; /* the trace knows that it could not be read for some instance */
 };
 enum row_result {

@@ -48,12 +48,18 @@ static uint64_t unit_number(int64_t number)
     return (uint64_t)number;
 }
 
+static LSTATUS wrong(struct row *row, const char *why)
+{
+    row->why = why;
+    return ERROR_INVALID_PARAMETER;
+}
+
 /* An unset unit, {0, 0}, is one. */
 static LSTATUS row_init_unit(struct row *row)
 {
     opl_unit unit = row->value->unit;
     if (unit.times < OPL_RUNTIME_HZ || unit.parts < OPL_RUNTIME_HZ || !unit.times != !unit.parts)
-        return ERROR_INVALID_PARAMETER;
+        return wrong(row, "its unit is no fraction");
     row->times = unit.times ? unit_number(unit.times) : 1;
     row->parts = unit.parts ? unit_number(unit.parts) : 1;
     if (row->times % row->parts == 0) {
@@ -67,8 +73,10 @@ static LSTATUS row_add_term(struct row *row, const char *word, size_t length, bo
 {
     bool optional = length > 1 && word[length - 1] == '?';
     struct key *key = source_add_key(row->source, word, length - optional);
-    if (!key || row->term_count == OBJECT_MAX_TERMS)
-        return key ? ERROR_INVALID_PARAMETER : ERROR_NOT_ENOUGH_MEMORY;
+    if (!key)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (row->term_count == OBJECT_MAX_TERMS)
+        return wrong(row, "it adds more than four keys");
     row->terms[row->term_count++] = (struct term){
         .key = (size_t)(key - row->source->keys), .minus = minus, .optional = optional};
     return ERROR_SUCCESS;
@@ -83,7 +91,7 @@ static LSTATUS row_init_keys(struct row *row)
     while ((word = text_word(&cursor, &length))) {
         if (!sign) {
             if (length != 1 || (*word != '+' && *word != '-'))
-                return ERROR_INVALID_PARAMETER;
+                return wrong(row, "between two keys there is + or -");
             minus = *word == '-';
             sign = true;
             continue;
@@ -93,14 +101,14 @@ static LSTATUS row_init_keys(struct row *row)
             return status;
         sign = false;
     }
-    return row->term_count && !sign ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+    return row->term_count && !sign ? ERROR_SUCCESS : wrong(row, "a key is missing");
 }
 
 static LSTATUS row_init_columns(struct row *row)
 {
     unsigned most = row->value->column > row->value->plus ? row->value->column : row->value->plus;
     if (!row->value->column || most > OBJECT_MAX_WORDS)
-        return ERROR_INVALID_PARAMETER;
+        return wrong(row, "words are counted from 1 to 64");
     source_ask_word(row->source, row->value->column);
     if (row->value->plus)
         source_ask_word(row->source, row->value->plus);
@@ -113,8 +121,10 @@ static LSTATUS row_init_memory(struct row *row)
     size_t size = row->value->size;
     if (row->text && !row->is_base && size > 0 && size <= OBJECT_MAX_TEXT)
         row->size = (DWORD)(size * 2);
-    else if (row->text || (size != 1 && size != 2 && size != 4 && size != 8))
-        return ERROR_INVALID_PARAMETER;
+    else if (row->text)
+        return wrong(row, "a text has at most 1024 bytes and no base");
+    else if (size != 1 && size != 2 && size != 4 && size != 8)
+        return wrong(row, "a variable or field has 1, 2, 4 or 8 bytes");
     return ERROR_SUCCESS;
 }
 
@@ -132,7 +142,9 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->seen = !row->value->source && !row->value->function && !row->value->size;
     LSTATUS status = row->value->size ? row_init_memory(row) : ERROR_SUCCESS;
     if (!status)
-        status = row->size ? row_init_unit(row) : ERROR_INVALID_PARAMETER;
+        status = row->size   ? row_init_unit(row)
+                 : row->text ? wrong(row, "a text needs OPL_VARIABLE or OPL_FIELD")
+                             : wrong(row, "no table can have this type");
     if (status || !row->value->source)
         return status;
     row->source = source_of(provider, row->value->source);

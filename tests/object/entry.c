@@ -245,29 +245,53 @@ static void an_empty_list_at_open_keeps_all_rows(void **state)
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + LEGS), 4);
 }
 
-static void wrong_rows_are_refused(void **state)
+static void wrong_tables_are_refused_with_a_reason(void **state)
 {
     static uint32_t number;
     static char letters[3];
-    static const opl_counter wrong[] = {
-        {2, 2, PERF_COUNTER_TEXT,     0, 100, {.size = 0},           .name = "no text", .help = "."},
-        {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_VARIABLE(letters), .name = "3 bytes",
-         .help = "."                                                                               },
-        {2,
-         2,    PERF_COUNTER_TEXT,
-         0,                              100,
-         {.variable = &number, .size = 1u << 20},
-         .name = "long",
-         .help = "."                                                                               },
+    static const opl_source file = {.path = "proc/stat"};
+    /* clang-format off */
+    static const struct {
+        const char *why;
+        opl_counter row;
+    } wrong[] = {
+        {"a text needs OPL_VARIABLE", {2, 2, PERF_COUNTER_TEXT, 0, 100, {.size = 0}, .name = "x", .help = "."}},
+        {"a text has at most 1024 bytes", {2, 2, PERF_COUNTER_TEXT, 0, 100, {.variable = &number, .size = 1u << 20}, .name = "x", .help = "."}},
+        {"1, 2, 4 or 8 bytes", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_VARIABLE(letters), .name = "x", .help = "."}},
+        {"no table can have this type", {2, 2, PERF_COUNTER_NODATA, 0, 100, OPL_VARIABLE(number), .name = "x", .help = "."}},
+        {"no fraction", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "cpu", {1, 0}), .name = "x", .help = "."}},
+        {"more than four keys", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a + b + c + d + e", OPL_ONE), .name = "x", .help = "."}},
+        {"+ or -", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a b", OPL_ONE), .name = "x", .help = "."}},
+        {"a key is missing", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a +", OPL_ONE), .name = "x", .help = "."}},
+        {"from 1 to 64", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_COLUMN(&file, 65, OPL_ONE), .name = "x", .help = "."}},
     };
+    /* clang-format on */
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         opl_provider *provider;
-        const opl_object object = {0, 0, "Wrong", ".", .counters = &wrong[i], .counter_count = 1};
+        const opl_object object = {
+            0, 0, "Wrong", ".", .counters = &wrong[i].row, .counter_count = 1};
         const opl_object *const list[] = {&object};
+        unload(NULL);
         assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider),
                          ERROR_INVALID_PARAMETER);
+        assert_non_null(strstr(events(), "\tPerflib\t4004\terror\t\t"
+                                         "the table of the object Wrong "
+                                         "cannot be used, because of x: "));
+        if (!strstr(events(), wrong[i].why))
+            fail_msg("\"%s\" is not in: %s", wrong[i].why, events());
     }
+}
+
+static void instances_that_nobody_lists_are_refused(void **state)
+{
+    (void)state;
+    opl_provider *provider;
+    const opl_object object = {0, 0, "Lost", ".", OPL_COUNTERS(animal_rows), .instances = true};
+    const opl_object *const list[] = {&object};
+    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider),
+                     ERROR_INVALID_PARAMETER);
+    assert_non_null(strstr(events(), "nobody lists them"));
 }
 
 /* ---- DllRegisterServer ---- */
@@ -331,7 +355,8 @@ int main(void)
         ZOO_TEST(texts_are_utf_16_with_an_end),
         ZOO_TEST(instances_are_things_of_the_provider),
         ZOO_TEST(an_empty_list_at_open_keeps_all_rows),
-        ZOO_TEST(wrong_rows_are_refused),
+        ZOO_TEST(wrong_tables_are_refused_with_a_reason),
+        ZOO_TEST(instances_that_nobody_lists_are_refused),
         ZOO_TEST(registering_writes_four_values_and_takes_them_back),
         ZOO_TEST(the_tables_say_who_they_are),
     };
