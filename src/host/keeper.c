@@ -327,7 +327,8 @@ static bool has_ended(pid_t pid)
     int stands_for_init = getpid() == 1;
     if (!stands_for_init)
         prctl(PR_GET_CHILD_SUBREAPER, &stands_for_init);
-    return kill(pid, 0) || (stands_for_init && waitpid(pid, NULL, WNOHANG) == pid);
+    return (kill(pid, 0) && errno == ESRCH) ||
+           (stands_for_init && waitpid(pid, NULL, WNOHANG) == pid);
 }
 
 bool helper_lost(const struct helper *helper, bool *ret_was_alive)

@@ -378,6 +378,12 @@ static void sees_what_was_written_outside(void **state)
         assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_LATE);
         isolate_end(isolated);
     }
+    struct isolate_request lie = request_of("good_open", "lie_collect", "good_close");
+    assert_int_equal(isolate_ask(isolated, &lie), 0);
+    for (int i = 0; i < 200 && isolate_busy(isolated); i++) /* nobody wakes us: it is a lie */
+        wait_for(50);
+    assert_int_equal(reply.end, ISOLATE_CRASHED);
+    assert_non_null(strstr(reply.text, "far outside its buffer"));
     for (int i = 0; i < 20; i++) {
         struct isolate_request request = request_of("good_open", "scribble_later_collect", NULL);
         if (!isolate_busy(isolated))

@@ -266,6 +266,16 @@ PROCEDURE scribble_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD ob
     return ERROR_SUCCESS;
 }
 
+/* Says in the keeper's name that it has died. */
+PROCEDURE lie_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    enum { ANSWER_OFFSET = 128, DIED = 2 };
+    char *channel = (char *)*data - (1 << 20) - 2 * 4096;
+    *(volatile int *)(void *)(channel + ANSWER_OFFSET) = DIED;
+    for (;;)
+        pause();
+}
+
 /* For ever, also while the client looks. */
 static void *scribble_on(void *memory)
 {
