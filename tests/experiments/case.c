@@ -49,13 +49,15 @@ static const char *library_path(const char *name)
     return path;
 }
 
-/* The head of a library for another kind of machine: i386. */
-static void write_class32(void)
+/* The head of a library for the other kind of machine: i386, or x86-64 where we are 32-bit. */
+static void write_other_class(void)
 {
-    static const unsigned char head[4096] = {0x7f, 'E',      'L',      'F',      1,        1,
-                                             1,    [16] = 3, [18] = 3, [20] = 1, [40] = 52};
+    enum { WIDE = sizeof(void *) == 4 };
+    static const unsigned char head[4096] = {
+        0x7f,     'E',      'L', 'F', WIDE ? 2 : 1, 1, 1, [16] = 3, [18] = WIDE ? 62 : 3,
+        [20] = 1, [40] = 52};
     char path[128];
-    snprintf(path, sizeof path, "%s/class32.so", lab_root);
+    snprintf(path, sizeof path, "%s/otherclass.so", lab_root);
     FILE *file = fopen(path, "w");
     if (!file || fwrite(head, sizeof head, 1, file) != 1 || fclose(file))
         abort();
@@ -66,7 +68,7 @@ static void write_files(void)
     char text[128], own[16];
     temp_write(lab_root, "text.so", "This is no library.\n");
     temp_write(lab_root, "empty.so", "");
-    write_class32();
+    write_other_class();
     snprintf(text, sizeof text, "%s/folder.so", lab_root);
     snprintf(own, sizeof own, "%d", getpid());
     temp_write(lab_root, "client", own);
