@@ -45,6 +45,14 @@ OPL_BEGIN_DECLS
 LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
                      bool (*each)(void *self, const opl_reg_entry *entry), void *self);
 
+/* Puts what the file says into the registry: HKEY_LOCAL_MACHINE's part in one durable step, then
+ * HKEY_CURRENT_USER's; each is there as a whole or not at all. Deleting what is absent succeeds.
+ * `say`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line, which costs
+ * only itself, and with the status that is returned for the entry that could not be written. */
+LSTATUS opl_reg_import(const void *bytes, size_t size, unsigned flags,
+                       void (*say)(void *self, const opl_reg_entry *entry, LSTATUS status),
+                       void *self);
+
 /* Writes the entry as lines of a version 5 file in UTF-8 with "\n" ends and a terminator.
  * *size in: room, out: bytes needed with the terminator; ERROR_MORE_DATA when the room is less,
  * ERROR_INVALID_PARAMETER for an entry that has no text form. */

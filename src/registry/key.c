@@ -120,7 +120,7 @@ static bool at_or_below(const char *path, const char *above)
 }
 
 /* `below`: the key itself lives on. */
-static void mark_deleted(const char *path, bool below)
+void key_mark_deleted(const char *path, bool below)
 {
     lock_take(&lock);
     for (struct open_key *key = open_keys; key; key = key->next)
@@ -265,7 +265,7 @@ LSTATUS key_delete(HKEY key, const char *sub)
     struct change change = {.kind = CHANGE_DELETE_KEY, .path = path.data, .without_keys = true};
     status = store_write(layer_of_path(path.data), &change);
     if (!status)
-        mark_deleted(path.data, false);
+        key_mark_deleted(path.data, false);
     return status;
 }
 
@@ -281,7 +281,7 @@ static LSTATUS empty_key(HKEY key)
     struct change change = {.kind = CHANGE_EMPTY, .path = held.path, .must_exist = true};
     status = store_write(layer_of_path(held.path), &change);
     if (!status)
-        mark_deleted(held.path, true);
+        key_mark_deleted(held.path, true);
     return status;
 }
 
@@ -298,6 +298,6 @@ LSTATUS key_delete_tree(HKEY key, const char *sub)
     struct change change = {.kind = CHANGE_DELETE_KEY, .path = path.data};
     status = store_write(layer_of_path(path.data), &change);
     if (!status)
-        mark_deleted(path.data, false);
+        key_mark_deleted(path.data, false);
     return status;
 }

@@ -30,6 +30,8 @@ LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret);
 void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
 bool path_exists(const struct snapshot *snapshot, const char *path);
+/* The key is gone, or (`below`) those below it: old handles of this process say so. */
+void key_mark_deleted(const char *path, bool below);
 
 /* ---- value.c: a value, whoever answers for it ---- */
 struct found {

@@ -82,6 +82,10 @@ struct change {
     bool existed;      /* out: the key was there */
 };
 LSTATUS store_write(enum registry_layer layer, struct change *change);
+/* All of them in one durable step, or none. They are not compared with what is there: what is
+ * absent is deleted with success. *ret_failed: the one that was refused. */
+LSTATUS store_write_all(enum registry_layer layer, const struct change *changes, size_t count,
+                        size_t *ret_failed);
 /* The writers' lock: of this process, then of the layer's folder, which is made. */
 struct writers_lock {
     int folder, lock;

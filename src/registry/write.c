@@ -213,14 +213,15 @@ static LSTATUS check_change(enum registry_layer layer, struct change *change)
                                                                  : ERROR_SUCCESS;
 }
 
+static LSTATUS (*const kinds[])(struct writing *,
+                                const struct change *) = {[CHANGE_MAKE] = make_key,
+                                                          [CHANGE_SET] = set_value,
+                                                          [CHANGE_DELETE_VALUE] = delete_value,
+                                                          [CHANGE_DELETE_KEY] = delete_key,
+                                                          [CHANGE_EMPTY] = empty_key};
+
 static LSTATUS apply(struct writing *writing, struct change *change)
 {
-    static LSTATUS (*const kinds[])(struct writing *,
-                                    const struct change *) = {[CHANGE_MAKE] = make_key,
-                                                              [CHANGE_SET] = set_value,
-                                                              [CHANGE_DELETE_VALUE] = delete_value,
-                                                              [CHANGE_DELETE_KEY] = delete_key,
-                                                              [CHANGE_EMPTY] = empty_key};
     LSTATUS status = check_change(writing->layer, change);
     status = status ? status : load_manual(writing);
     status = status ? status : kinds[change->kind](writing, change);
@@ -242,5 +243,48 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
     buffer_done(&writing.remarks);
     if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
         return ERROR_SUCCESS; /* somebody was faster */
+    return status;
+}
+
+/* A key that is there need not be made, unless one of these changes deleted it. */
+static bool is_made(const struct snapshot *snapshot, const struct change *change, bool deleted,
+                    bool hidden)
+{
+    return change->kind == CHANGE_MAKE && (!deleted || hidden) &&
+           tree_find(snapshot->root, change->path);
+}
+
+static LSTATUS apply_all(struct writing *writing, const struct change *changes, size_t count,
+                         size_t *ret_failed)
+{
+    SNAPSHOT_AUTO *snapshot = NULL;
+    bool deleted = false;
+    LSTATUS status = store_refresh_all();
+    status = status ? status : store_hold(&snapshot);
+    status = status ? status : load_manual(writing);
+    for (size_t i = 0; !status && i < count; i++) {
+        const struct change *change = &changes[i];
+        bool hidden = store_above_hides(writing->layer, change->path, change->value);
+        if (is_made(snapshot, change, deleted, hidden))
+            continue;
+        deleted |= change->kind == CHANGE_DELETE_KEY || change->kind == CHANGE_EMPTY;
+        status = hidden ? ERROR_ACCESS_DENIED : kinds[change->kind](writing, change);
+        *ret_failed = status ? i : *ret_failed;
+    }
+    return status ? status : save_manual(writing);
+}
+
+LSTATUS store_write_all(enum registry_layer layer, const struct change *changes, size_t count,
+                        size_t *ret_failed)
+{
+    struct writing writing = {.layer = layer};
+    *ret_failed = 0;
+    LSTATUS status = writers_enter(layer, &writing.held);
+    if (status)
+        return status;
+    status = apply_all(&writing, changes, count, ret_failed);
+    writers_leave(&writing.held);
+    tree_free(writing.manual);
+    buffer_done(&writing.remarks);
     return status;
 }

@@ -339,9 +339,15 @@ static LSTATUS unregister_service(void)
     return edit_file(NULL);
 }
 
+static LSTATUS import_three(void)
+{
+    static const char text[] = HEADER "[" KEY "]\n\"i\"=\"1\"\n\"j\"=\"2\"\n[-" KEY "\\New]\n";
+    return opl_reg_import(text, sizeof text - 1, 0, NULL, NULL);
+}
+
 static LSTATUS (*const operations[])(void) = {
-    set_first,          set_second, register_service, set_again,     delete_one, register_again,
-    unregister_service, make_one,   delete_key,       hide_packaged, delete_all};
+    set_first,          set_second, register_service, set_again,    delete_one,    register_again,
+    unregister_service, make_one,   delete_key,       import_three, hide_packaged, delete_all};
 
 static const char packaged[] = HEADER "[" KEY "\\Packaged]\n\"p\"=\"1\"\n\"q\"=\"2\"\n";
 

@@ -162,52 +162,20 @@ LSTATUS reg_export(const struct reg *reg)
 
 struct import {
     const char *file;
-    struct named_key name; /* of the key that is open */
-    HKEY key;
-    LSTATUS status;
     unsigned damaged;
+    bool told; /* which key could not be written */
 };
 
-static void close_current(struct import *import)
-{
-    if (import->key)
-        RegCloseKey(import->key);
-    key_done(&import->name);
-    import->key = NULL;
-    import->name = (struct named_key){0};
-}
-
-static LSTATUS import_key(struct import *import, const opl_reg_entry *entry)
-{
-    close_current(import);
-    LSTATUS status = key_parse(entry->key, &import->name);
-    if (status || entry->kind == OPL_REG_KEY)
-        return status ? status
-                      : RegCreateKeyExA(import->name.root, import->name.path, 0, NULL, 0,
-                                        KEY_SET_VALUE, NULL, &import->key, NULL);
-    status = RegDeleteTreeA(import->name.root, import->name.path);
-    return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
-}
-
-static bool import_entry(void *self, const opl_reg_entry *entry)
+static void say_import(void *self, const opl_reg_entry *entry, LSTATUS status)
 {
     struct import *import = self;
-    LSTATUS status = ERROR_SUCCESS;
-    if (entry->kind == OPL_REG_KEY || entry->kind == OPL_REG_DELETE_KEY) {
-        status = import_key(import, entry);
-    } else if (entry->kind == OPL_REG_VALUE) {
-        status = RegSetValueExA(import->key, entry->name, 0, entry->type, entry->data,
-                                (DWORD)entry->size);
-    } else if (entry->kind == OPL_REG_DELETE_VALUE) {
-        status = RegDeleteValueA(import->key, entry->name);
-        status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
-    } else if (entry->kind == OPL_REG_DAMAGED) {
+    if (entry->kind == OPL_REG_DAMAGED) {
         import->damaged++;
         fprintf(stderr, "reg: %s:%u: %s: %s\n", import->file, entry->line, entry->why, entry->name);
+    } else {
+        import->told = true;
+        complain(entry->key, status);
     }
-    if (status)
-        import->status = complain(entry->key, status);
-    return !status;
 }
 
 static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
@@ -243,15 +211,13 @@ LSTATUS reg_import(const struct reg *reg)
         free(bytes);
         return status;
     }
-    status = opl_reg_read(bytes, size, OPL_REG_STRICT_HEADER | OPL_REG_ONE_ENCODING, import_entry,
-                          &import);
-    close_current(&import);
+    status = opl_reg_import(bytes, size, OPL_REG_STRICT_HEADER | OPL_REG_ONE_ENCODING, say_import,
+                            &import);
     free(bytes);
     if (status)
-        return complain(reg->file_name, status);
-    if (!import.status && import.damaged)
-        import.status = complain(reg->file_name, ERROR_INVALID_DATA);
-    if (!import.status)
-        puts("The operation completed successfully.");
-    return import.status;
+        return import.told ? status : complain(reg->file_name, status);
+    if (import.damaged)
+        return complain(reg->file_name, ERROR_INVALID_DATA);
+    puts("The operation completed successfully.");
+    return ERROR_SUCCESS;
 }
