@@ -217,6 +217,9 @@ const struct known_file *known_find(const struct known *known, enum registry_lay
 bool known_elsewhere(const struct known *known, const char *service, enum registry_layer layer,
                      const char *but);
 
+/* Does a file of a higher layer say anything of the service or of languages? */
+bool known_above(const struct known *known, const char *service, enum registry_layer layer);
+
 /* ---- view.c: one service and the languages, merged from the few files that say something ---- */
 enum { FIRST_COUNTER, LAST_COUNTER, FIRST_HELP, LAST_HELP, NUMBERS };
 extern const char *const number_names[NUMBERS];

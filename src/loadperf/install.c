@@ -320,19 +320,35 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-static LSTATUS install_plan(struct install *install, opl_load_result *ret)
+/* *ret_already: everybody sees it as loaded. */
+static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
-    struct layer_change *change = &install->change;
+    const struct known *known = &install->change.known;
     const char *service = install->plan.service;
     struct view all;
-    LSTATUS status = view_read(&change->known, service, LAYER_USER, NULL, &all);
+    LSTATUS status = view_read(known, service, install->change.load->layer, NULL, &install->view);
     if (status)
         return status;
-    bool already = view_is_loaded(&all) && all.exists;
-    status = view_read(&change->known, service, change->load->layer, NULL, &install->view);
-    if (!status && already)
+    if (!known_above(known, service, install->change.load->layer)) {
+        *ret_already = view_is_loaded(&install->view) && install->view.exists;
+        if (*ret_already)
+            report_already(install, &install->view, ret);
+        return ERROR_SUCCESS;
+    }
+    status = view_read(known, service, LAYER_USER, NULL, &all);
+    if (status)
+        return status;
+    *ret_already = view_is_loaded(&all) && all.exists;
+    if (*ret_already)
         report_already(install, &all, ret);
     view_done(&all);
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS install_plan(struct install *install, opl_load_result *ret)
+{
+    bool already = false;
+    LSTATUS status = look_at_registry(install, &already, ret);
     if (status || already)
         return status;
     set_record(install);

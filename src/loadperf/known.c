@@ -97,6 +97,17 @@ bool known_elsewhere(const struct known *known, const char *service, enum regist
     return false;
 }
 
+bool known_above(const struct known *known, const char *service, enum registry_layer layer)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        const struct range_row *row = &known->files[i].row;
+        if (row->file.layer > layer && (row->languages || scan_mentions(row->services, service) ||
+                                        scan_mentions(row->services, "")))
+            return true;
+    }
+    return false;
+}
+
 /* ---- looking at all files ---- */
 
 struct knowing {

@@ -74,7 +74,10 @@ static LSTATUS bury_rest(struct removal *removal)
     const struct buffer *own = removal->own_empty ? NULL : &removal->own_left;
     const char *manual = removal->manual_changed ? MANUAL_REG : NULL;
     const struct replaced replaced[] = {
-        {layer, change->file.data, own}, {layer, manual, &removal->manual_left}, {0}};
+        {layer, change->file.data, own},
+        {layer,  manual, &removal->manual_left},
+        {0}
+    };
     LSTATUS status = view_read(&change->known, removal->service, layer, replaced, &view);
     if (status)
         return status;

@@ -187,10 +187,56 @@ static bool meet_entry(void *self, const opl_reg_entry *entry)
     return !viewing->failed;
 }
 
+/* ---- the sections that matter: manual.reg may speak of a thousand other services ---- */
+
+/* The part of a key's path behind `count` backslashes, up to the next one or the bracket. */
+static struct span key_part(struct span line, unsigned count)
+{
+    const char *at = line.at, *end = line.at + line.count;
+    for (; count && at < end; at++)
+        count -= *at == '\\';
+    size_t length = 0;
+    while (at + length < end && at[length] != '\\' && at[length] != ']')
+        length++;
+    return (struct span){at, length};
+}
+
+/* [HKLM\SYSTEM\CurrentControlSet\Services\ANOTHER...] does not. */
+static bool section_matters(struct span line, const char *service)
+{
+    line = span_trim(line);
+    bool deletion = line.count > 1 && line.at[1] == '-';
+    return deletion || !span_is(key_part(line, 1), "SYSTEM") || span_is(key_part(line, 4), service);
+}
+
+/* Copies the lines up to the first key and those of sections that matter. */
+static bool add_sections(const struct buffer *text, const char *service, struct buffer *ret)
+{
+    const char *at = text->data, *end = text->data + text->len;
+    for (bool keep = true; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t count = (size_t)((stop ? stop + 1 : end) - at);
+        size_t blanks = strspn(at, " \t");
+        if (at[blanks] == '[')
+            keep = section_matters((struct span){at + blanks, count - blanks}, service);
+        if (keep && !buffer_add(ret, at, count))
+            return false;
+        at += count;
+    }
+    return true;
+}
+
 static LSTATUS meet_file(struct view *view, const char *service, const struct buffer *text)
 {
+    enum { FEW_BYTES = 4096 };
+    BUFFER_AUTO sections = {0};
     struct viewing viewing = {.view = view, .service = service};
-    LSTATUS status = opl_reg_read(text->data ? text->data : "", text->len, 0, meet_entry, &viewing);
+    bool reduced = text->len > FEW_BYTES && (unsigned char)text->data[0] < 0x80;
+    if (reduced && !add_sections(text, service, &sections))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    const struct buffer *given = reduced ? &sections : text;
+    LSTATUS status =
+        opl_reg_read(given->data ? given->data : "", given->len, 0, meet_entry, &viewing);
     return viewing.failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 

@@ -67,6 +67,32 @@ static void c62_a_record_by_hand_stays_by_hand(void **state)
     assert_text(PERFORMANCE_KEY, "Library", NULL);
 }
 
+/* A thousand services by hand: only the sections that matter are read, deletions are all. */
+static void a_record_among_many_is_found(void **state)
+{
+    BUFFER_AUTO text = {0};
+    put_ini(ini_head, ini_texts);
+    buffer_add_text(&text, HEADER);
+    for (int i = 0; i < 300; i++) {
+        buffer_printf(&text, "[%s\\Other%d\\Performance]\n\"Library\"=\"o\"\n", REGISTRY_SERVICES,
+                      i);
+        if (i == 150)
+            buffer_printf(&text,
+                          "  [HKLM\\system\\CurrentControlSet\\Services\\MYPERF\\Performance]\n"
+                          "\"Library\"=\"m\"\n\"Last Counter\"=dword:00000bb8\n");
+    }
+    put("machine/registry.d/manual.reg", text.data);
+    assert_int_equal(load("my.ini"), ERROR_SUCCESS);
+    assert_loaded("MyPerf", 1848,
+                  1852); /* in manual.reg, whose old number would hide the new one */
+    assert_file_has("machine/registry.d/manual.reg", "\"Last Counter\"=dword:0000073c");
+    assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
+    assert_text(PERFORMANCE_KEY, "Library", "m");
+    buffer_printf(&text, "[-%s\\MyPerf]\n", REGISTRY_SERVICES);
+    put("machine/registry.d/manual.reg", text.data);
+    assert_int_equal(load("my.ini"), ERROR_FILE_NOT_FOUND);
+}
+
 /* Somebody deleted the whole service, as setup programs do, and registers it again. */
 static void a_deleted_service_can_come_again(void **state)
 {
@@ -536,6 +562,7 @@ int main(void)
         LOAD_TEST(c103_loading_twice_changes_nothing),
         LOAD_TEST(a_missing_service_is_error_2),
         LOAD_TEST(c62_a_record_by_hand_stays_by_hand),
+        LOAD_TEST(a_record_among_many_is_found),
         LOAD_TEST(a_deleted_service_can_come_again),
         LOAD_TEST(deleted_values_do_not_hide_the_new_ones),
         LOAD_TEST(c82_every_installed_language_has_every_index),
