@@ -510,6 +510,38 @@ static void late_in_this_process_is_said_and_kept(void **state)
     assert_int_equal(count_events(1015), 1);
 }
 
+/* OpenProcedureWaitTime only reports; wherever it runs. */
+static void a_slow_open_is_said(void **state)
+{
+    INSTALL("First", "22222\0open 120");
+    for (DWORD isolation = 0; isolation <= 1; isolation++) {
+        set_dword("First", "Isolation", isolation);
+        set_switch("OpenProcedureWaitTime", 5000);
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        assert_int_equal(count_events(2002), isolation);
+        set_switch("OpenProcedureWaitTime", 50);
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "22222");
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        assert_int_equal(count_events(2002), isolation + 1);
+    }
+}
+
+static void an_open_that_is_late_is_awaited_once(void **state)
+{
+    INSTALL("First", "22222\0open 700");
+    set_dword("First", "Open Timeout", 250);
+    assert_in_range(ask_in_time("22222"), 250, 250 + MUCH_LESS);
+    assert_string_equal(answered(), "");
+    assert_in_range(ask_in_time("22222"), 0, MUCH_LESS);
+    assert_int_equal(count_events(2002), 1);
+    usleep(700 * 1000);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(count_notes("open"), 1);
+}
+
 static void event_log_level_says_which_events(void **state)
 {
     INSTALL("First", "22222\0sleep 20");
@@ -572,7 +604,8 @@ static int set_up(void **state)
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services");
     if (!RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFLIB, 0, KEY_ALL_ACCESS, &key)) {
         static const char *const names[] = {"ExtCounterTestLevel", "Configuration Flags",
-                                            "EventLogLevel", "Error Count Limit"};
+                                            "EventLogLevel", "Error Count Limit",
+                                            "OpenProcedureWaitTime"};
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             RegDeleteValueA(key, names[i]);
         RegCloseKey(key);
@@ -649,6 +682,8 @@ int main(int argc, char **argv)
         CASE(a_resident_library_stays),
         CASE(a_library_that_was_replaced_runs_in_a_helper),
         CASE(late_in_this_process_is_said_and_kept),
+        CASE(a_slow_open_is_said),
+        CASE(an_open_that_is_late_is_awaited_once),
         CASE(event_log_level_says_which_events),
         CASE(level_4_is_the_callers_own_buffer),
         CASE(c31_c111_job_object_details_bring_job_objects),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
- * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "big N" writes
- * N bytes, "crash". Notes go to STRANGER_NOTES, also when two threads are inside at once.
+ * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
+ * "big N" writes N bytes, "crash". Notes go to STRANGER_NOTES, also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -25,7 +25,7 @@ EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 
 enum { MOST_INSTANCES = 4096 };
 static struct {
-    unsigned object, sleep_ms, big;
+    unsigned object, sleep_ms, open_ms, big;
     bool gate, crash;
 } mode;
 static atomic_int inside;
@@ -51,6 +51,7 @@ static void take_word(const char *word)
 {
     sscanf(word, "%u", &mode.object);
     sscanf(word, "sleep %u", &mode.sleep_ms);
+    sscanf(word, "open %u", &mode.open_ms);
     sscanf(word, "big %u", &mode.big);
     mode.gate |= !strcmp(word, "gate");
     mode.crash |= !strcmp(word, "crash");
@@ -68,6 +69,7 @@ DWORD stranger_open(LPWSTR names)
         take_word(word);
     }
     note("open");
+    usleep(mode.open_ms * 1000);
     return ERROR_SUCCESS;
 }
 
