@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What has a door already, but nobody behind it. */
-#include "pdh/source.h"
+#include "pdh/pdh.h"
 
 #define UNFINISHED(name, ...)                                                                      \
     PDH_STATUS name(__VA_ARGS__)                                                                   \
@@ -62,30 +62,6 @@ UNFINISHED(capture_size, PDH_HLOG log, LONGLONG *ret)
 UNFINISHED(capture_record, PDH_HLOG log, FILETIME time, PDH_RAW_LOG_RECORD *ret, DWORD *size)
 UNFINISHED(capture_time_range, struct pdh_from from, PDH_TIME_INFO *ret)
 UNFINISHED(capture_set_default, DWORD source)
-
-UNFINISHED(source_offers, struct pdh_from from, const char *machine, enum offer_age age,
-           struct offers *ret)
-UNFINISHED(source_offer, struct pdh_from from, const char *machine, const char *object,
-           bool english, enum offer_age age, struct offer **ret)
-UNFINISHED(source_machine, struct pdh_from from, const char *machine, struct buffer *ret)
-UNFINISHED(source_machines, struct pdh_from from, struct buffer *ret)
-UNFINISHED(source_title, const char *machine, uint32_t index, struct buffer *ret)
-UNFINISHED(source_index, const char *machine, const char *title, uint32_t *ret)
-UNFINISHED(source_explain, const char *machine, uint32_t help, struct buffer *ret)
-
-void offer_release(struct offer *offer)
-{
-}
-
-void offers_done(struct offers *offers)
-{
-}
-
-const struct offer_counter *offer_find_counter(const struct offer *offer, const char *name,
-                                               bool english)
-{
-    return NULL;
-}
 
 bool query_is_real_time(PDH_HQUERY query)
 {

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A machine is asked like anybody asks it: blocks and titles through its performance key. What was
+ * learned of it - titles, offers - is kept under its lock, which is never held while it is asked.
+ */
+#include "pdh/machine.h"
+#include "names/names.h"
+#include "pdh/titles.h"
+#include "registry/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LANGUAGES = 64, LABEL_ROOM = 2 + 256 };
+
+struct language {
+    uint32_t id;
+    struct titles *titles; /* NULL: not read */
+};
+struct machine {
+    struct machine *next;
+    char label[LABEL_ROOM];
+    HKEY key;
+    pthread_mutex_t lock; /* of all below */
+    struct language user, english;
+    struct titles *explanations;
+    struct language others[MOST_LANGUAGES];
+    size_t other_count;
+    bool others_known;
+    int64_t titles_ticks; /* when the first of them were read */
+    struct offers shelves[SHELVES];
+    size_t shelf_room[SHELVES];
+    bool listed; /* the kept ones are all that there were */
+};
+
+static struct machine own = {.key = HKEY_PERFORMANCE_DATA, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct machine *machines; /* all others, newest first */
+static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- finding ---- */
+
+static const char *without_slashes(const char *name)
+{
+    return strncmp(name, "\\\\", 2) ? name : name + 2;
+}
+
+static struct machine *find_connected(const char *name)
+{
+    struct machine *machine = machines;
+    while (machine && !text_equal_fold(without_slashes(machine->label), name))
+        machine = machine->next;
+    return machine;
+}
+
+static struct machine *add_machine(const char *name, HKEY key)
+{
+    struct machine *machine = calloc(1, sizeof *machine);
+    if (!machine)
+        return NULL;
+    snprintf(machine->label, sizeof machine->label, "\\\\%s", name);
+    machine->key = key;
+    pthread_mutex_init(&machine->lock, NULL);
+    machine->next = machines;
+    machines = machine;
+    return machine;
+}
+
+static PDH_STATUS connect_to(const char *name, struct machine **ret)
+{
+    HKEY key;
+    if (strlen(name) + 3 > LABEL_ROOM || key_connect(name, HKEY_PERFORMANCE_DATA, &key))
+        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    lock_take(&machines_lock);
+    struct machine *machine = find_connected(name); /* somebody was faster */
+    bool ours = !machine;
+    if (ours)
+        machine = add_machine(name, key);
+    lock_release(&machines_lock);
+    if (!ours || !machine)
+        key_close(key);
+    *ret = machine;
+    return machine ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+static struct machine *own_machine(void)
+{
+    lock_take(&machines_lock);
+    if (!own.label[0]) {
+        char name[16 * 4];
+        machine_name(name);
+        snprintf(own.label, sizeof own.label, "\\\\%s", name);
+    }
+    lock_release(&machines_lock);
+    return &own;
+}
+
+PDH_STATUS machine_find(const char *name, struct machine **ret)
+{
+    if (machine_is_own(name)) {
+        *ret = own_machine();
+        return 0;
+    }
+    lock_take(&machines_lock);
+    *ret = find_connected(without_slashes(name));
+    lock_release(&machines_lock);
+    return *ret ? 0 : connect_to(without_slashes(name), ret);
+}
+
+const char *machine_label(const struct machine *machine)
+{
+    return machine->label;
+}
+
+void machine_list(struct buffer *ret)
+{
+    buffer_add(ret, own_machine()->label, strlen(own.label) + 1);
+    lock_take(&machines_lock);
+    for (const struct machine *machine = machines; machine; machine = machine->next)
+        buffer_add(ret, machine->label, strlen(machine->label) + 1);
+    lock_release(&machines_lock);
+}
+
+/* ---- asking ---- */
+
+static PDH_STATUS status_of_asking(LSTATUS status)
+{
+    if (status == ERROR_NOT_ENOUGH_MEMORY || status == ERROR_OUTOFMEMORY)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return (PDH_STATUS)PDH_NO_DATA;
+}
+
+/* The key does not say how much is needed (C.3): the room doubles, and stays. */
+PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret)
+{
+    enum { FIRST_ROOM = 64 << 10, MOST_ROOM = 256 << 20 };
+    struct buffer *bytes = &ret->bytes;
+    LSTATUS status;
+    size_t room = bytes->room > FIRST_ROOM ? bytes->room - 1 : FIRST_ROOM;
+    for (;; room *= 2) {
+        buffer_clear(bytes);
+        if (room > MOST_ROOM || !buffer_reserve(bytes, room))
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        DWORD size = (DWORD)bytes->room - 1;
+        status = key_query(machine->key, query, false, NULL, bytes->data, &size);
+        if (status != ERROR_MORE_DATA) {
+            bytes->len = status ? 0 : size;
+            return status ? status_of_asking(status) : picture_take(ret);
+        }
+    }
+}
+
+/* ---- titles ---- */
+
+static struct titles *load_titles(const struct machine *machine, const char *part,
+                                  uint32_t language)
+{
+    char query[32];
+    struct titles *titles = NULL;
+    snprintf(query, sizeof query, "%s %03X", part, (unsigned)language & 0xffff);
+    return titles_load(machine->key, query, &titles) ? NULL : titles;
+}
+
+/* Puts what was read into its place, unless another thread was faster. */
+static void give_titles(struct machine *machine, struct titles **place, struct titles *titles)
+{
+    lock_take(&machine->lock);
+    struct titles *spare = titles;
+    if (!*place) {
+        *place = titles;
+        spare = NULL;
+    }
+    lock_release(&machine->lock);
+    titles_free(spare);
+}
+
+static void need_language(struct machine *machine, struct language *language, uint32_t id)
+{
+    lock_take(&machine->lock);
+    bool there = language->titles && language->id == id;
+    if (!there) { /* the environment changed */
+        titles_free(language->titles);
+        *language = (struct language){.id = id};
+    }
+    if (!machine->titles_ticks)
+        machine->titles_ticks = clock_ticks();
+    lock_release(&machine->lock);
+    if (!there)
+        give_titles(machine, &language->titles, load_titles(machine, "Counter", id));
+}
+
+static uint32_t user_language(void)
+{
+    return names_language(names_user_langid());
+}
+
+/* The language is read, whichever thread forgets it meanwhile: its lock is held. */
+static const struct titles *hold_user(struct machine *machine)
+{
+    uint32_t id = user_language();
+    struct language *language = id == LANGUAGE_ENGLISH ? &machine->english : &machine->user;
+    need_language(machine, language, id);
+    lock_take(&machine->lock);
+    return language->titles;
+}
+
+static const struct titles *hold_english(struct machine *machine)
+{
+    need_language(machine, &machine->english, LANGUAGE_ENGLISH);
+    lock_take(&machine->lock);
+    return machine->english.titles;
+}
+
+/* The subkeys of Perflib are the installed languages. */
+static void find_languages(struct machine *machine)
+{
+    HKEY root = HKEY_LOCAL_MACHINE, perflib;
+    uint32_t ids[MOST_LANGUAGES];
+    size_t count = 0;
+    if (machine != &own && key_connect(machine->label, HKEY_LOCAL_MACHINE, &root))
+        return;
+    if (!key_open(root, strchr(REGISTRY_PERFLIB, '\\') + 1, KEY_READ, &perflib)) {
+        char name[256];
+        DWORD size = sizeof name;
+        for (DWORD i = 0;
+             count < MOST_LANGUAGES && !key_enum_key(perflib, i, false, name, &size, NULL);
+             i++, size = sizeof name)
+            count += text_hex(name, strlen(name), &ids[count]);
+        key_close(perflib);
+    }
+    if (root != HKEY_LOCAL_MACHINE)
+        key_close(root);
+    lock_take(&machine->lock);
+    for (size_t i = 0; i < count && !machine->others_known; i++)
+        machine->others[machine->other_count++].id = ids[i];
+    machine->others_known = true;
+    lock_release(&machine->lock);
+}
+
+static size_t numbers_of_others(struct machine *machine, const char *name,
+                                uint32_t ret[static MOST_NUMBERS])
+{
+    size_t count = 0;
+    if (!machine->others_known)
+        find_languages(machine);
+    for (size_t i = 0; i < machine->other_count && !count; i++) {
+        need_language(machine, &machine->others[i], machine->others[i].id);
+        lock_take(&machine->lock);
+        if (machine->others[i].titles)
+            count = titles_numbers(machine->others[i].titles, name, ret, MOST_NUMBERS);
+        lock_release(&machine->lock);
+    }
+    return count;
+}
+
+size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
+                       uint32_t ret[static MOST_NUMBERS])
+{
+    size_t count = 0;
+    if (stage == STAGE_NUMBER)
+        return text_decimal(name, strlen(name), &ret[0]);
+    if (stage == STAGE_OTHERS)
+        count = numbers_of_others(machine, name, ret);
+    else {
+        const struct titles *titles =
+            stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+        if (titles)
+            count = titles_numbers(titles, name, ret, MOST_NUMBERS);
+        lock_release(&machine->lock);
+    }
+    return count < MOST_NUMBERS ? count : MOST_NUMBERS;
+}
+
+bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
+{
+    const struct titles *titles = hold_user(machine);
+    const char *text = titles ? titles_text(titles, index) : NULL;
+    if (text)
+        buffer_add_text(ret, text);
+    lock_release(&machine->lock);
+    return text;
+}
+
+bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret)
+{
+    lock_take(&machine->lock);
+    bool there = machine->explanations;
+    lock_release(&machine->lock);
+    if (!there)
+        give_titles(machine, &machine->explanations,
+                    load_titles(machine, "Explain", user_language()));
+    lock_take(&machine->lock);
+    const char *text = machine->explanations ? titles_text(machine->explanations, index) : NULL;
+    if (text)
+        buffer_add_text(ret, text);
+    lock_release(&machine->lock);
+    return text;
+}
+
+bool machine_renew_titles(struct machine *machine)
+{
+    lock_take(&machine->lock);
+    bool old = clock_ticks() - machine->titles_ticks > CLOCK_TICKS_PER_SECOND;
+    if (old) {
+        titles_free(machine->user.titles);
+        titles_free(machine->english.titles);
+        titles_free(machine->explanations);
+        for (size_t i = 0; i < machine->other_count; i++)
+            titles_free(machine->others[i].titles);
+        machine->user.titles = machine->english.titles = machine->explanations = NULL;
+        memset(machine->others, 0, sizeof machine->others);
+        machine->other_count = 0;
+        machine->others_known = false;
+        machine->titles_ticks = 0;
+    }
+    lock_release(&machine->lock);
+    return old;
+}
+
+/* ---- offers ---- */
+
+static struct offer **offer_place(struct offers *shelf, uint32_t index)
+{
+    for (size_t i = 0; i < shelf->count; i++)
+        if (shelf->items[i]->index == index)
+            return &shelf->items[i];
+    return NULL;
+}
+
+struct offer *machine_offer(struct machine *machine, enum offer_shelf shelf, uint32_t index)
+{
+    lock_take(&machine->lock);
+    struct offer **place = offer_place(&machine->shelves[shelf], index);
+    struct offer *offer = place ? offer_take(*place) : NULL;
+    lock_release(&machine->lock);
+    return offer;
+}
+
+static struct offer **new_place(struct machine *machine, enum offer_shelf which)
+{
+    struct offers *shelf = &machine->shelves[which];
+    if (shelf->count == machine->shelf_room[which]) {
+        size_t room = shelf->count ? shelf->count * 2 : 16;
+        struct offer **items = reallocarray(shelf->items, room, sizeof *items);
+        if (!items)
+            return NULL;
+        shelf->items = items;
+        machine->shelf_room[which] = room;
+    }
+    return &shelf->items[shelf->count++];
+}
+
+void machine_put_offer(struct machine *machine, enum offer_shelf shelf, struct offer *offer)
+{
+    struct offer *spare = NULL;
+    lock_take(&machine->lock);
+    struct offer **place = offer_place(&machine->shelves[shelf], offer->index);
+    if (place)
+        spare = *place;
+    else
+        place = new_place(machine, shelf);
+    if (place)
+        *place = offer_take(offer);
+    lock_release(&machine->lock);
+    offer_release(spare);
+}
+
+bool machine_list_offers(struct machine *machine, struct offers *ret)
+{
+    lock_take(&machine->lock);
+    const struct offers *kept = &machine->shelves[SHELF_KEPT];
+    bool done = machine->listed;
+    if (done) {
+        ret->items = reallocarray(NULL, kept->count + 1, sizeof *ret->items);
+        ret->default_object = kept->default_object;
+        done = ret->items;
+    }
+    for (size_t i = 0; done && i < kept->count; i++)
+        if (kept->items[i]->inside->listed)
+            ret->items[ret->count++] = offer_take(kept->items[i]);
+    lock_release(&machine->lock);
+    return done;
+}
+
+void machine_put_list(struct machine *machine, const struct offers *offers)
+{
+    lock_take(&machine->lock);
+    struct offers old = machine->shelves[SHELF_KEPT];
+    machine->shelves[SHELF_KEPT] = (struct offers){.default_object = offers->default_object};
+    machine->shelf_room[SHELF_KEPT] = 0;
+    machine->listed = true;
+    for (size_t i = 0; i < offers->count; i++) {
+        struct offer **place = new_place(machine, SHELF_KEPT);
+        if (place)
+            *place = offer_take(offers->items[i]);
+    }
+    lock_release(&machine->lock);
+    offers_done(&old);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to pdh: machines whose performance key can be asked; titles in their languages. */
+#ifndef OPL_PDH_MACHINE_H
+#define OPL_PDH_MACHINE_H
+
+#include "pdh/picture.h"
+#include "pdh/source.h"
+
+/* Found once, it stays for the process's life. */
+struct machine;
+
+/* `name` with or without \\; NULL: this one. PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
+PDH_STATUS machine_find(const char *name, struct machine **ret);
+const char *machine_label(const struct machine *machine); /* with \\ */
+/* Those that were found, this one first: a multi-string of labels. */
+void machine_list(struct buffer *ret);
+
+/* Replaces picture's content by the answer to `query`. */
+PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret);
+
+/* Where a name is looked for, in this order. */
+enum title_stage {
+    STAGE_USER,    /* the user's language */
+    STAGE_ENGLISH, /* also that of a number */
+    STAGE_NUMBER,
+    STAGE_OTHERS, /* all other installed languages */
+    STAGES
+};
+enum { MOST_NUMBERS = 16 }; /* of one name */
+/* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */
+size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
+                       uint32_t ret[static MOST_NUMBERS]);
+/* Appends the title, in the user's language. False: there is none. */
+bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret);
+bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret);
+/* Reads the titles again if they are older than a second; true if it did. */
+bool machine_renew_titles(struct machine *machine);
+
+/* Offers that were made. Lists show the kept ones, and change only when all are replaced; those for
+ * adding counters are renewed. What is returned has a reference taken. */
+enum offer_shelf { SHELF_KEPT, SHELF_RECENT, SHELVES };
+struct offer *machine_offer(struct machine *machine, enum offer_shelf shelf, uint32_t index);
+/* Replaces the one of the same number. */
+void machine_put_offer(struct machine *machine, enum offer_shelf shelf, struct offer *offer);
+/* The whole list. False: nobody asked for it yet. */
+bool machine_list_offers(struct machine *machine, struct offers *ret);
+void machine_put_list(struct machine *machine, const struct offers *offers);
+
+/* ---- offer.c ---- */
+struct offer_inside {
+    uint32_t references;
+    struct machine *machine; /* NULL: of a capture */
+    int64_t taken_ticks;
+    bool listed; /* answered to "Global" or "Costly" */
+    struct buffer texts;
+};
+/* Rooms for so many; NULL: no memory. */
+struct offer *offer_new(uint32_t counters, uint32_t instances);
+/* From an object of an answer. NULL: no memory. */
+struct offer *offer_of_object(struct machine *machine, struct picture *picture,
+                              const struct picture_object *object);
+struct offer *offer_take(struct offer *offer); /* one more reference */
+
+#endif
