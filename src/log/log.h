@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of log: captures, one model for all formats. Read: CSV, TSV, BLG; written: CSV, TSV.
+ *
+ * A column of the catalogue is what was asked for; a sample has one value for each column. Text is
+ * UTF-8, times are FILETIMEs in the capture's own local time. A capture is read as a stream: memory
+ * does not grow with the file, and once the largest sample was seen nothing is allocated.
+ *
+ * Statuses are PDH's. What damaged or unusual bytes meant is said in words, with file and offset,
+ * by log_problem.
+ */
+#ifndef OPL_LOG_H
+#define OPL_LOG_H
+
+#include "base/base.h"
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
+
+enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 }; /* the numbers of PDH_LOG_TYPE_* */
+
+enum log_column_kind {
+    LOG_RAW,   /* one raw value */
+    LOG_ARRAY, /* raw values of all instances that there were */
+    LOG_BLOCK, /* a whole PERF_DATA_BLOCK; its names by log_name */
+    LOG_COOKED /* a number as it was printed */
+};
+
+/* What is absent is NULL. */
+struct log_column {
+    enum log_column_kind kind; /* an instance or counter "*" can become another kind in a sample */
+    const char *path;          /* whole, with machine */
+    const char *machine;       /* with its \\ */
+    const char *object, *parent, *instance, *counter;
+    DWORD index; /* the n of "#n", 0: none */
+    DWORD type;  /* PERF_*; 0 if unknown, as in text */
+    LONGLONG time_base;
+    LONG scale; /* default scale, a power of ten */
+};
+
+struct log_item {
+    const char *name; /* "parent/name" or "name"; several may have the same */
+    LONGLONG first, second;
+    DWORD multi;
+};
+
+struct log_value {
+    enum log_column_kind kind;
+    DWORD status;        /* PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: this file lacks the column */
+    PDH_RAW_COUNTER raw; /* LOG_RAW; of LOG_ARRAY the status and time that all items share */
+    const struct log_item *items; /* LOG_ARRAY */
+    size_t count;
+    bool same_names;   /* count and names are those of the sample before, in the same order */
+    const void *block; /* LOG_BLOCK: to be checked like any stranger's */
+    size_t size;
+    double number; /* LOG_COOKED, if the status is good */
+};
+
+struct log_sample {
+    LONGLONG time;
+    const struct log_value *values; /* as many as log_columns said at the last call */
+    const char *text;               /* of a caption's column, "" if it is empty; NULL: none */
+};
+
+struct log_facts {
+    enum log_kind kind;
+    const char *name;    /* of the first file, as it was opened */
+    const char *machine; /* of the first column, with \\, or NULL */
+    const char *zone;    /* in English where we know it */
+    LONG bias;           /* minutes to add to local time for UTC, at the first sample */
+    const char *caption; /* NULL: no such column */
+    uint64_t size_bytes; /* of all files, now */
+};
+
+struct log_extent {
+    LONGLONG first, last; /* 0: no samples */
+    uint64_t samples;
+};
+
+struct log;
+
+/* Opens the files as one source: their samples come in order of time, their columns are united.
+ * "-" is standard input; what cannot be positioned is kept in an unnamed temporary file. `problem`,
+ * which may be NULL, gets the words. PDH_FILE_NOT_FOUND, PDH_ACCESS_DENIED,
+ * PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT, PDH_UNABLE_READ_LOG_HEADER,
+ * PDH_BINARY_LOG_CORRUPT, PDH_MEMORY_ALLOCATION_FAILURE. */
+PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
+                    struct buffer *problem);
+/* Takes the descriptor; `name` is for messages. */
+PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem);
+void log_close(struct log *log); /* NULL: nothing */
+
+/* Valid until log_close; more columns may follow when an appended capture comes to its second
+ * catalogue, the old ones keep their number. */
+const struct log_facts *log_facts(struct log *log);
+size_t log_columns(const struct log *log);
+const struct log_column *log_column(const struct log *log, size_t number);
+/* Name of an index in the tables that a machine sent along, NULL: none. */
+const char *log_name(const struct log *log, const char *machine, DWORD index);
+/* Saves the work for columns that nobody wants: their values have status PDH_NO_DATA. */
+void log_want(struct log *log, size_t column, bool wanted); /* at first: all */
+
+/* The next sample; the memory is the log's, until the next call. PDH_NO_MORE_DATA at the end: asked
+ * again later it goes on with what was written meanwhile. PDH_BINARY_LOG_CORRUPT: something cannot
+ * be read; asked again it goes on behind that. */
+PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
+/* The words for the last status, or for an end in the middle of a record; NULL: nothing strange. */
+const char *log_problem(const struct log *log);
+PDH_STATUS log_rewind(struct log *log);
+/* Only samples of [first, last] come from now on, beginning with the first of them; 0: no bound. */
+PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
+/* Reads to the end in its own way, without regard to the range, and leaves the position alone. */
+PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
+
+/* ---- writing: each line is written whole; a torn one is taken back ---- */
+struct log_header {
+    enum log_kind kind;       /* LOG_CSV, LOG_TSV */
+    const char *zone;         /* NULL: only "(PDH-CSV 4.0)", as on a console */
+    LONG bias;                /* minutes */
+    const char *const *paths; /* one for each column */
+    size_t count;
+    const char *caption; /* NULL: no such column */
+};
+enum log_create_mode {
+    LOG_CREATE_NEW,    /* PDH_FILE_ALREADY_EXISTS */
+    LOG_CREATE_ALWAYS, /* the old content is lost */
+    LOG_CREATE_APPEND  /* as if it had been open all the time; PDH_UNMATCHED_APPEND_COUNTER */
+};
+struct log_writer;
+/* "-" is standard output. A full disk is ERROR_DISK_FULL. */
+PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
+                      struct log_writer **ret, struct buffer *problem);
+/* One number for each column, NAN: no value. `text` is the caption's column, NULL is "". After a
+ * failure the file ends with its last whole line, and each further call fails. */
+PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
+                     const char *text);
+/* Lines are collected up to 64 KiB; this hands them on. log_write_close does it too. */
+PDH_STATUS log_flush(struct log_writer *writer);
+uint64_t log_written_bytes(const struct log_writer *writer);
+PDH_STATUS log_write_close(struct log_writer *writer); /* frees it in any case */
+
+/* ---- number.c: printf's text, faster; locale and rounding mode do not matter ---- */
+enum { NUMBER_ROOM = 32, NUMBER_FIXED_ROOM = 320 };
+/* Like "%.17g" and "%f"; the length, no NUL is written. */
+size_t number_shortest17(double number, char *out); /* NUMBER_ROOM */
+size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_ROOM */
+/* The whole of [text, text + size), blanks around it allowed. */
+bool number_parse(const char *text, size_t size, double *ret);
+
+/* ---- zone.c ---- */
+/* English name of a "@tzres.dll,-212"; other text, and a number that we do not know, as it is. */
+const char *zone_name(const char *stored);
+/* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. */
+const char *zone_local(LONGLONG utc, LONG *ret_bias);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Doubles as text and back, equal to printf and strtod to the last digit, and several times faster.
+ *
+ * A double is m * 2^e. Scaled by a power of ten it is m * 5^s * 2^(e + s), and for every number
+ * between 1e-37 and 1e38 that fits three words exactly: so the digits are cut off and rounded,
+ * half to even, without any doubt. What is smaller or larger is left to the C library.
+ */
+#include "log/log.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned __int128 uint128;
+
+enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1075, FIVES = 27 };
+
+/* 5^27 is the last that fits 64 bits. */
+static const uint64_t fives[FIVES + 1] = {1u,
+                                          5u,
+                                          25u,
+                                          125u,
+                                          625u,
+                                          3125u,
+                                          15625u,
+                                          78125u,
+                                          390625u,
+                                          1953125u,
+                                          9765625u,
+                                          48828125u,
+                                          244140625u,
+                                          1220703125u,
+                                          6103515625u,
+                                          30517578125u,
+                                          152587890625u,
+                                          762939453125u,
+                                          3814697265625u,
+                                          19073486328125u,
+                                          95367431640625u,
+                                          476837158203125u,
+                                          2384185791015625u,
+                                          11920928955078125u,
+                                          59604644775390625u,
+                                          298023223876953125u,
+                                          1490116119384765625u,
+                                          7450580596923828125u};
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                            "25262728293031323334353637383940414243444546474849"
+                            "50515253545556575859606162636465666768697071727374"
+                            "75767778798081828384858687888990919293949596979899";
+
+/* A finite number without its sign: mantissa * 2^exponent. */
+struct parts {
+    uint64_t mantissa;
+    int exponent;
+};
+
+static struct parts parts_of(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof(bits));
+    struct parts parts = {bits & ((UINT64_C(1) << MANTISSA_BITS) - 1),
+                          (int)(bits >> MANTISSA_BITS & 0x7FF)};
+    if (parts.exponent)
+        parts.mantissa |= UINT64_C(1) << MANTISSA_BITS;
+    else
+        parts.exponent = 1;
+    parts.exponent -= EXPONENT_BIAS;
+    return parts;
+}
+
+/* ---- digits ---- */
+
+/* Exactly `count` digits, with zeros in front. */
+static void put_digits(uint64_t number, int count, char *out)
+{
+    while (count >= 2) {
+        memcpy(out + count - 2, pairs + number % 100 * 2, 2);
+        number /= 100;
+        count -= 2;
+    }
+    if (count)
+        *out = (char)('0' + number % 10);
+}
+
+static int count_digits(uint64_t number)
+{
+    int count = 1;
+    for (uint64_t limit = 10; number >= limit && count < 20; limit *= 10)
+        count++;
+    return count;
+}
+
+static size_t put_whole(uint64_t number, char *out)
+{
+    int count = number < UINT64_C(10000000000000000000) ? count_digits(number) : 20;
+    put_digits(number, count, out);
+    return (size_t)count;
+}
+
+/* ---- seventeen digits ---- */
+
+enum { DIGITS = 17 };
+static const uint64_t DIGITS_END = UINT64_C(100000000000000000); /* 10^17 */
+
+/* A number of 192 bits, the low word first. */
+struct wide {
+    uint64_t words[3];
+};
+
+static struct wide wide_product(uint64_t small, uint128 large)
+{
+    uint128 low = (uint128)small * (uint64_t)large;
+    uint128 high = (uint128)small * (uint64_t)(large >> 64) + (uint64_t)(low >> 64);
+    return (struct wide){
+        {(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}
+    };
+}
+
+/* wide >> shift, rounded half to even; the result fits 64 bits, 0 < shift < 192. */
+static uint64_t wide_round(const struct wide *wide, int shift)
+{
+    int word = shift / 64, bit = shift % 64;
+    uint64_t result = wide->words[word] >> bit;
+    if (bit && word < 2)
+        result |= wide->words[word + 1] << (64 - bit);
+    int half_word = (shift - 1) / 64, half_bit = (shift - 1) % 64;
+    uint64_t half = UINT64_C(1) << half_bit;
+    if (!(wide->words[half_word] & half))
+        return result;
+    bool more = (wide->words[half_word] & (half - 1)) != 0;
+    for (int i = 0; i < half_word; i++)
+        more |= wide->words[i] != 0;
+    return result + (more || (result & 1));
+}
+
+static uint128 five_to(int power)
+{
+    return power <= FIVES ? fives[power] : (uint128)fives[FIVES] * fives[power - FIVES];
+}
+
+/* number / 10^power, rounded half to even; the number has at most 128 bits, power is 1 to 22 */
+static uint64_t divide_round(uint128 number, int power)
+{
+    uint128 divisor = (uint128)fives[power] << power;
+    uint64_t result = (uint64_t)(number / divisor);
+    uint128 rest = number - result * divisor;
+    return result + (rest > divisor - rest || (rest == divisor - rest && (result & 1)));
+}
+
+/* round(number * 10^scale), where that has about 17 digits */
+static uint64_t scaled(struct parts parts, int scale)
+{
+    if (scale < 0)
+        return divide_round((uint128)parts.mantissa << parts.exponent, -scale);
+    int shift = -(parts.exponent + scale);
+    struct wide wide = wide_product(parts.mantissa, five_to(scale));
+    return shift > 0 ? wide_round(&wide, shift) : wide.words[0] << -shift;
+}
+
+/* floor(log10(2^power)) for |power| below 1,700 */
+static int log10_of_two_to(int power)
+{
+    return (power * 1262611) >> 22;
+}
+
+struct decimal {
+    uint64_t digits; /* 17 of them */
+    int exponent;    /* of the first one */
+};
+
+/* Only for numbers between 1e-37 and 1e38. */
+static struct decimal decimal_of(double number)
+{
+    struct parts parts = parts_of(number);
+    /* the estimate is right or one too small */
+    int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
+    uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
+    if (digits >= DIGITS_END) {
+        exponent++;
+        digits = scaled(parts, DIGITS - 1 - exponent);
+    }
+    return (struct decimal){digits, exponent};
+}
+
+/* The C library's digits, whatever it takes for a decimal point. */
+static struct decimal decimal_slow(double number)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.16e", number);
+    struct decimal result = {0, 0};
+    const char *exponent = strchr(text, 'e');
+    for (const char *c = text; c < exponent; c++)
+        if (*c >= '0' && *c <= '9')
+            result.digits = result.digits * 10 + (uint64_t)(*c - '0');
+    result.exponent = atoi(exponent + 1);
+    return result;
+}
+
+static size_t put_exponent(int exponent, char *out)
+{
+    unsigned size = (unsigned)abs(exponent);
+    int count = size >= 100 ? 3 : 2;
+    out[0] = 'e';
+    out[1] = exponent < 0 ? '-' : '+';
+    put_digits(size, count, out + 2);
+    return (size_t)count + 2;
+}
+
+/* The `count` digits with a point behind the first `whole` of them, if any follow. */
+static size_t put_pointed(const char *digits, size_t count, size_t whole, char *out)
+{
+    if (whole >= count) {
+        memcpy(out, digits, count);
+        memset(out + count, '0', whole - count);
+        return whole;
+    }
+    memcpy(out, digits, whole);
+    out[whole] = '.';
+    memcpy(out + whole + 1, digits + whole, count - whole);
+    return count + 1;
+}
+
+static size_t put_decimal(struct decimal decimal, char *out)
+{
+    char digits[DIGITS];
+    put_digits(decimal.digits, DIGITS, digits);
+    size_t count = DIGITS;
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    if (decimal.exponent >= DIGITS || decimal.exponent < -4) {
+        size_t used = put_pointed(digits, count, 1, out);
+        return used + put_exponent(decimal.exponent, out + used);
+    }
+    if (decimal.exponent >= 0)
+        return put_pointed(digits, count, (size_t)decimal.exponent + 1, out);
+    size_t zeros = (size_t)-decimal.exponent + 1;
+    memcpy(out, "0.0000", zeros);
+    memcpy(out + zeros, digits, count);
+    return zeros + count;
+}
+
+static size_t put_special(double number, char *out)
+{
+    memcpy(out, isnan(number) ? "nan" : "inf", 3);
+    return 3;
+}
+
+size_t number_shortest17(double number, char *out)
+{
+    size_t sign = signbit(number) != 0;
+    if (sign)
+        *out++ = '-';
+    number = fabs(number);
+    if (!isfinite(number))
+        return sign + put_special(number, out);
+    if (number < 1e15 && number == (double)(uint64_t)number)
+        return sign + put_whole((uint64_t)number, out);
+    bool usual = number > 1e-37 && number < 1e38;
+    return sign + put_decimal(usual ? decimal_of(number) : decimal_slow(number), out);
+}
+
+/* ---- six decimals ---- */
+
+/* round(number * 10^6), which fits: the number is below 2^43 */
+static uint64_t millionths(double number)
+{
+    struct parts parts = parts_of(number);
+    uint128 product = (uint128)parts.mantissa * fives[6];
+    int shift = -(parts.exponent + 6);
+    if (shift <= 0)
+        return (uint64_t)(product << -shift);
+    if (shift > 100)
+        return 0;
+    uint64_t result = (uint64_t)(product >> shift);
+    uint128 rest = product & (((uint128)1 << shift) - 1), half = (uint128)1 << (shift - 1);
+    return result + (rest > half || (rest == half && (result & 1)));
+}
+
+size_t number_fixed6(double number, char *out)
+{
+    size_t sign = signbit(number) != 0;
+    if (sign)
+        *out++ = '-';
+    number = fabs(number);
+    if (!isfinite(number))
+        return sign + put_special(number, out);
+    size_t whole;
+    uint64_t fraction = 0;
+    if (number < 0x1p43) {
+        uint64_t all = millionths(number);
+        fraction = all % 1000000;
+        whole = put_whole(all / 1000000, out);
+    } else if (number >= 0x1p63) /* whole numbers, and no decimal point of a locale */
+        whole = (size_t)snprintf(out, NUMBER_FIXED_ROOM - 8, "%.0f", number);
+    else {
+        /* at most 10 bits behind the point: exact */
+        whole = put_whole((uint64_t)number, out);
+        fraction = millionths(number - (double)(uint64_t)number);
+    }
+    out[whole] = '.';
+    put_digits(fraction, 6, out + whole + 1);
+    return sign + whole + 7;
+}
+
+/* ---- reading ---- */
+
+/* The digits of a text: the first 19, and the power of ten that they are to be multiplied by. */
+struct scan {
+    uint64_t digits;
+    int power, used;
+    bool more; /* some digit did not fit */
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* False if there is no digit. `point`: they are decimals. */
+static bool scan_digits(const char **cursor, const char *end, bool point, struct scan *scan)
+{
+    const char *start = *cursor;
+    for (; *cursor < end && is_digit(**cursor); ++*cursor) {
+        int digit = **cursor - '0';
+        if (scan->used < 19) {
+            scan->digits = scan->digits * 10 + (uint64_t)digit;
+            scan->used += scan->digits != 0;
+            scan->power -= point;
+        } else {
+            scan->more |= digit != 0;
+            scan->power += !point;
+        }
+    }
+    return *cursor > start;
+}
+
+/* "e-05"; true also if there is none. */
+static bool scan_exponent(const char **cursor, const char *end, struct scan *scan)
+{
+    if (*cursor == end || (**cursor | 0x20) != 'e')
+        return true;
+    const char *c = *cursor + 1;
+    bool negative = c < end && *c == '-';
+    c += c < end && (*c == '-' || *c == '+');
+    if (c == end || !is_digit(*c))
+        return false;
+    int power = 0;
+    for (; c < end && is_digit(*c); c++)
+        power = power < 100000 ? power * 10 + (*c - '0') : power;
+    scan->power += negative ? -power : power;
+    *cursor = c;
+    return true;
+}
+
+/* number * 2^exponent, rounded half to even; `more`: and a little. The number has 64 bits or more.
+ */
+static double to_double(uint128 number, int exponent, bool more)
+{
+    int bits = number >> 64 ? 128 - __builtin_clzll((uint64_t)(number >> 64))
+                            : 64 - __builtin_clzll((uint64_t)number);
+    int shift = bits - (MANTISSA_BITS + 1);
+    if (shift <= 0)
+        return ldexp((double)(uint64_t)number, exponent);
+    uint64_t result = (uint64_t)(number >> shift);
+    uint128 rest = number & (((uint128)1 << shift) - 1), half = (uint128)1 << (shift - 1);
+    result += rest > half || (rest == half && (more || (result & 1)));
+    return ldexp((double)result, exponent + shift);
+}
+
+/* Exact as long as the power of five fits 64 bits. */
+static double scan_value(const struct scan *scan)
+{
+    if (scan->digits == 0)
+        return 0;
+    if (scan->power >= 0)
+        return to_double((uint128)scan->digits * fives[scan->power], scan->power, false);
+    int lift = __builtin_clzll(scan->digits) + 64;
+    uint128 number = (uint128)scan->digits << lift;
+    uint64_t five = fives[-scan->power];
+    return to_double(number / five, scan->power - lift, number % five != 0);
+}
+
+/* strtod with the locale's point in place of ours. */
+static bool parse_slow(const char *text, size_t size, double *ret)
+{
+    char copy[1100];
+    const char *point = localeconv()->decimal_point;
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (used + strlen(point) + 1 >= sizeof(copy))
+            return false;
+        if (text[i] == '.')
+            used += (size_t)(stpcpy(copy + used, point) - (copy + used));
+        else
+            copy[used++] = text[i];
+    }
+    copy[used] = '\0';
+    char *end;
+    *ret = strtod(copy, &end);
+    return *end == '\0';
+}
+
+bool number_parse(const char *text, size_t size, double *ret)
+{
+    const char *c = text, *end = text + size;
+    while (c < end && *c == ' ')
+        c++;
+    while (end > c && end[-1] == ' ')
+        end--;
+    const char *start = c;
+    bool negative = c < end && *c == '-';
+    c += c < end && (*c == '-' || *c == '+');
+    struct scan scan = {0};
+    bool some = scan_digits(&c, end, false, &scan);
+    if (c < end && *c == '.') {
+        c++;
+        some |= scan_digits(&c, end, true, &scan);
+    }
+    if (!some || !scan_exponent(&c, end, &scan) || c != end)
+        return false;
+    if (scan.more || abs(scan.power) > FIVES)
+        return parse_slow(start, (size_t)(end - start), ret);
+    double value = scan_value(&scan);
+    *ret = negative ? -value : value;
+    return true;
+}
