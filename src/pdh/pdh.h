@@ -63,20 +63,23 @@ struct pdh_path {
     const char *machine; /* with its \\ */
     const char *object, *counter;
     const char *whole; /* all between the brackets, as written: names may hold any character */
+    const char *stem;  /* the same without its #index */
     const char *parent, *instance;
-    uint32_t index; /* PATH_NO_INDEX: no "#n" */
+    uint32_t index; /* PATH_NO_INDEX: no "#n", or "#0", which means the same */
     bool any_index; /* "#*" */
 };
 void path_done(struct pdh_path *path);
 #define PATH_AUTO __attribute__((cleanup(path_done))) struct pdh_path
-/* Also the form without backslashes, object(instance)::counter. PDH_CSTATUS_BAD_COUNTERNAME;
- * PDH_CSTATUS_NO_COUNTERNAME: it is empty. */
+/* Also the form without backslashes, //machine/object(instance)::counter.
+ * PDH_CSTATUS_BAD_COUNTERNAME; PDH_CSTATUS_NO_COUNTERNAME: it is empty. */
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret);
 /* "parent/instance#index" only. PDH_INVALID_INSTANCE. */
 PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 /* Appends the text. PDH_INVALID_ARGUMENT: object or counter is missing. */
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
-/* Can it stand for several counters, or several instances? */
+
+/* ---- match.c: patterns of names ---- */
+/* Can it stand for several objects, counters or instances? */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
 /* "*" is any text, "?" any character; without regard to case. */
@@ -85,12 +88,14 @@ bool path_match(const char *pattern, const char *text);
  * for the first of that name, counted as the block has them. */
 bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
                          uint32_t number);
+
+/* ---- expand.c: what a path stands for ---- */
+/* Appends, as a multi-string, all paths that it stands for; nothing if a pattern fits none.
+ * `flags`: PDH_NOEXPANDCOUNTERS, ... PDH_INVALID_PATH: brackets where the object has no instances.
+ */
+PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret);
 /* PDH_INVALID_ARGUMENT: NULL or empty; PDH_CSTATUS_*: what is not there. */
 PDH_STATUS path_validate(struct pdh_from from, const char *text);
-
-/* ---- expand.c ---- */
-/* Appends, as a multi-string, all paths that it stands for. `flags`: PDH_NOEXPANDCOUNTERS, ... */
-PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret);
 
 /* ---- browse.c: lists, as multi-strings; machine NULL: this one ---- */
 PDH_STATUS browse_connect(const char *machine);

@@ -8,9 +8,6 @@
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED;                                                    \
     }
 
-UNFINISHED(path_parse, const char *text, struct pdh_path *ret)
-UNFINISHED(path_parse_instance, const char *text, struct pdh_path *ret)
-UNFINISHED(path_make, const struct pdh_path *parts, struct buffer *ret)
 UNFINISHED(path_validate, struct pdh_from from, const char *text)
 UNFINISHED(expand_path, struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
 UNFINISHED(browse_connect, const char *machine)
@@ -25,10 +22,6 @@ UNFINISHED(browse_default_counter, struct pdh_from from, const char *machine, co
            struct buffer *ret)
 UNFINISHED(lookup_name, const char *machine, DWORD index, struct buffer *ret)
 UNFINISHED(lookup_index, const char *machine, const char *name, DWORD *ret)
-
-void path_done(struct pdh_path *path)
-{
-}
 
 UNFINISHED(query_open, struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
 UNFINISHED(query_close, PDH_HQUERY query)
