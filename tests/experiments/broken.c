@@ -36,7 +36,7 @@ DWORD lie_good(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 /* volatile: the compiler may not know better */
 static volatile int *volatile nowhere;
 
-static inline void crash(void)
+__attribute__((unused)) static void crash(void)
 {
     *nowhere = 1;
 }
