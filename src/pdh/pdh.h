@@ -56,7 +56,7 @@ struct pdh_from {
 };
 
 /* ---- path.c: texts of paths ---- */
-enum { PATH_NO_INDEX = UINT32_MAX };
+#define PATH_NO_INDEX UINT32_MAX
 /* The parts of \\machine\object(parent/instance#index)\counter. What is absent is NULL. */
 struct pdh_path {
     char *memory;        /* what path_parse took; path_done gives it back */

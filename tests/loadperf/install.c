@@ -137,8 +137,8 @@ static const struct {
 
 static const char *const ini_languages[] = {
     "009=\n[text]\nOBJ_009_NAME=Mine\nOBJ_009_HELP=Help\n",
-    "009=\n019=\n[text]\nOBJ_009_NAME=Mine\nOBJ_009_HELP=Help\nOBJ_019_NAME=Mой\n"
-    "OBJ_019_HELP=Помощь\n",
+    ("009=\n019=\n[text]\nOBJ_009_NAME=Mine\nOBJ_009_HELP=Help\nOBJ_019_NAME=Mой\n"
+     "OBJ_019_HELP=Помощь\n"),
     "019=\n[text]\nOBJ_019_NAME=Mой\nOBJ_019_HELP=Помощь\n"};
 
 /* The base of exactly this language, as a multi-string of index and text. */
@@ -252,8 +252,8 @@ static void a_damaged_cache_costs_nothing_but_time(void **state)
 {
     static const char *const damages[] = {
         "", "openperflib ranges 2\n", "nonsense\n",
-        "openperflib ranges 2\n0000000000000000 1 2 3 4 5 6 7 8 9 "
-        "\tA\t A.reg\n"};
+        ("openperflib ranges 2\n0000000000000000 1 2 3 4 5 6 7 8 9 "
+         "\tA\t A.reg\n")};
     BUFFER_AUTO good = {0};
     char name[8] = "A";
     uint32_t first = 1848;

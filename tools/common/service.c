@@ -35,10 +35,11 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
 /* All values but the texts. */
 static void read_numbers(HKEY key, struct service *ret)
 {
-    ret->loaded = read_number(key, "First Counter", &ret->first_counter) &
-                  read_number(key, "Last Counter", &ret->last_counter) &
-                  read_number(key, "First Help", &ret->first_help) &
-                  read_number(key, "Last Help", &ret->last_help);
+    int found = read_number(key, "First Counter", &ret->first_counter);
+    found += read_number(key, "Last Counter", &ret->last_counter);
+    found += read_number(key, "First Help", &ret->first_help);
+    found += read_number(key, "Last Help", &ret->last_help);
+    ret->loaded = found == 4;
     read_number(key, "Disable Performance Counters", &ret->disabled);
     ret->isolation = 1;
     read_number(key, "Isolation", &ret->isolation);
