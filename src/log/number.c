@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned __int128 uint128;
+__extension__ typedef unsigned __int128 uint128; /* not in ISO C */
 
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1075, FIVES = 27 };
 
@@ -146,6 +146,8 @@ static uint128 five_to(int power)
 /* number / 10^power, rounded half to even; the number has at most 128 bits, power is 1 to 22 */
 static uint64_t divide_round(uint128 number, int power)
 {
+    if (power > FIVES) /* never: what gcc cannot know */
+        return 0;
     uint128 divisor = (uint128)fives[power] << power;
     uint64_t result = (uint64_t)(number / divisor);
     uint128 rest = number - result * divisor;
