@@ -97,6 +97,6 @@ bool path_match_instance(const struct pdh_path *path, const char *parent, const 
     if (number_fits(path, number) && match_full(path->stem, parent, name))
         return true;
     /* "a#1" is the second a, or the first that is called so */
-    return number == 0 && strlen(path->whole) != strlen(path->stem) &&
+    return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
            match_full(path->whole, parent, name);
 }

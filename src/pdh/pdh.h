@@ -111,7 +111,6 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret);
 
-/* ---- lookup.c ---- */
 /* PDH_STRING_NOT_FOUND */
 PDH_STATUS lookup_name(const char *machine, DWORD index, struct buffer *ret);
 PDH_STATUS lookup_index(const char *machine, const char *name, DWORD *ret);

@@ -8,21 +8,6 @@
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED;                                                    \
     }
 
-UNFINISHED(path_validate, struct pdh_from from, const char *text)
-UNFINISHED(expand_path, struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
-UNFINISHED(browse_connect, const char *machine)
-UNFINISHED(browse_machines, struct pdh_from from, struct buffer *ret)
-UNFINISHED(browse_objects, struct pdh_from from, const char *machine, DWORD detail, bool refresh,
-           struct buffer *ret)
-UNFINISHED(browse_items, struct pdh_from from, const char *machine, const char *object,
-           DWORD detail, struct buffer *ret_counters, struct buffer *ret_instances,
-           bool *ret_single)
-UNFINISHED(browse_default_object, struct pdh_from from, const char *machine, struct buffer *ret)
-UNFINISHED(browse_default_counter, struct pdh_from from, const char *machine, const char *object,
-           struct buffer *ret)
-UNFINISHED(lookup_name, const char *machine, DWORD index, struct buffer *ret)
-UNFINISHED(lookup_index, const char *machine, const char *name, DWORD *ret)
-
 UNFINISHED(query_open, struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
 UNFINISHED(query_close, PDH_HQUERY query)
 UNFINISHED(query_time_range, PDH_HQUERY query, const PDH_TIME_INFO *range)

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a path stands for: all that its patterns fit, each as the one path by which it is known; and
+ * whether it stands for anything at all. (reference F.3, F.4)
+ */
+#include "pdh/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct expansion {
+    const struct pdh_path *path;
+    DWORD flags;
+    const char *machine;
+    const struct offer *offer;
+    const char **counters; /* their names */
+    size_t counter_count;
+    struct buffer *ret;
+};
+
+static bool is_pattern(const char *text)
+{
+    return strpbrk(text, "*?");
+}
+
+/* ---- counters ---- */
+
+static bool has_counter(const struct expansion *self, const char *name)
+{
+    for (size_t i = 0; i < self->counter_count; i++)
+        if (text_equal_fold(self->counters[i], name))
+            return true;
+    return false;
+}
+
+static void choose_matching(struct expansion *self)
+{
+    for (uint32_t i = 0; i < self->offer->counter_count; i++) {
+        const struct offer_counter *counter = &self->offer->counters[i];
+        if (!counter->hidden && counter->name[0] &&
+            path_match(self->path->counter, counter->name) && !has_counter(self, counter->name))
+            self->counters[self->counter_count++] = counter->name;
+    }
+}
+
+/* The names that the paths will end with. A counter without title keeps the number it came by. */
+static PDH_STATUS choose_counters(struct expansion *self)
+{
+    const char *wanted = self->path->counter;
+    bool pattern = is_pattern(wanted);
+    if (pattern && !(self->flags & PDH_NOEXPANDCOUNTERS)) {
+        choose_matching(self);
+        return 0;
+    }
+    self->counters[self->counter_count++] = wanted;
+    if (pattern)
+        return 0;
+    const struct offer_counter *found = offer_find_counter(self->offer, wanted, false);
+    if (!found)
+        return (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    if (found->name[0])
+        self->counters[0] = found->name;
+    return 0;
+}
+
+/* ---- instances ---- */
+
+/* `instance` NULL: the object alone. */
+static void add_paths(struct expansion *self, const char *parent, const char *instance,
+                      uint32_t number)
+{
+    struct pdh_path parts = {.machine = self->machine,
+                             .object =
+                                 self->offer->name[0] ? self->offer->name : self->path->object,
+                             .parent = parent,
+                             .instance = instance,
+                             .index = number};
+    parts.any_index = instance == self->path->instance && self->path->any_index;
+    for (size_t i = 0; i < self->counter_count; i++) {
+        parts.counter = self->counters[i];
+        path_make(&parts, self->ret);
+        buffer_add_byte(self->ret, '\0');
+    }
+}
+
+static size_t add_matching(struct expansion *self, bool only_first)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < self->offer->instance_count; i++) {
+        const struct offer_instance *instance = &self->offer->instances[i];
+        if (!path_match_instance(self->path, instance->parent, instance->name, instance->number))
+            continue;
+        add_paths(self, instance->parent, instance->name, instance->number);
+        count++;
+        if (only_first)
+            break;
+    }
+    return count;
+}
+
+/* An instance that is not there now may come: its path stays as it was written. */
+static void add_instances(struct expansion *self)
+{
+    const struct pdh_path *path = self->path;
+    bool any = path_has_any_instance(path);
+    bool as_written = any ? self->flags & PDH_NOEXPANDINSTANCES : !add_matching(self, true);
+    if (as_written)
+        add_paths(self, path->parent, path->instance, path->index);
+    else if (any)
+        add_matching(self, false);
+}
+
+/* ---- objects ---- */
+
+static PDH_STATUS expand_offer(struct expansion *self, const struct offer *offer)
+{
+    FREE_AUTO const char **names = calloc(offer->counter_count + 1, sizeof *names);
+    if (!names)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (offer->single && self->path->instance)
+        return (PDH_STATUS)PDH_INVALID_PATH;
+    self->offer = offer;
+    self->counters = names;
+    self->counter_count = 0;
+    PDH_STATUS status = choose_counters(self);
+    if (status)
+        return status;
+    if (self->path->instance)
+        add_instances(self);
+    else
+        add_paths(self, NULL, NULL, 0);
+    return 0;
+}
+
+/* Of many objects, those count that the rest of the path suits. */
+static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum offer_age age)
+{
+    OFFERS_AUTO all = {0};
+    PDH_STATUS status = source_offers(from, self->path->machine, age, &all);
+    for (size_t i = 0; !status && i < all.count; i++) {
+        const struct offer *offer = all.items[i];
+        if (!offer->name[0] || !path_match(self->path->object, offer->name) ||
+            offer->single == (self->path->instance != NULL))
+            continue;
+        status = expand_offer(self, offer);
+        if ((DWORD)status == PDH_CSTATUS_NO_COUNTER)
+            status = 0;
+    }
+    return status;
+}
+
+static PDH_STATUS expand_object(struct expansion *self, struct pdh_from from, enum offer_age age)
+{
+    OFFER_AUTO *offer = NULL;
+    const struct pdh_path *path = self->path;
+    PDH_STATUS status = source_offer(from, path->machine, path->object, false, age, &offer);
+    return status ? status : expand_offer(self, offer);
+}
+
+PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
+{
+    PATH_AUTO path = {0};
+    BUFFER_AUTO machine = {0};
+    PDH_STATUS status = path_parse(text, &path);
+    if (!status)
+        status = source_machine(from, path.machine, &machine);
+    if (status)
+        return status;
+    struct expansion self = {.path = &path, .flags = flags, .machine = machine.data, .ret = ret};
+    enum offer_age age = flags & PDH_REFRESHCOUNTERS ? OFFER_NOW : OFFER_KEPT;
+    status = is_pattern(path.object) ? expand_objects(&self, from, age)
+                                     : expand_object(&self, from, age);
+    if (!status && (ret->failed || machine.failed))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return status;
+}
+
+/* ---- looked for ---- */
+
+static bool instance_there(const struct pdh_path *path, const struct offer *offer)
+{
+    if (offer->single || !path->instance)
+        return offer->single && !path->instance;
+    for (uint32_t i = 0; i < offer->instance_count; i++) {
+        const struct offer_instance *instance = &offer->instances[i];
+        if (path_match_instance(path, instance->parent, instance->name, instance->number))
+            return true;
+    }
+    return offer->instance_count == 0 && path_has_any_instance(path);
+}
+
+static bool counter_there(const struct pdh_path *path, const struct offer *offer)
+{
+    if (!is_pattern(path->counter))
+        return offer_find_counter(offer, path->counter, false);
+    for (uint32_t i = 0; i < offer->counter_count; i++)
+        if (!offer->counters[i].hidden && path_match(path->counter, offer->counters[i].name))
+            return true;
+    return false;
+}
+
+/* Objects by a pattern are fine if there is anything to expand to. */
+static PDH_STATUS validate_pattern(struct pdh_from from, const char *text)
+{
+    BUFFER_AUTO list = {0};
+    PDH_STATUS status = expand_path(from, text, PDH_REFRESHCOUNTERS, &list);
+    return status || list.len ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+}
+
+PDH_STATUS path_validate(struct pdh_from from, const char *text)
+{
+    PATH_AUTO path = {0};
+    OFFER_AUTO *offer = NULL;
+    if (!text || !text[0])
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = path_parse(text, &path);
+    if (!status && is_pattern(path.object))
+        return validate_pattern(from, text);
+    if (!status)
+        status = source_offer(from, path.machine, path.object, false, OFFER_RECENT, &offer);
+    if (status)
+        return status;
+    if (!instance_there(&path, offer))
+        return (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
+    return counter_there(&path, offer) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
