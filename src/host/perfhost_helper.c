@@ -13,6 +13,7 @@
 static struct channel *served;
 static size_t mapped;
 static pid_t owner; /* a child that the provider forks has no channel */
+static pid_t parent;
 
 /* The signal itself comes again and ends the process: so its parent knows which it was. */
 static void on_crash(int number, siginfo_t *info, void *context)
@@ -94,11 +95,17 @@ static void take_name(struct channel *channel)
         prctl(PR_SET_NAME, channel_texts(channel) + service->offset);
 }
 
+/* The keeper's end ends us (helper_serve), unless the provider undid that, as setuid does: so an
+ * idle helper looks now and then whose child it is. */
 static uint32_t next_request(struct channel *channel, uint32_t seen)
 {
+    static const int64_t look_every = 10 * (int64_t)CLOCK_TICKS_PER_SECOND;
     uint32_t number;
-    while ((number = atomic_load(&channel->request.value)) == seen)
-        channel_sleep(&channel->request.value, seen, INT64_MAX);
+    while ((number = atomic_load(&channel->request.value)) == seen) {
+        if (getppid() != parent)
+            _exit(EXIT_FAILURE);
+        channel_sleep(&channel->request.value, seen, clock_ticks() + look_every);
+    }
     return number;
 }
 
@@ -131,6 +138,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid();
     owner = getpid();
+    parent = keeper;
     served = map_channel(slot);
     close_from_3();
     if (getppid() != keeper || !served || served->mark != CHANNEL_MARK)

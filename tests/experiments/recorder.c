@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #ifdef SECOND
@@ -42,6 +43,7 @@ COLLECT(record_very_slow);
 COLLECT(record_hangs);
 COLLECT(record_below);
 COLLECT(record_exclusive);
+COLLECT(record_unparented);
 
 static void note(const char *what, const WCHAR *text)
 {
@@ -188,5 +190,13 @@ COLLECT(record_exclusive)
         note("entered twice", NULL);
     usleep(500);
     atomic_fetch_sub(&inside, 1);
+    return answer(OBJECT, 1, data, bytes, types);
+}
+
+/* The end of its parent shall not be its own, as after setuid. */
+COLLECT(record_unparented)
+{
+    note("Collect", query);
+    prctl(PR_SET_PDEATHSIG, 0);
     return answer(OBJECT, 1, data, bytes, types);
 }
