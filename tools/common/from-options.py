@@ -19,13 +19,14 @@ class Tool:
 
 
 class Option:
-    def __init__(self, letter, name, argument, complete, help_text):
+    def __init__(self, letter, name, argument, complete, help_text, word):
         self.letter, self.name, self.argument = letter, name, argument
-        self.complete, self.help = complete, help_text
+        self.complete, self.help, self.word = complete, help_text, word
         self.optional = argument.startswith("[")
 
     def spellings(self):
-        return ([f"-{self.letter}"] if self.letter else []) + ([f"--{self.name}"] if self.name else [])
+        short = self.letter or self.word
+        return ([f"-{short}"] if short else []) + ([f"--{self.name}"] if self.name else [])
 
 
 def read(program):
@@ -106,16 +107,33 @@ def bash_list(words):
     return f'mapfile -t COMPREPLY < <(compgen -W {quoted(words)} -- "$cur")'
 
 
-NAMES = {"@objects": "pcview", "@services": "lodctr"}  # who prints them with --names
+# who prints them with --names
+NAMES = {"@objects": "pcview", "@services": "lodctr", "@counters": "typeperf"}
 
-# names with blanks and percent signs: matched without their quoting, given back with it
+# Names with blanks, percent signs, backslashes: matched without their quoting, given back with the
+# one that was begun. bash cuts words at a colon outside of quotes: what is before it stays.
 BASH_NAMES = r"""_TOOL_names() {
-    local word typed=${cur//\\/}
-    typed=${typed#[\"\']}
+    local word typed before='' slash=$'\\' at=$COMP_CWORD
+    if [[ $cur == :* ]]; then
+        before=$cur cur=''
+    elif [[ ${COMP_WORDS[at - 1]} == *: ]]; then
+        before=${COMP_WORDS[--at]}
+    fi
+    [[ -z $before ]] || before=${COMP_WORDS[at - 1]}$before
+    typed=$before$cur
+    case $typed in
+    \'*) typed=${typed#?} ;;
+    \"*) typed=${typed#?} typed=${typed//"$slash$slash"/"$slash"} ;;
+    *) typed=${typed//"$slash$slash"/$'\1'} typed=${typed//"$slash"/} typed=${typed//$'\1'/"$slash"} ;;
+    esac
     while IFS= read -r word; do
         [[ ${word,,} == "${typed,,}"* ]] || continue
-        [[ $cur == [\"\']* ]] || printf -v word %q "$word"
-        COMPREPLY+=("$word")
+        case $before$cur in
+        \'*) ;;
+        \"*) word=${word//"$slash"/"$slash$slash"} word=${word//'$'/"$slash$"} ;;
+        *) printf -v word %q "$word" ;;
+        esac
+        COMPREPLY+=("${word:${#before}}")
     done < <(PRINTER --names 2>/dev/null)
 }"""
 BASH_INI = """compopt -o filenames
@@ -191,7 +209,7 @@ def zsh_option(tool, option):
     for spelling in option.spellings():
         equals = "" if not option.argument else \
             ("=-" if option.optional else "=") if spelling.startswith("--") else \
-            ("-" if option.optional else "+")
+            "" if option.word else ("-" if option.optional else "+")
         specs.append(quoted(f"{spelling}{equals}[{text}]{zsh_argument(tool, option)}"))
     return specs
 
@@ -232,6 +250,8 @@ def fish_option(tool, option, condition):
         words += ["-n", quoted(f"__fish_seen_subcommand_from {condition}")]
     if option.letter:
         words += ["-s", option.letter]
+    if option.word:
+        words += ["-o", option.word]
     if option.name:
         words += ["-l", option.name]
     if option.argument and not option.optional:

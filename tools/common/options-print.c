@@ -30,7 +30,9 @@ static void print_row(const struct option_row *row)
     int used = 0;
     if (row->hidden)
         return;
-    if (row->letter)
+    if (row->word)
+        used = snprintf(left, sizeof left, "  -%s%s", row->word, row->name ? ", " : "");
+    else if (row->letter)
         used = snprintf(left, sizeof left, "  -%c%s", row->letter, row->name ? ", " : "");
     else
         used = snprintf(left, sizeof left, "      ");
@@ -99,8 +101,9 @@ void options_print_version(const struct tool *tool)
 static void print_row_line(const char *command, const struct option_row *row)
 {
     char letter[2] = {row->letter, 0};
-    printf("option\t%s\t%s\t%s\t%s\t%s\t%s\n", command, letter, row->name ? row->name : "",
-           row->argument ? row->argument : "", row->complete ? row->complete : "", row->help);
+    printf("option\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", command, letter, row->name ? row->name : "",
+           row->argument ? row->argument : "", row->complete ? row->complete : "", row->help,
+           row->word ? row->word : "");
 }
 
 static void print_tool_lines(const char *kind, const struct tool *tool, const char *command)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks a command line along a table: -x, -xVALUE, --long, --long=value, --long value, and Windows'
- * /x, /long, /long:value - the last three only when the option exists and no such file does. */
+/* Walks a command line along a table: -x, -xVALUE, --long, --long=value, --long value, -word value,
+ * and Windows' /x, /word, /long, /long:value - these only when the option exists and no such file
+ * does. */
 #include "options.h"
 
 #include <ctype.h>
@@ -42,6 +43,11 @@ static bool letter_matches_any_case(const struct option_row *row, const char *te
 static bool name_matches(const struct option_row *row, const char *text, size_t count)
 {
     return row->name && strlen(row->name) == count && strncasecmp(row->name, text, count) == 0;
+}
+
+static bool word_matches(const struct option_row *row, const char *text, size_t count)
+{
+    return row->word && strlen(row->word) == count && strncasecmp(row->word, text, count) == 0;
 }
 
 static const struct option_row *rows_find(const struct option_row *rows, row_matcher *matches,
@@ -163,8 +169,22 @@ static const struct option_row *windows_row(const struct options *options, const
     if (!row || row->id >= HELP) /* Windows takes /V for /v; a tool's own letters come first */
         row = find(options, letter_matches_any_case, name, count);
     if (!row)
+        row = find(options, word_matches, name, count);
+    if (!row)
         row = find(options, name_matches, name, count);
     return row && (!colon || row->argument) ? row : NULL;
+}
+
+/* Behind one dash: Windows' words and "?", or letters. */
+static int take_short(struct options *options, const char *text)
+{
+    const struct option_row *row = find(options, word_matches, text, strlen(text));
+    if (!row && strcmp(text, "?") == 0)
+        row = find(options, name_matches, "help", 4);
+    if (row)
+        return accept_argument(options, row, NULL);
+    options->cluster = text;
+    return take_letter(options);
 }
 
 int options_next(struct options *options)
@@ -187,8 +207,7 @@ int options_next(struct options *options)
     }
     if (word[1] == '-')
         return take_long(options, word);
-    options->cluster = word + 1;
-    return take_letter(options);
+    return take_short(options, word + 1);
 }
 
 static const struct tool *command_find(const struct tool *commands, const char *name)

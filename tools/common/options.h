@@ -31,6 +31,7 @@ struct option_row {
     const char
         *complete; /* completes the argument: "@files", "@ini", "@services", "a b", or NULL */
     bool hidden;
+    const char *word; /* Windows' name of several letters, written with one dash: "cf" */
 };
 
 /* A tool, or one of its commands ("query" of reg). */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Output files: never overwritten without a yes, and a full disk is never a success. */
+#include "output-file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_standard(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+static bool asked_yes(const char *path)
+{
+    char answer[16] = "";
+    fprintf(stderr, "File %s already exists. Overwrite it? [y/n] ", path);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+bool output_file_free(const char *tool, const char *path, bool yes)
+{
+    struct stat facts;
+    if (yes || is_standard(path) || stat(path, &facts) || !S_ISREG(facts.st_mode))
+        return true;
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+        return asked_yes(path);
+    fprintf(stderr, "%s: %s: the file exists already; -y overwrites it\n", tool, path);
+    return false;
+}
+
+void output_file_complain(const char *tool, const char *path)
+{
+    const char *reason = errno == ENOSPC ? "no room left on the disk" : strerror(errno);
+    fprintf(stderr, "%s: %s: cannot be written: %s\n", tool,
+            is_standard(path) ? "standard output" : path, reason);
+}
+
+FILE *output_file_open(const char *tool, const char *path)
+{
+    FILE *file = is_standard(path) ? stdout : fopen(path, "we");
+    if (!file)
+        output_file_complain(tool, path);
+    return file;
+}
+
+bool output_file_close(const char *tool, const char *path, FILE *file)
+{
+    bool good = !ferror(file);
+    good &= file == stdout ? fflush(file) == 0 : fclose(file) == 0;
+    if (!good)
+        output_file_complain(tool, path);
+    return good;
+}

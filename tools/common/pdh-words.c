@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* PDH's statuses in words. A row says what is wrong with the thing named before it. */
+#include "pdh-words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FAILED = 1, NO_RIGHTS = 4 };
+
+static const struct {
+    DWORD status;
+    const char *words;
+} rows[] = {
+    {PDH_CSTATUS_NO_MACHINE,
+     "counters of another machine cannot be read; run the tool there, for instance with ssh"                   },
+    {PDH_CANNOT_CONNECT_MACHINE,
+     "counters of another machine cannot be read; run the tool there, for instance with ssh"                   },
+    {PDH_CSTATUS_NO_OBJECT,         "there is no such object; 'typeperf -q' lists what there is"               },
+    {PDH_CSTATUS_NO_COUNTER,
+     "the object has no such counter; 'typeperf -q OBJECT' lists its counters"                                 },
+    {PDH_CSTATUS_NO_INSTANCE,
+     "there is no such instance now; 'typeperf -qx OBJECT' lists the instances"                                },
+    {PDH_CSTATUS_BAD_COUNTERNAME,
+     "this is no path of a counter; paths look like '\\Object(instance)\\Counter' or "
+     "'Object(instance)::Counter'"                                                                             },
+    {PDH_CSTATUS_NO_COUNTERNAME,    "the path is empty"                                                        },
+    {PDH_INVALID_PATH,              "the path cannot be: the object has no instances, or the path is malformed"},
+    {PDH_NO_DATA,                   "there is no data: no counter could be read"                               },
+    {PDH_NO_COUNTERS,               "there is no counter"                                                      },
+    {PDH_INVALID_ARGUMENT,          "this cannot be asked"                                                     },
+    {PDH_MEMORY_ALLOCATION_FAILURE, "there is no memory left"                                                  },
+    {PDH_ACCESS_DENIED,             "access is denied"                                                         },
+    {PDH_FILE_NOT_FOUND,            "no such file"                                                             },
+    {PDH_FILE_ALREADY_EXISTS,       "the file exists already; -y overwrites it"                                },
+    {PDH_LOG_FILE_OPEN_ERROR,       "the file cannot be opened"                                                },
+    {PDH_LOG_FILE_CREATE_ERROR,
+     "the file cannot be written: no such folder, no rights, or no room left on the disk"                      },
+    {PDH_UNKNOWN_LOG_FORMAT,        "this is no capture: neither BLG nor CSV nor TSV as Windows writes"        },
+    {PDH_LOG_TYPE_NOT_FOUND,        "this is no capture: neither BLG nor CSV nor TSV as Windows writes"        },
+    {PDH_UNABLE_READ_LOG_HEADER,    "the capture's first line or buffer cannot be read"                        },
+    {PDH_BINARY_LOG_CORRUPT,        "the capture is damaged"                                                   },
+    {PDH_ENTRY_NOT_IN_LOG_FILE,     "the capture has no such counter"                                          },
+    {PDH_NOT_IMPLEMENTED,           "this is not implemented yet"                                              },
+};
+
+const char *pdh_words(PDH_STATUS status)
+{
+    static char other[48];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].status == (DWORD)status)
+            return rows[i].words;
+    snprintf(other, sizeof other, "status 0x%08X", (unsigned)status);
+    return other;
+}
+
+int pdh_complain(const char *tool, const char *about, PDH_STATUS status)
+{
+    fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, about, pdh_words(status), (unsigned)status);
+    return (DWORD)status == PDH_ACCESS_DENIED ? NO_RIGHTS : FAILED;
+}

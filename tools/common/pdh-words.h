@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* PDH's statuses as sentences and as exit codes, for typeperf and relog. */
+#ifndef OPL_TOOLS_PDH_WORDS_H
+#define OPL_TOOLS_PDH_WORDS_H
+
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
+
+/* What went wrong and what to do; never NULL. Valid until the next call. */
+const char *pdh_words(PDH_STATUS status);
+/* "TOOL: ABOUT: words (0xC0000BB8)" on stderr; the exit code: 1, or 4 for lack of rights. */
+int pdh_complain(const char *tool, const char *about, PDH_STATUS status);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints samples. Columns are fixed by the header in CSV and TSV; the other forms choose and sort
+ * them anew for each sample. */
+#include "sheet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "json.h"
+
+enum sheet_form sheet_form_of(const char *name)
+{
+    static const char *const names[] = {"csv", "tsv", "json", "jsonl", "table"};
+    size_t i = 0;
+    while (i < SHEET_UNKNOWN && strcasecmp(names[i], name) != 0)
+        i++;
+    return (enum sheet_form)i;
+}
+
+void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_ROOM])
+{
+    const LONGLONG second = 10000000, since_1601 = 11644473600;
+    time_t seconds = (time_t)(time / second - since_1601);
+    int milliseconds = (int)(time % second / 10000);
+    struct tm parts = {0};
+    gmtime_r(&seconds, &parts);
+    if (iso)
+        snprintf(text, SHEET_TIME_ROOM, "%04d-%02d-%02dT%02d:%02d:%02d.%03d",
+                 (parts.tm_year + 1900) % 10000, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+                 parts.tm_min, parts.tm_sec, milliseconds);
+    else
+        snprintf(text, SHEET_TIME_ROOM, "%02d/%02d/%04d %02d:%02d:%02d.%03d", parts.tm_mon + 1,
+                 parts.tm_mday, (parts.tm_year + 1900) % 10000, parts.tm_hour, parts.tm_min,
+                 parts.tm_sec, milliseconds);
+}
+
+/* ---- which columns are shown, in which order ---- */
+
+/* What has no value comes last; equal ones stay in their order. */
+static int compare_columns(const void *one, const void *other, void *context)
+{
+    size_t left = *(const size_t *)one, right = *(const size_t *)other;
+    const double *values = context;
+    bool left_none = isnan(values[left]), right_none = isnan(values[right]);
+    if (left_none != right_none)
+        return left_none ? 1 : -1;
+    if (!left_none && values[left] != values[right])
+        return values[left] > values[right] ? -1 : 1;
+    return left < right ? -1 : 1;
+}
+
+static void choose_top(struct sheet *sheet, const double *values)
+{
+    for (size_t i = 0; i < sheet->count; i++)
+        sheet->order[i] = i;
+    qsort_r(sheet->order, sheet->count, sizeof *sheet->order, compare_columns, (void *)values);
+    sheet->shown = sheet->top < sheet->count ? sheet->top : sheet->count;
+}
+
+static bool columns_fixed(const struct sheet *sheet)
+{
+    return sheet->form == SHEET_CSV || sheet->form == SHEET_TSV;
+}
+
+/* ---- CSV and TSV ---- */
+
+static void print_header(const struct sheet *sheet)
+{
+    char separator = sheet->form == SHEET_CSV ? ',' : '\t';
+    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", sheet->form == SHEET_CSV ? "CSV" : "TSV",
+            sheet->zone ? sheet->zone : "");
+    for (size_t i = 0; i < sheet->shown; i++)
+        fprintf(sheet->out, "%c\"%s\"", separator, sheet->paths[sheet->order[i]]);
+    fputs(sheet->line_end, sheet->out);
+}
+
+static void print_line(const struct sheet *sheet, LONGLONG time, const double *values)
+{
+    char text[SHEET_TIME_ROOM];
+    const char *format = sheet->exact ? "%c\"%.17g\"" : "%c\"%f\"";
+    char separator = sheet->form == SHEET_CSV ? ',' : '\t';
+    sheet_time(time, false, text);
+    fprintf(sheet->out, "\"%s\"", text);
+    for (size_t i = 0; i < sheet->shown; i++) {
+        double value = values[sheet->order[i]];
+        if (isnan(value))
+            fprintf(sheet->out, "%c\"%s\"", separator, sheet->missing);
+        else
+            fprintf(sheet->out, format, separator, value);
+    }
+    fputs(sheet->line_end, sheet->out);
+}
+
+/* ---- the other forms ---- */
+
+static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
+{
+    char text[SHEET_TIME_ROOM];
+    struct json json = {.out = sheet->out, .flat = true};
+    sheet_time(time, true, text);
+    if (sheet->form == SHEET_JSON)
+        fputs(sheet->samples ? ",\n" : "", sheet->out);
+    json_open(&json, NULL, '{');
+    json_string(&json, "time", text);
+    json_open(&json, "counters", '[');
+    for (size_t i = 0; i < sheet->shown; i++) {
+        json_open(&json, NULL, '{');
+        json_string(&json, "path", sheet->paths[sheet->order[i]]);
+        json_double(&json, "value", values[sheet->order[i]]);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    if (sheet->form == SHEET_JSONL)
+        fputc('\n', sheet->out);
+}
+
+static void print_table(const struct sheet *sheet, LONGLONG time, const double *values)
+{
+    char text[SHEET_TIME_ROOM];
+    sheet_time(time, true, text);
+    text[10] = ' ';
+    fprintf(sheet->out, "%s%s\n", sheet->samples ? "\n" : "", text);
+    for (size_t i = 0; i < sheet->shown; i++) {
+        double value = values[sheet->order[i]];
+        if (isnan(value))
+            fprintf(sheet->out, "%20s", "-");
+        else
+            fprintf(sheet->out, "%20.3f", value);
+        fprintf(sheet->out, "  %s\n", sheet->paths[sheet->order[i]]);
+    }
+}
+
+/* ---- all ---- */
+
+bool sheet_begin(struct sheet *sheet)
+{
+    sheet->order = malloc((sheet->count + 1) * sizeof *sheet->order);
+    if (!sheet->order)
+        return false;
+    for (size_t i = 0; i < sheet->count; i++)
+        sheet->order[i] = i;
+    sheet->shown = sheet->count;
+    if (columns_fixed(sheet) && !sheet->top)
+        print_header(sheet);
+    if (sheet->form == SHEET_JSON)
+        fputs("[\n", sheet->out);
+    return true;
+}
+
+void sheet_row(struct sheet *sheet, LONGLONG time, const double *values)
+{
+    bool fixed = columns_fixed(sheet);
+    if (sheet->top && (!fixed || !sheet->samples)) {
+        choose_top(sheet, values);
+        if (fixed)
+            print_header(sheet);
+    }
+    if (fixed)
+        print_line(sheet, time, values);
+    else if (sheet->form == SHEET_TABLE)
+        print_table(sheet, time, values);
+    else
+        print_json(sheet, time, values);
+    sheet->samples++;
+}
+
+bool sheet_flush(const struct sheet *sheet)
+{
+    return fflush(sheet->out) == 0 && !ferror(sheet->out);
+}
+
+bool sheet_end(struct sheet *sheet)
+{
+    if (sheet->form == SHEET_JSON)
+        fputs(sheet->samples ? "\n]\n" : "]\n", sheet->out);
+    free(sheet->order);
+    sheet->order = NULL;
+    return sheet_flush(sheet);
+}
