@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* From what the user wrote to counters of a query. What is not there is said and left out. */
+#include "typeperf.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the machine, for headers ---- */
+
+PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status)
+{
+    DWORD size = 0;
+    *ret_status = PdhGetCounterInfoA(counter, explain, &size, NULL);
+    if ((DWORD)*ret_status != PDH_MORE_DATA)
+        return NULL;
+    PDH_COUNTER_INFO_A *info = malloc(size);
+    *ret_status = info ? PdhGetCounterInfoA(counter, explain, &size, info)
+                       : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!*ret_status)
+        return info;
+    free(info);
+    return NULL;
+}
+
+/* PDH says it; else this host's name. */
+static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
+{
+    PDH_STATUS status;
+    PDH_COUNTER_INFO_A *info = counters_info(counter, false, &status);
+    char *name = counters->machine;
+    if (info && info->szMachineName && info->szMachineName[0]) {
+        snprintf(name, sizeof counters->machine, "\\\\%s",
+                 info->szMachineName + strspn(info->szMachineName, "\\"));
+    } else {
+        strcpy(name, "\\\\");
+        gethostname(name + 2, sizeof counters->machine - 3);
+        for (char *at = name; *at; at++)
+            *at = (char)toupper((unsigned char)*at);
+    }
+    free(info);
+}
+
+/* ---- one counter ---- */
+
+static int miss(struct counters *counters, const char *path, PDH_STATUS status)
+{
+    counters->missing++;
+    return counters->exit_code = pdh_complain("typeperf", path, status);
+}
+
+static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path)
+{
+    char whole[sizeof counters->machine + PDH_MAX_COUNTER_PATH];
+    if (counters->paths.count == counters->room) {
+        size_t room = counters->room ? counters->room * 2 : 16;
+        PDH_HCOUNTER *grown = realloc(counters->handles, room * sizeof *grown);
+        if (!grown)
+            return false;
+        counters->handles = grown;
+        counters->room = room;
+    }
+    if (!counters->machine[0])
+        find_machine(counters, handle);
+    bool has_machine = counter_path_has_machine(path);
+    snprintf(whole, sizeof whole, "%s%s", has_machine ? "" : counters->machine, path);
+    counters->handles[counters->paths.count] = handle;
+    return text_list_add(&counters->paths, whole);
+}
+
+static int add(struct counters *counters, const char *path)
+{
+    PDH_HCOUNTER handle = NULL;
+    PDH_STATUS status = PdhAddCounterA(counters->query, path, 0, &handle);
+    if (status && !handle)
+        return miss(counters, path, status);
+    if ((DWORD)status == PDH_CSTATUS_NO_MACHINE) { /* kept by PDH, of no use here */
+        PdhRemoveCounter(handle);
+        return miss(counters, path, status);
+    }
+    return keep(counters, handle, path) ? EXIT_GOOD
+                                        : miss(counters, path, PDH_MEMORY_ALLOCATION_FAILURE);
+}
+
+/* ---- wildcards ---- */
+
+/* The multi-string of what a pattern stands for now, malloc. Between the two calls there may come
+ * more. */
+static char *expand(const char *path, PDH_STATUS *ret_status)
+{
+    DWORD length = 0;
+    char *list = NULL;
+    *ret_status = PdhExpandWildCardPathA(NULL, path, NULL, &length, 0);
+    for (int tries = 0; (DWORD)*ret_status == PDH_MORE_DATA && tries < 8; tries++) {
+        length += length / 4 + 256;
+        free(list);
+        list = malloc(length);
+        *ret_status = list ? PdhExpandWildCardPathA(NULL, path, list, &length, 0)
+                           : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    if (!*ret_status && list && *list)
+        return list;
+    free(list);
+    if (!*ret_status)
+        *ret_status = (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
+    return NULL;
+}
+
+static int add_pattern(struct counters *counters, const char *path)
+{
+    PDH_STATUS status;
+    char *list = expand(path, &status);
+    if (!list)
+        return miss(counters, path, status);
+    for (const char *at = list; *at; at += strlen(at) + 1)
+        add(counters, at);
+    free(list);
+    return EXIT_GOOD;
+}
+
+/* ---- all ---- */
+
+int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns)
+{
+    char path[PDH_MAX_COUNTER_PATH];
+    PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
+    if (status)
+        return pdh_complain("typeperf", "a query", status);
+    for (size_t i = 0; i < asked->words.count; i++) {
+        const char *text = asked->words.texts[i];
+        if (!counter_path_from_text(text, path, sizeof path))
+            miss(counters, text, (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
+        else if (counter_path_is_pattern(path) && !patterns)
+            add_pattern(counters, path);
+        else
+            add(counters, path);
+    }
+    if (counters->paths.count)
+        return EXIT_GOOD;
+    fprintf(stderr, "Error: No valid counters.\n");
+    return counters->exit_code ? counters->exit_code : EXIT_FAILED;
+}
+
+void counters_close(struct counters *counters)
+{
+    if (counters->query)
+        PdhCloseQuery(counters->query);
+    text_list_done(&counters->paths);
+    free(counters->handles);
+    *counters = (struct counters){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* --explain: what a counter counts, in the provider's own words. */
+#include "typeperf.h"
+
+#include <openperflib/block.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 78, INDENT = 2 };
+
+static void print_wrapped(const char *text)
+{
+    int at = 0;
+    while (*(text += strspn(text, " \t\r\n"))) {
+        int count = (int)strcspn(text, " \t\r\n");
+        if (at + 1 + count > WIDTH || at == 0)
+            at = printf("%s%*s", at ? "\n" : "", INDENT, "") - (at ? 1 : 0);
+        else
+            at += printf(" ");
+        at += printf("%.*s", count, text);
+        text += count;
+    }
+    if (at)
+        putchar('\n');
+}
+
+static int explain_one(const char *path, PDH_HCOUNTER counter)
+{
+    PDH_STATUS status;
+    opl_type_info type;
+    PDH_COUNTER_INFO_A *info = counters_info(counter, true, &status);
+    if (!info)
+        return pdh_complain("typeperf", path, status);
+    opl_type_describe(info->dwType, &type);
+    printf("%s\n", path);
+    printf("%*stype: %s (0x%08X)%s%s\n", INDENT, "", type.name ? type.name : "without a name",
+           (unsigned)info->dwType, *type.display_text ? ", shown as " : "", type.display_text);
+    print_wrapped(info->szExplainText ? info->szExplainText : "There is no explanation.");
+    free(info);
+    return EXIT_GOOD;
+}
+
+int explain_counters(struct counters *counters)
+{
+    int code = EXIT_GOOD;
+    for (size_t i = 0; i < counters->paths.count; i++) {
+        if (i)
+            putchar('\n');
+        int one = explain_one(counters->paths.texts[i], counters->handles[i]);
+        code = one ? one : code;
+    }
+    return output_file_close("typeperf", NULL, stdout) ? code : EXIT_FAILED;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* -q and -qx: what there is, a path a line. */
+#include "typeperf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An object's counters and instances, multi-strings, malloc. */
+struct items {
+    char *counters, *instances;
+    DWORD counters_length, instances_length; /* characters */
+};
+
+static void items_done(struct items *items)
+{
+    free(items->counters);
+    free(items->instances);
+}
+
+static char *enum_objects(PDH_STATUS *ret_status)
+{
+    DWORD length = 0;
+    *ret_status = PdhEnumObjectsA(NULL, NULL, NULL, &length, PERF_DETAIL_WIZARD, TRUE);
+    if ((DWORD)*ret_status != PDH_MORE_DATA)
+        return NULL;
+    char *list = calloc(1, (size_t)length + 1);
+    *ret_status = list ? PdhEnumObjectsA(NULL, NULL, list, &length, PERF_DETAIL_WIZARD, FALSE)
+                       : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!*ret_status)
+        return list;
+    free(list);
+    return NULL;
+}
+
+static PDH_STATUS enum_items(const char *object, struct items *items)
+{
+    PDH_STATUS status = PdhEnumObjectItemsA(NULL, NULL, object, NULL, &items->counters_length, NULL,
+                                            &items->instances_length, PERF_DETAIL_WIZARD, 0);
+    if (status && (DWORD)status != PDH_MORE_DATA)
+        return status;
+    items->counters = calloc(1, (size_t)items->counters_length + 2);
+    items->instances = calloc(1, (size_t)items->instances_length + 2);
+    if (!items->counters || !items->instances)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    DWORD instances = items->instances_length;
+    status = PdhEnumObjectItemsA(NULL, NULL, object, items->counters, &items->counters_length,
+                                 items->instances, &instances, PERF_DETAIL_WIZARD, 0);
+    return status;
+}
+
+struct listing {
+    FILE *out;
+    const char *machine; /* "" or with its \\ */
+    bool instances;
+    bool both; /* each also as Object(*)::Counter, for completions */
+};
+
+/* \Object(*)\Counter, or without (*) */
+static void list_counters(const struct listing *listing, const char *object,
+                          const struct items *items)
+{
+    const char *all = items->instances_length ? "(*)" : "";
+    for (const char *at = items->counters; *at; at += strlen(at) + 1) {
+        fprintf(listing->out, "%s\\%s%s\\%s\n", listing->machine, object, all, at);
+        if (listing->both)
+            fprintf(listing->out, "%s%s::%s\n", object, all, at);
+    }
+}
+
+/* Behind the machine. */
+static const char *local_part(const char *path)
+{
+    if (!counter_path_has_machine(path))
+        return path;
+    const char *object = strchr(path + 2, '\\');
+    return object ? object : path;
+}
+
+/* One line for each instance; duplicates have their number only in an expanded path. False: there
+ * are no instances now. */
+static bool list_instances(const struct listing *listing, const char *object)
+{
+    char path[PDH_MAX_COUNTER_PATH];
+    DWORD length = 0;
+    snprintf(path, sizeof path, "\\%s(*)\\*", object);
+    PDH_STATUS status = PdhExpandWildCardPathA(NULL, path, NULL, &length, 0);
+    if ((DWORD)status != PDH_MORE_DATA)
+        return false;
+    length += length / 4 + 256;
+    char *list = calloc(1, length);
+    if (!list || PdhExpandWildCardPathA(NULL, path, list, &length, 0))
+        return free(list), false;
+    for (const char *at = list; *at; at += strlen(at) + 1)
+        fprintf(listing->out, "%s%s\n", listing->machine, local_part(at));
+    bool some = *list != 0;
+    free(list);
+    return some;
+}
+
+static int list_object(const struct listing *listing, const char *object)
+{
+    struct items items = {0};
+    PDH_STATUS status = enum_items(object, &items);
+    if (!status &&
+        !(listing->instances && items.instances_length > 0 && list_instances(listing, object)))
+        list_counters(listing, object, &items);
+    items_done(&items);
+    return status ? pdh_complain("typeperf", object, status) : EXIT_GOOD;
+}
+
+/* An object may be written with its backslash and instances: \Processor(*) */
+static void bare_object(const char *text, char *ret, size_t size)
+{
+    text = local_part(text);
+    text += *text == '\\';
+    snprintf(ret, size, "%.*s", (int)strcspn(text, "\\("), text);
+}
+
+static int list_asked(const struct listing *listing, const struct text_list *words)
+{
+    char object[PDH_MAX_COUNTER_NAME];
+    int code = EXIT_GOOD;
+    for (size_t i = 0; i < words->count; i++) {
+        bare_object(words->texts[i], object, sizeof object);
+        int one = list_object(listing, object);
+        code = one ? one : code;
+    }
+    return code;
+}
+
+/* An object that goes meanwhile is no error. */
+static int list_all(const struct listing *listing)
+{
+    PDH_STATUS status;
+    char *objects = enum_objects(&status);
+    if (!objects)
+        return pdh_complain("typeperf", "the list of objects", status);
+    for (const char *at = objects; *at; at += strlen(at) + 1)
+        list_object(listing, at);
+    free(objects);
+    return EXIT_GOOD;
+}
+
+int list_objects(const struct typeperf *asked)
+{
+    char machine[256] = "";
+    FILE *out = output_file_open("typeperf", asked->output);
+    if (!out)
+        return EXIT_FAILED;
+    if (asked->server)
+        snprintf(machine, sizeof machine, "\\\\%s", asked->server + strspn(asked->server, "\\"));
+    struct listing listing = {out, machine, asked->list_instances, asked->names};
+    int code = asked->words.count ? list_asked(&listing, &asked->words) : list_all(&listing);
+    if (!code && !asked->names && out == stdout) {
+        fputc('\n', out);
+        typeperf_success(out);
+    }
+    if (!output_file_close("typeperf", asked->output, out))
+        return EXIT_FAILED;
+    if (!code && !asked->names && asked->output && out != stdout)
+        typeperf_success(stdout);
+    return code;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples, one a moment: printed, or written as a capture by PDH. One collection comes before the
+ * first sample, so that rates have something to begin with. */
+#include "typeperf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long the first rate takes where the user said nothing, and how often a sample comes then. */
+static const double first_interval = 0.25, default_interval = 1;
+
+struct sampling {
+    const struct typeperf *asked;
+    struct counters *counters;
+    struct pace pace;
+    unsigned long samples;
+};
+
+/* Waits for the next sample; false: there is none any more. */
+static bool next(struct sampling *sampling)
+{
+    double given = sampling->asked->interval;
+    bool first = sampling->samples == 0;
+    if (sampling->asked->samples && sampling->samples == sampling->asked->samples)
+        return false;
+    sampling->samples++;
+    return pace_wait(&sampling->pace, given > 0 ? given
+                                      : first   ? first_interval
+                                                : default_interval);
+}
+
+/* An instance that is away is no error of the query: it may come. */
+static bool tolerable(PDH_STATUS status)
+{
+    return !status || (DWORD)status == PDH_NO_DATA;
+}
+
+static int begin(struct sampling *sampling)
+{
+    pace_catch();
+    pace_begin(&sampling->pace);
+    PDH_STATUS status = PdhCollectQueryData(sampling->counters->query);
+    return tolerable(status) ? EXIT_GOOD : pdh_complain("typeperf", "the first sample", status);
+}
+
+/* ---- printed ---- */
+
+static LONGLONG local_now(void)
+{
+    const LONGLONG since_1601 = 11644473600;
+    struct timespec now;
+    struct tm parts;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &parts);
+    return ((LONGLONG)now.tv_sec + parts.tm_gmtoff + since_1601) * 10000000 + now.tv_nsec / 100;
+}
+
+static double cooked(PDH_HCOUNTER counter)
+{
+    PDH_FMT_COUNTERVALUE value = {0};
+    PDH_STATUS status =
+        PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &value);
+    return status || value.CStatus > PDH_CSTATUS_NEW_DATA ? NAN : value.doubleValue;
+}
+
+static int print_samples(struct sampling *sampling, struct sheet *sheet, double *values)
+{
+    struct counters *counters = sampling->counters;
+    while (next(sampling)) {
+        LONGLONG time = local_now();
+        PDH_STATUS status = PdhCollectQueryDataWithTime(counters->query, &time);
+        if (!tolerable(status))
+            return pdh_complain("typeperf", "a sample", status);
+        for (size_t i = 0; i < counters->paths.count; i++)
+            values[i] = status ? NAN : cooked(counters->handles[i]);
+        sheet_row(sheet, time, values);
+        if (!sheet_flush(sheet))
+            break; /* said when it is closed */
+    }
+    return EXIT_GOOD;
+}
+
+/* The sheet on `out`; the caller closes that. */
+static int print_sheet(struct sampling *sampling, FILE *out)
+{
+    struct counters *counters = sampling->counters;
+    const struct typeperf *asked = sampling->asked;
+    struct sheet sheet = {.out = out,
+                          .form = asked->form,
+                          .paths = (const char *const *)counters->paths.texts,
+                          .count = counters->paths.count,
+                          .top = asked->top,
+                          .missing = "-1",
+                          .line_end = "\n"};
+    double *values = calloc(sheet.count, sizeof *values);
+    if (!values || !sheet_begin(&sheet))
+        return free(values), pdh_complain("typeperf", "a sample", PDH_MEMORY_ALLOCATION_FAILURE);
+    sheet_flush(&sheet);
+    int code = begin(sampling);
+    if (!code)
+        code = print_samples(sampling, &sheet, values);
+    sheet_end(&sheet);
+    free(values);
+    return code;
+}
+
+static void print_end(FILE *out)
+{
+    fprintf(out, "%-48s\n", "Exiting, please wait...");
+    typeperf_success(out);
+}
+
+static bool is_windows_form(enum sheet_form form)
+{
+    return form == SHEET_CSV || form == SHEET_TSV;
+}
+
+int sample_print(const struct typeperf *asked, struct counters *counters)
+{
+    struct sampling sampling = {.asked = asked, .counters = counters};
+    FILE *out = output_file_open("typeperf", asked->output);
+    if (!out)
+        return EXIT_FAILED;
+    bool console = is_windows_form(asked->form) && !asked->output;
+    if (console)
+        fputc('\n', out);
+    int code = print_sheet(&sampling, out);
+    if (console && !code)
+        print_end(out);
+    if (!output_file_close("typeperf", asked->output, out))
+        return EXIT_FAILED;
+    return code;
+}
+
+/* ---- recorded ---- */
+
+/* A sign of life, on terminals only. */
+static void show_marker(const struct sampling *sampling)
+{
+    if (isatty(STDOUT_FILENO) && strcmp(sampling->asked->output, "-") != 0) {
+        printf("\r[%lu] ", sampling->samples);
+        fflush(stdout);
+    }
+}
+
+static int record_samples(struct sampling *sampling, PDH_HLOG log)
+{
+    const char *file = sampling->asked->output;
+    int code = begin(sampling);
+    if (!code && isatty(STDOUT_FILENO) && strcmp(file, "-") != 0)
+        putchar('\n');
+    while (!code && next(sampling)) {
+        PDH_STATUS status = PdhUpdateLogA(log, NULL);
+        if (!tolerable(status))
+            code = pdh_complain("typeperf", file, status);
+        show_marker(sampling);
+    }
+    return code;
+}
+
+int sample_record(const struct typeperf *asked, struct counters *counters)
+{
+    struct sampling sampling = {.asked = asked, .counters = counters};
+    DWORD type = asked->form == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
+    PDH_HLOG log;
+    PDH_STATUS status = PdhOpenLogA(asked->output, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS,
+                                    &type, counters->query, 0, NULL, &log);
+    if (status)
+        return pdh_complain("typeperf", asked->output, status);
+    int code = record_samples(&sampling, log);
+    status = PdhCloseLog(log, 0);
+    if (status && !code)
+        code = pdh_complain("typeperf", asked->output, status);
+    if (!code && strcmp(asked->output, "-") != 0) {
+        fputs(isatty(STDOUT_FILENO) ? "\r" : "\n", stdout);
+        print_end(stdout);
+    }
+    return code;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * typeperf: prints counters as they change, writes them to a capture, or lists what there is. Its
+ * command line is Windows' own, and a little more.
+ */
+#include "typeperf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    FORMAT = 1,
+    COUNTER_FILE,
+    INTERVAL,
+    OUTPUT,
+    LIST,
+    LIST_INSTANCES,
+    COUNT,
+    CONFIG,
+    SERVER,
+    YES,
+    TOP,
+    EXPLAIN,
+    NAMES
+};
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'f', "format", "FORM", FORMAT, "CSV (if not given) or TSV as on Windows; json, jsonl, table.", "CSV TSV json jsonl table", 0, NULL},
+    {0, "counter-file", "FILE", COUNTER_FILE, "Read counters from a file, one in each line; - is standard input.", "@files", 0, "cf"},
+    {0, "interval", "TIME", INTERVAL,
+     "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. If not given: 1 second, and the first sample comes after a quarter.",
+     "0.1 1 10 1:00", 0, "si"},
+    {'o', "output", "FILE", OUTPUT,
+     "Write to a file: CSV and TSV become captures with time zone and all digits, which relog and Windows read.", "@files", 0, NULL},
+    {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of those given as words.", NULL, 0, NULL},
+    {0, "query-instances", NULL, LIST_INSTANCES, "The same, with a line for each instance.", NULL, 0, "qx"},
+    {0, "samples", "N", COUNT, "End after N samples; if not given, Ctrl-C ends it.", NULL, 0, "sc"},
+    {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
+    {'s', "server", "MACHINE", SERVER, "The machine of counters without one. Only this machine's can be read.", "localhost", 0, NULL},
+    {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
+    {0, "top", "N", TOP,
+     "Show only the N largest values: of each sample, in CSV and TSV the columns that are the largest in the first one.", "5 10 20", 0, NULL},
+    {0, "explain", NULL, EXPLAIN, "Say what the counters count, instead of counting.", NULL, 0, NULL},
+    {0, "names", NULL, NAMES, "Print what -q does and nothing else, for completions.", NULL, true, NULL},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "COUNTER is a path: '\\Processor(_Total)\\% Processor Time', which a shell wants in\n"
+    "quotes, or the same without backslashes: 'Processor(_Total)::% Processor Time'.\n"
+    "* and ? stand for any names. Options may be written as on Windows: /si 5, /SC 3.\n"
+    "\n"
+    "Examples:\n"
+    "  typeperf 'Processor(*)::% Processor Time'            every second, until Ctrl-C\n"
+    "  typeperf -si 10 -sc 6 -f CSV -o cpu.csv -cf list.txt a minute, to a file\n"
+    "  typeperf --top 10 -f table 'Process(*)::% Processor Time'\n"
+    "  typeperf -q Memory                                   which counters are there\n"
+    "  typeperf --explain 'Memory::Available Bytes'         what does it mean\n"
+    "\n"
+    "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
+    "are not there (the others were printed), 4 no rights.\n";
+
+static const struct tool tool = {
+    .name = "typeperf",
+    .summary = "Print performance counters as they change, or list them.",
+    .usage = "[OPTION]... COUNTER...\n"
+             "[OPTION]... -cf FILE\n"
+             "-q [OBJECT]... | -qx [OBJECT]...\n"
+             "--explain COUNTER...",
+    .rows = rows,
+    .more = more,
+    .complete_words = "@counters",
+};
+
+void typeperf_success(FILE *out)
+{
+    fputs("The command completed successfully.\n", out);
+}
+
+/* ---- the command line ---- */
+
+static bool parse_count(const char *text, unsigned long *ret)
+{
+    char *end;
+    errno = 0;
+    *ret = strtoul(text, &end, 10);
+    return !errno && end != text && !*end && strchr("0123456789", *text) && *ret > 0;
+}
+
+static int take_format(struct typeperf *asked, const struct options *options)
+{
+    const char *name = options->value;
+    if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
+        return options_complain(options, "-f %s is not written yet; CSV and TSV are, and -f jsonl",
+                                name);
+    asked->form = sheet_form_of(name);
+    return asked->form == SHEET_UNKNOWN
+               ? options_complain(options, "-f is CSV, TSV, json, jsonl or table, not %s", name)
+               : 0;
+}
+
+static int take_output(struct typeperf *asked, const struct options *options)
+{
+    if (strncasecmp(options->value, "sql:", 4) == 0)
+        return options_complain(options, "%s: databases are not written yet", options->value);
+    asked->output = options->value;
+    return 0;
+}
+
+static int take_server(struct typeperf *asked, const struct options *options)
+{
+    if (!counter_path_is_here(options->value))
+        return options_complain(
+            options,
+            "-s %s: only this machine's counters can be read; run typeperf there, "
+            "for instance: ssh %s typeperf",
+            options->value, options->value + strspn(options->value, "\\"));
+    asked->server = options->value;
+    return 0;
+}
+
+static int take_counter_file(struct typeperf *asked, const struct options *options)
+{
+    size_t before = asked->words.count;
+    if (!text_list_read(&asked->words, options->value))
+        return options_complain(options, "%s: %s", options->value, strerror(errno));
+    if (asked->words.count == before)
+        return options_complain(options, "%s: it has no counters", options->value);
+    return 0;
+}
+
+static int take_words(struct typeperf *asked, int argc, char **argv, bool nested);
+
+/* Options of a file are taken where -config stands; later ones win. */
+static int take_config(struct typeperf *asked, const struct options *options, bool nested)
+{
+    if (nested)
+        return options_complain(options, "%s: a file of options names another one", options->value);
+    if (!text_list_add(&asked->kept, tool.name) ||
+        !text_list_read_options(&asked->kept, options->value))
+        return options_complain(options, "%s: %s", options->value, strerror(errno));
+    return take_words(asked, (int)asked->kept.count, asked->kept.texts, true);
+}
+
+static int take_flag(struct typeperf *asked, int id)
+{
+    asked->list |= id == LIST || id == LIST_INSTANCES || id == NAMES;
+    asked->list_instances |= id == LIST_INSTANCES;
+    asked->names |= id == NAMES;
+    asked->yes |= id == YES;
+    asked->explain |= id == EXPLAIN;
+    return 0;
+}
+
+static int take_number(struct typeperf *asked, const struct options *options, int id)
+{
+    const char *text = options->value;
+    if (id == INTERVAL && !pace_parse(text, &asked->interval))
+        return options_complain(options, "no time as [[hh:]mm:]ss, at least 0.001: %s", text);
+    if (id != INTERVAL && !parse_count(text, id == TOP ? &asked->top : &asked->samples))
+        return options_complain(options, "no number above 0: %s", text);
+    return 0;
+}
+
+static int take_option(struct typeperf *asked, const struct options *options, int id, bool nested)
+{
+    switch (id) {
+    case FORMAT:
+        return take_format(asked, options);
+    case COUNTER_FILE:
+        return take_counter_file(asked, options);
+    case INTERVAL:
+    case COUNT:
+    case TOP:
+        return take_number(asked, options, id);
+    case OUTPUT:
+        return take_output(asked, options);
+    case CONFIG:
+        return take_config(asked, options, nested);
+    case SERVER:
+        return take_server(asked, options);
+    case LIST:
+        if (!options->value)
+            return take_flag(asked, id);
+        take_flag(asked, id); /* --query=OBJECT: its value is a word */
+        break;
+    case OPTION_WORD:
+        break;
+    default:
+        return take_flag(asked, id);
+    }
+    return text_list_add(&asked->words, options->value) ? 0 : EXIT_FAILED;
+}
+
+/* 0, an exit code, or OPTION_SHOWN. */
+static int take_words(struct typeperf *asked, int argc, char **argv, bool nested)
+{
+    struct options options;
+    int wrong = 0, id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && !wrong && (id = options_next(&options)) > 0)
+        wrong = take_option(asked, &options, id, nested);
+    if (id == OPTION_SHOWN)
+        return OPTION_SHOWN;
+    return id < 0 ? options_status(id) : wrong;
+}
+
+static int check(const struct typeperf *asked)
+{
+    const struct options options = {.tool = &tool};
+    bool capture = asked->output && asked->form <= SHEET_TSV && !asked->list;
+    if (!asked->list && !asked->words.count)
+        return options_complain(&options, "COUNTER is missing; typeperf -q lists what there is");
+    if (asked->list && asked->explain)
+        return options_complain(&options, "--explain and -q do not go together");
+    if (asked->top && capture)
+        return options_complain(&options, "--top goes with -f json, jsonl, table, or without -o");
+    return 0;
+}
+
+/* ---- what is done ---- */
+
+static int count_counters(const struct typeperf *asked)
+{
+    struct counters counters = {0};
+    int code = counters_open(&counters, asked, asked->explain);
+    size_t missing = counters.missing;
+    if (!code && asked->explain)
+        code = explain_counters(&counters);
+    else if (!code && asked->output && asked->form <= SHEET_TSV)
+        code = sample_record(asked, &counters);
+    else if (!code)
+        code = sample_print(asked, &counters);
+    counters_close(&counters);
+    return !code && missing ? EXIT_MISSING : code;
+}
+
+static int run(const struct typeperf *asked)
+{
+    if (asked->output && !asked->explain && !output_file_free(tool.name, asked->output, asked->yes))
+        return EXIT_FAILED;
+    return asked->list ? list_objects(asked) : count_counters(asked);
+}
+
+int main(int argc, char **argv)
+{
+    struct typeperf asked = {0};
+    int code = take_words(&asked, argc, argv, false);
+    if (!code)
+        code = check(&asked);
+    if (!code)
+        code = run(&asked);
+    else if (code == OPTION_SHOWN)
+        code = EXIT_GOOD;
+    text_list_done(&asked.words);
+    text_list_done(&asked.kept);
+    return code;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of typeperf share: what was asked, and the counters that are read. */
+#ifndef OPL_TOOLS_TYPEPERF_H
+#define OPL_TOOLS_TYPEPERF_H
+
+#include "../common/counter-path.h"
+#include "../common/options.h"
+#include "../common/output-file.h"
+#include "../common/pace.h"
+#include "../common/pdh-words.h"
+#include "../common/sheet.h"
+#include "../common/text-list.h"
+
+/* beside those of options.h: 4 is lack of rights, from pdh_complain */
+struct typeperf {
+    struct text_list words; /* counters; with -q objects */
+    enum sheet_form form;
+    double interval; /* seconds; 0: not given */
+    unsigned long samples, top;
+    const char *output, *server;
+    bool list, list_instances, yes, explain, names;
+    struct text_list kept; /* words of files that the texts above point into */
+};
+
+/* ---- counters.c ---- */
+struct counters {
+    PDH_HQUERY query;
+    PDH_HCOUNTER *handles;
+    struct text_list paths; /* as the user wrote them, with machine; one for each handle */
+    size_t room;
+    size_t missing;    /* asked for, and not there: said on stderr */
+    int exit_code;     /* for the last missing one */
+    char machine[256]; /* with its \\ */
+};
+/* Opens a query and adds what the words ask for; wildcards are expanded unless `patterns`. Returns
+ * an exit code; on failure it was said. */
+int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns);
+void counters_close(struct counters *counters);
+/* A counter's description, malloc; NULL: *ret_status says why. */
+PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status);
+
+/* ---- a function for each kind of question; the exit code ---- */
+int list_objects(const struct typeperf *asked);                             /* list.c */
+int sample_print(const struct typeperf *asked, struct counters *counters);  /* sample.c */
+int sample_record(const struct typeperf *asked, struct counters *counters); /* sample.c */
+int explain_counters(struct counters *counters);                            /* explain.c */
+
+/* The line that Windows' programs end with. */
+void typeperf_success(FILE *out);
+
+#endif
