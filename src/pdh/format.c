@@ -5,6 +5,7 @@
  */
 #include "pdh/pdh.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const DWORD forms = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;
@@ -29,12 +30,26 @@ static double capped(const struct cooked *cooked, DWORD format)
     return cooked->number > 100.0 && !(format & PDH_FMT_NOCAP100) ? 100.0 : cooked->number;
 }
 
-static LONGLONG times_1000(LONGLONG number)
+/* Times ten to the power; what is cut off goes toward zero. */
+static LONGLONG scaled(LONGLONG number, LONG scale)
 {
-    LONGLONG product;
-    if (__builtin_mul_overflow(number, 1000, &product))
-        return number < 0 ? INT64_MIN : INT64_MAX;
-    return product;
+    for (; scale < 0; scale++)
+        number /= 10;
+    for (; scale > 0; scale--) {
+        LONGLONG product;
+        if (__builtin_mul_overflow(number, 10, &product))
+            return number < 0 ? INT64_MIN : INT64_MAX;
+        number = product;
+    }
+    return number;
+}
+
+static double power_of_ten(LONG scale)
+{
+    double power = 1;
+    for (LONG i = 0; i < labs(scale); i++)
+        power *= 10;
+    return power;
 }
 
 /* Toward zero. 2^63 is the first double that no longer fits. */
@@ -52,18 +67,19 @@ static LONG long_of(LONGLONG number)
     return number < INT32_MIN ? INT32_MIN : (LONG)number;
 }
 
-void format_value(const struct cooked *cooked, DWORD format, PDH_FMT_COUNTERVALUE *ret)
+void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret)
 {
-    bool thousandths = format & PDH_FMT_1000;
-    double number = capped(cooked, format) * (thousandths ? 1000.0 : 1.0);
-    LONGLONG whole = cooked->is_whole ? cooked->whole : whole_of(number);
-    if (cooked->is_whole && thousandths)
-        whole = times_1000(whole);
+    scale += format & PDH_FMT_1000 ? 3 : 0;
+    double number = capped(cooked, format), power = power_of_ten(scale);
+    number = scale < 0 ? number / power : number * power;
     memset(ret, 0, sizeof *ret);
     ret->CStatus = PDH_CSTATUS_VALID_DATA;
-    if (format & PDH_FMT_DOUBLE)
+    if (format & PDH_FMT_DOUBLE) {
         ret->doubleValue = number;
-    else if (format & PDH_FMT_LARGE)
+        return;
+    }
+    LONGLONG whole = cooked->is_whole ? scaled(cooked->whole, scale) : whole_of(number);
+    if (format & PDH_FMT_LARGE)
         ret->largeValue = whole;
     else
         ret->longValue = long_of(whole);
@@ -82,9 +98,9 @@ static PDH_STATUS no_value(DWORD cstatus, PDH_STATUS status, PDH_FMT_COUNTERVALU
     return status;
 }
 
-PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
-                           const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
-                           PDH_FMT_COUNTERVALUE *ret)
+PDH_STATUS format_scaled(DWORD counter_type, DWORD format, const LONGLONG *time_base,
+                         const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, LONG scale,
+                         PDH_FMT_COUNTERVALUE *ret)
 {
     bool two = formula_needs_two(counter_type);
     struct cooked cooked;
@@ -101,6 +117,13 @@ PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *tim
         return status;
     if (status)
         return no_value(PDH_CSTATUS_INVALID_DATA, status, ret);
-    format_value(&cooked, format, ret);
+    format_value(&cooked, format, format & PDH_FMT_NOSCALE ? 0 : scale, ret);
     return 0;
+}
+
+PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
+                           const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
+                           PDH_FMT_COUNTERVALUE *ret)
+{
+    return format_scaled(counter_type, format, time_base, newest, before, 0, ret);
 }

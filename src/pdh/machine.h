@@ -51,6 +51,7 @@ struct offer_inside {
     uint32_t references;
     struct machine *machine; /* NULL: of a capture */
     int64_t taken_ticks;
+    LONGLONG tick_frequency, object_frequency;
     bool listed; /* answered to "Global" or "Costly" */
     struct buffer texts;
 };
@@ -59,6 +60,8 @@ struct offer *offer_new(uint32_t counters, uint32_t instances);
 /* From an object of an answer. NULL: no memory. */
 struct offer *offer_of_object(struct machine *machine, struct picture *picture,
                               const struct picture_object *object);
+/* Ticks per second of a counter's clock. */
+LONGLONG offer_time_base(const struct offer *offer, DWORD type);
 struct offer *offer_take(struct offer *offer); /* one more reference */
 
 #endif

@@ -145,6 +145,8 @@ struct offer *offer_of_object(struct machine *machine, struct picture *picture,
         take_definition(&picture_counters(picture, object)[i], &offer->counters[i]);
     offer->default_counter = default_counter(offer, type);
     offer->inside->machine = machine;
+    offer->inside->tick_frequency = picture->block.header.PerfFreq.QuadPart;
+    offer->inside->object_frequency = type->PerfFreq.QuadPart;
     write_texts(offer, machine, picture, object);
     if (offer->inside->texts.failed) {
         offer_release(offer);
@@ -152,6 +154,16 @@ struct offer *offer_of_object(struct machine *machine, struct picture *picture,
     }
     point_to_texts(offer, picture_instances(picture, object));
     return offer;
+}
+
+/* B.3; what has no clock counts in ticks too. */
+LONGLONG offer_time_base(const struct offer *offer, DWORD type)
+{
+    enum { TIMER_MASK = 0x00300000 };
+    if ((type & TIMER_MASK) == PERF_TIMER_100NS)
+        return CLOCK_TICKS_PER_SECOND;
+    return (type & TIMER_MASK) == PERF_OBJECT_TIMER ? offer->inside->object_frequency
+                                                    : offer->inside->tick_frequency;
 }
 
 /* ---- counters by name ---- */

@@ -30,7 +30,11 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
 
 /* ---- format.c ---- */
 bool format_valid(DWORD format);
-void format_value(const struct cooked *cooked, DWORD format, PDH_FMT_COUNTERVALUE *ret);
+/* Times ten to the power `scale`, besides what the format says. */
+void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret);
+PDH_STATUS format_scaled(DWORD counter_type, DWORD format, const LONGLONG *time_base,
+                         const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, LONG scale,
+                         PDH_FMT_COUNTERVALUE *ret);
 /* Cook and form in one: what PdhFormatFromRawValue does. */
 PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                            const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,

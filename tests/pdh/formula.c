@@ -291,9 +291,9 @@ static void doubles_out_of_range_stop_at_the_ends(void **state)
     for (size_t i = 0; i < COUNT(numbers); i++) {
         struct cooked cooked = {.number = numbers[i]};
         PDH_FMT_COUNTERVALUE value;
-        format_value(&cooked, PDH_FMT_LARGE, &value);
+        format_value(&cooked, PDH_FMT_LARGE, 0, &value);
         assert_true(value.largeValue == larges[i]);
-        format_value(&cooked, PDH_FMT_LONG, &value);
+        format_value(&cooked, PDH_FMT_LONG, 0, &value);
         assert_int_equal(value.longValue, larges[i] == -1 ? -1
                                           : larges[i] < 0 ? INT32_MIN
                                                           : INT32_MAX);

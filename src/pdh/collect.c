@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One collection of the present: each machine is asked once, for exactly the objects that the
+ * counters need; then each counter finds its value in the answer.
+ */
+#include "pdh/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- time ---- */
+
+int64_t local_time(int64_t utc_100ns)
+{
+    static const int64_t unix_epoch = INT64_C(116444736000000000);
+    time_t seconds = (time_t)((utc_100ns - unix_epoch) / CLOCK_TICKS_PER_SECOND);
+    struct tm local;
+    if (!localtime_r(&seconds, &local))
+        return utc_100ns;
+    return utc_100ns + (int64_t)local.tm_gmtoff * CLOCK_TICKS_PER_SECOND;
+}
+
+static FILETIME filetime_of(int64_t time)
+{
+    return (FILETIME){(DWORD)(uint64_t)time, (DWORD)((uint64_t)time >> 32)};
+}
+
+/* House decision 15: a clock was set, or the machine slept, when the two lengths of an interval
+ * differ by more than 1 %. What the reading of two clocks takes is no difference. */
+static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
+{
+    enum { READING_100NS = 1000 };
+    int64_t apart = llabs(monotonic_100ns - wall_100ns);
+    return monotonic_100ns > 0 && apart <= monotonic_100ns / 100 + READING_100NS;
+}
+
+static void note_times(struct machine_group *group)
+{
+    const PERF_DATA_BLOCK *header = &group->picture.block.header;
+    int64_t ticks = header->PerfTime.QuadPart, frequency = header->PerfFreq.QuadPart;
+    int64_t wall = header->PerfTime100nSec.QuadPart;
+    group->steady = group->frequency == frequency && frequency > 0;
+    if (group->steady) {
+        double length = (double)(ticks - group->ticks) * CLOCK_TICKS_PER_SECOND;
+        group->steady = agree((int64_t)(length / (double)frequency), wall - group->wall_100ns);
+    }
+    group->ticks = ticks;
+    group->frequency = frequency;
+    group->wall_100ns = wall;
+}
+
+/* ---- asking ---- */
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *l = left, *r = right;
+    return *l < *r ? -1 : *l > *r;
+}
+
+/* The objects of the group's counters, each once. */
+static void renew_question(struct query *query, struct machine_group *group)
+{
+    uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
+    for (uint32_t i = 0; i < query->counter_count && count < LIMIT_QUERY_OBJECTS; i++) {
+        const struct counter *counter = query->counters[i];
+        bool there = counter->group != group || !counter->known;
+        for (uint32_t k = 0; k < count && !there; k++)
+            there = numbers[k] == counter->object;
+        if (!there)
+            numbers[count++] = counter->object;
+    }
+    qsort(numbers, count, sizeof *numbers, by_number);
+    buffer_clear(&group->question);
+    for (uint32_t i = 0; i < count; i++)
+        buffer_printf(&group->question, "%s%u", i ? " " : "", (unsigned)numbers[i]);
+    group->question_old = group->question.failed;
+}
+
+/* A machine that could not be reached, or an object that was not there, may be by now. */
+static void look_again(struct query *query, struct machine_group *group)
+{
+    for (uint32_t i = 0; i < query->counter_count; i++) {
+        struct counter *counter = query->counters[i];
+        if (counter->group == group && !counter->known && counter_resolve(counter) == 0)
+            group->question_old = true;
+    }
+}
+
+static void ask_group(struct query *query, struct machine_group *group)
+{
+    look_again(query, group);
+    if (!group->machine) {
+        group->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+        return;
+    }
+    if (group->question_old)
+        renew_question(query, group);
+    group->status = (PDH_STATUS)PDH_NO_DATA;
+    if (group->question.len)
+        group->status = machine_ask(group->machine, group->question.data, &group->picture);
+    if (group->status == 0)
+        note_times(group);
+    else
+        group->frequency = 0; /* no interval ends at a hole */
+}
+
+/* ---- one value ---- */
+
+/* Definitions are where they were, mostly. */
+static const opl_counter_view *definition_of(struct counter *counter, const struct picture *picture,
+                                             const struct picture_object *object)
+{
+    const opl_counter_view *views = picture_counters(picture, object);
+    if (counter->position < object->counter_count &&
+        views[counter->position].definition.CounterNameTitleIndex == counter->title &&
+        views[counter->position].definition.CounterType == counter->type)
+        return &views[counter->position];
+    for (uint32_t i = 0; i < object->counter_count; i++)
+        if (views[i].definition.CounterNameTitleIndex == counter->title) {
+            counter->position = i;
+            counter->type = views[i].definition.CounterType;
+            return &views[i];
+        }
+    return NULL;
+}
+
+static void take_value(struct picture *picture, const struct picture_object *object,
+                       const struct picture_instance *instance, const opl_counter_view *definition,
+                       struct sample *ret)
+{
+    opl_sample sample;
+    if (!opl_counter_sample(&picture->block, &object->view, &instance->view, definition, &sample)) {
+        ret->raw.CStatus = PDH_CSTATUS_INVALID_DATA;
+        return;
+    }
+    ret->raw.FirstValue = sample.first;
+    ret->raw.SecondValue = sample.second;
+    ret->raw.MultiCount = sample.multi_count;
+    ret->identity = picture_identity(picture, object, instance);
+}
+
+static const struct picture_instance *instance_of(const struct counter *counter,
+                                                  struct picture *picture,
+                                                  const struct picture_object *object)
+{
+    const struct picture_instance *found = NULL;
+    if (object->view.type.NumInstances == PERF_NO_INSTANCES)
+        return object->instance_count && !counter->path.whole ? picture_instances(picture, object)
+                                                              : NULL;
+    for (unsigned i = 0; i < counter->key_count && !found; i++) {
+        const struct instance_key *key = &counter->keys[i];
+        found = picture_find(picture, object, key->hash, key->name, key->length, key->number);
+    }
+    return found;
+}
+
+/* ---- one counter ---- */
+
+void counter_sampled(struct counter *counter, const struct sample *sample, bool steady)
+{
+    counter->before = counter->newest;
+    counter->newest = *sample;
+    counter->comparable = steady && counter->collected > 0;
+    counter->collected += counter->collected < 2;
+}
+
+struct item_set *counter_next_set(struct counter *counter)
+{
+    struct item_set *set = &counter->sets[!counter->turn];
+    set->count = 0;
+    set->wide_bytes = 0;
+    set->table_made = false;
+    buffer_clear(&set->names);
+    return set;
+}
+
+void counter_sampled_set(struct counter *counter, bool steady)
+{
+    counter->turn = !counter->turn;
+    counter->comparable = steady && counter->collected > 0;
+    counter->collected += counter->collected < 2;
+}
+
+bool item_add(struct item_set *set, const char *name, size_t length, uint64_t hash, uint32_t number,
+              const struct sample *sample)
+{
+    if (set->count == set->room) {
+        uint32_t room = set->room ? set->room * 2 : 16;
+        struct item *items = reallocarray(set->items, room, sizeof *items);
+        if (!items)
+            return false;
+        set->items = items;
+        set->room = room;
+    }
+    struct item *item = &set->items[set->count];
+    *item = (struct item){.sample = *sample,
+                          .hash = hash,
+                          .name = (uint32_t)set->names.len,
+                          .length = (uint32_t)length,
+                          .number = number};
+    if (!buffer_add(&set->names, name, length + 1) || set->names.len > UINT32_MAX)
+        return false;
+    set->wide_bytes += utf8_to_16(name, length + 1, NULL, 0) * sizeof(uint16_t);
+    set->count++;
+    return true;
+}
+
+/* Does the pattern mean this one? Its parent's name must end, for a moment. */
+static bool is_meant(const struct counter *counter, const struct picture *picture,
+                     const struct picture_instance *instance)
+{
+    char *parent = NULL, *end = NULL;
+    if (!strcmp(counter->path.whole, "*"))
+        return true;
+    if (instance->name != instance->full) {
+        parent = picture->names.data + instance->full;
+        end = picture->names.data + instance->name - 1;
+        *end = '\0';
+    }
+    bool meant = path_match_instance(&counter->path, parent, picture_name(picture, instance),
+                                     instance->number);
+    if (end)
+        *end = '/';
+    return meant;
+}
+
+static bool sample_wild(struct counter *counter, struct picture *picture,
+                        const struct picture_object *object, const opl_counter_view *definition,
+                        const struct sample *empty)
+{
+    struct item_set *set = counter_next_set(counter);
+    const struct picture_instance *instances = picture_instances(picture, object);
+    uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_meant(counter, picture, &instances[i]))
+            continue;
+        struct sample sample = *empty;
+        const char *name = picture_full_name(picture, &instances[i]);
+        take_value(picture, object, &instances[i], definition, &sample);
+        if (!item_add(set, name, strlen(name), instances[i].hash, instances[i].number, &sample))
+            break;
+    }
+    counter_sampled_set(counter, counter->group->steady);
+    return set->count > 0;
+}
+
+/* Nothing there: why. */
+static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *sample)
+{
+    sample->raw.CStatus = cstatus;
+    if (!counter->wild) {
+        counter_sampled(counter, sample, false);
+        return false;
+    }
+    counter_next_set(counter);
+    counter_sampled_set(counter, false);
+    return false;
+}
+
+/* False: it has no data now. */
+static bool sample_counter(struct counter *counter, FILETIME time)
+{
+    struct machine_group *group = counter->group;
+    struct sample sample = {.raw.TimeStamp = time, .raw.MultiCount = 1};
+    if (group->status)
+        return sample_none(
+            counter, group->machine ? PDH_CSTATUS_INVALID_DATA : PDH_CSTATUS_NO_MACHINE, &sample);
+    const struct picture_object *object =
+        counter->known ? picture_object(&group->picture, counter->object) : NULL;
+    if (!object)
+        return sample_none(counter, PDH_CSTATUS_NO_OBJECT, &sample);
+    const opl_counter_view *definition = definition_of(counter, &group->picture, object);
+    if (!definition)
+        return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
+    if (counter->wild)
+        return sample_wild(counter, &group->picture, object, definition, &sample);
+    const struct picture_instance *instance = instance_of(counter, &group->picture, object);
+    if (!instance)
+        return sample_none(counter, PDH_CSTATUS_NO_INSTANCE, &sample);
+    take_value(&group->picture, object, instance, definition, &sample);
+    counter_sampled(counter, &sample, group->steady);
+    return sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
+}
+
+PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time)
+{
+    bool any = false;
+    if (query->counter_count == 0) {
+        if (ret_time)
+            *ret_time = local_time(clock_filetime());
+        return (PDH_STATUS)PDH_NO_DATA;
+    }
+    int64_t time = local_time(clock_filetime());
+    for (struct machine_group *group = query->groups; group; group = group->next)
+        ask_group(query, group);
+    lock_take(&query->lock);
+    for (uint32_t i = 0; i < query->counter_count; i++)
+        any |= sample_counter(query->counters[i], filetime_of(time));
+    lock_release(&query->lock);
+    if (ret_time)
+        *ret_time = time;
+    return any ? 0 : (PDH_STATUS)PDH_NO_DATA;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of a query: added by path, removed, described, scaled. */
+#include "pdh/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNTER_TABLE_TAG = 4 };
+static struct handle_table counters = {.tag = COUNTER_TABLE_TAG};
+static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- handles and life ---- */
+
+static void let_go(struct counter *counter)
+{
+    if (__atomic_sub_fetch(&counter->references, 1, __ATOMIC_ACQ_REL))
+        return;
+    item_set_done(&counter->sets[0]);
+    item_set_done(&counter->sets[1]);
+    path_done(&counter->path);
+    free(counter->object_name);
+    free(counter->counter_name);
+    free(counter->columns);
+    free(counter);
+}
+
+void counter_free(struct counter *counter)
+{
+    let_go(counter);
+}
+
+/* The way that values are read: usually the query's lock is free, and nothing needs to be kept
+ * alive beyond it. */
+struct counter *counter_lock(PDH_HCOUNTER handle)
+{
+    lock_take(&holding);
+    struct counter *counter = handle_get(&counters, (uintptr_t)handle);
+    if (!counter) {
+        lock_release(&holding);
+        return NULL;
+    }
+    struct query *query = counter->query;
+    __atomic_add_fetch(&query->references, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&counter->references, 1, __ATOMIC_RELAXED);
+    lock_release(&holding);
+    lock_take(&query->lock);
+    if (!counter->closed)
+        return counter;
+    counter_unlock(counter);
+    return NULL;
+}
+
+void counter_unlock(struct counter *counter)
+{
+    struct query *query = counter->query;
+    lock_release(&query->lock);
+    let_go(counter);
+    query_let_go(query);
+}
+
+/* Called with the query's claim; nobody finds it from now on. */
+void counter_forget_handle(struct counter *counter)
+{
+    lock_take(&holding);
+    handle_take(&counters, counter->handle);
+    lock_release(&holding);
+    lock_take(&counter->query->lock);
+    counter->closed = true;
+    lock_release(&counter->query->lock);
+}
+
+/* ---- what the path means ---- */
+
+static struct machine_group *group_of(struct query *query, const char *machine)
+{
+    struct machine_group *group = query->groups;
+    for (; group; group = group->next)
+        if (group->name && machine ? text_equal_fold(group->name, machine) : group->name == machine)
+            return group;
+    group = calloc(1, sizeof *group);
+    if (group && machine && !(group->name = strdup(machine))) {
+        free(group);
+        group = NULL;
+    }
+    if (group) {
+        group->next = query->groups;
+        group->question_old = true;
+        query->groups = group;
+    }
+    return group;
+}
+
+static void take_key(struct counter *counter, const char *name, size_t length, uint32_t number)
+{
+    counter->keys[counter->key_count++] = (struct instance_key){
+        .name = name, .length = length, .hash = picture_hash(name, length), .number = number};
+}
+
+/* "a#2" is the third a; or it is called "a#2". */
+static void take_keys(struct counter *counter)
+{
+    const char *whole = counter->path.whole;
+    if (!whole || counter->wild)
+        return;
+    const char *hash = strrchr(whole, '#');
+    uint32_t number;
+    take_key(counter, whole, strlen(whole), 0);
+    if (hash && text_decimal(hash + 1, strlen(hash + 1), &number))
+        take_key(counter, whole, (size_t)(hash - whole), number);
+}
+
+/* As lists show it, unless it was written so, in whatever case. */
+static bool take_name(const char *shown, const char *written, char **ret)
+{
+    free(*ret);
+    *ret = strdup(*shown && !text_equal_fold(shown, written) ? shown : written);
+    return *ret;
+}
+
+static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
+                             const struct offer_counter *found)
+{
+    counter->object = offer->index;
+    counter->title = found->index;
+    counter->position = (uint32_t)(found - offer->counters);
+    counter->type = found->type;
+    counter->help = found->help;
+    counter->default_scale = found->scale;
+    counter->time_base = offer_time_base(offer, found->type);
+    counter->known = take_name(offer->name, counter->path.object, &counter->object_name) &&
+                     take_name(found->name, counter->path.counter, &counter->counter_name);
+    return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+/* A counter that is not in what was seen a moment ago may be new. */
+PDH_STATUS counter_resolve(struct counter *counter)
+{
+    static const enum offer_age ages[] = {OFFER_RECENT, OFFER_NOW};
+    const struct pdh_from now = {0};
+    struct machine_group *group = counter->group;
+    PDH_STATUS status = group->machine ? 0 : machine_find(group->name, &group->machine);
+    for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
+        OFFER_AUTO *offer = NULL;
+        status =
+            source_offer(now, group->name, counter->path.object, counter->english, ages[i], &offer);
+        if (status)
+            break;
+        const struct offer_counter *found =
+            offer_find_counter(offer, counter->path.counter, counter->english);
+        if (found)
+            status = take_offer(counter, offer, found);
+    }
+    return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
+/* ---- adding and removing ---- */
+
+static bool room_for_one(struct query *query)
+{
+    if (query->counter_count < query->counter_room)
+        return true;
+    uint32_t room = query->counter_room ? query->counter_room * 2 : 16;
+    struct counter **grown = reallocarray(query->counters, room, sizeof *grown);
+    if (!grown)
+        return false;
+    query->counters = grown;
+    query->counter_room = room;
+    return true;
+}
+
+static PDH_STATUS find_meaning(struct counter *counter)
+{
+    if (counter->query->capture)
+        return capture_resolve(counter);
+    counter->group = group_of(counter->query, counter->path.machine);
+    if (!counter->group)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    PDH_STATUS status = counter_resolve(counter);
+    counter->group->question_old = true;
+    return status;
+}
+
+/* One whose machine cannot be reached is kept: it may be reached later. (F.2) */
+static PDH_STATUS enter(struct query *query, struct counter *counter, PDH_HCOUNTER *ret)
+{
+    PDH_STATUS status = find_meaning(counter);
+    bool kept = status == 0 || status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    if (kept && (!room_for_one(query) || handle_new(&counters, counter, &counter->handle))) {
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        kept = false;
+    }
+    if (!kept) {
+        let_go(counter);
+        return status;
+    }
+    query->counters[query->counter_count++] = counter;
+    *ret = (PDH_HCOUNTER)counter->handle;
+    return status;
+}
+
+static PDH_STATUS make(struct query *query, const char *path, bool english, DWORD_PTR user,
+                       struct counter **ret)
+{
+    struct counter *counter = calloc(1, sizeof *counter);
+    if (!counter)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    counter->query = query;
+    counter->references = 1;
+    counter->user = user;
+    counter->english = english;
+    counter->newest.raw.MultiCount = 1;
+    PDH_STATUS status = path_parse(path, &counter->path);
+    if (status) {
+        let_go(counter);
+        return status;
+    }
+    counter->wild = path_has_any_instance(&counter->path);
+    take_keys(counter);
+    *ret = counter;
+    return 0;
+}
+
+PDH_STATUS counter_add(PDH_HQUERY handle, const char *path, bool english, DWORD_PTR user,
+                       PDH_HCOUNTER *ret)
+{
+    struct counter *counter = NULL;
+    if (!path || !ret)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct query *query = query_claim(handle);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    *ret = NULL;
+    PDH_STATUS status = make(query, path, english, user, &counter);
+    if (!status)
+        status = enter(query, counter, ret);
+    query_unclaim(query);
+    return status;
+}
+
+static void take_out(struct query *query, const struct counter *counter)
+{
+    uint32_t at = 0;
+    while (query->counters[at] != counter)
+        at++;
+    query->counter_count--;
+    memmove(&query->counters[at], &query->counters[at + 1],
+            (query->counter_count - at) * sizeof(struct counter *));
+}
+
+PDH_STATUS counter_remove(PDH_HCOUNTER handle)
+{
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_HQUERY of = (PDH_HQUERY)counter->query->handle;
+    counter_unlock(counter);
+    struct query *query = query_claim(of);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    lock_take(&holding);
+    counter = handle_take(&counters, (uintptr_t)handle); /* unless another thread was faster */
+    lock_release(&holding);
+    if (counter) {
+        take_out(query, counter);
+        counter_forget_handle(counter);
+        if (counter->group)
+            counter->group->question_old = true;
+        let_go(counter);
+    }
+    query_unclaim(query);
+    return counter ? 0 : (PDH_STATUS)PDH_INVALID_HANDLE;
+}
+
+/* ---- described ---- */
+
+static void full_path(const struct counter *counter, const char *machine, struct buffer *ret)
+{
+    struct pdh_path path = counter->path;
+    path.machine = machine;
+    path.object = counter->object_name ? counter->object_name : path.object;
+    path.counter = counter->counter_name ? counter->counter_name : path.counter;
+    buffer_printf(ret, "%s\\%s", machine ? machine : "", path.object);
+    if (path.whole)
+        buffer_printf(ret, "(%s)", path.whole);
+    buffer_printf(ret, "\\%s", path.counter);
+}
+
+static const char *machine_of(struct counter *counter)
+{
+    if (counter->query->capture)
+        return capture_machine(counter);
+    if (counter->group->machine)
+        return machine_label(counter->group->machine);
+    return counter->group->name;
+}
+
+/* Both forms of the structure have their pointers at the same places. */
+static PDH_STATUS give_info(struct counter *counter, const char *explanation, struct pack *pack,
+                            DWORD *size, void *ret)
+{
+    const struct pdh_path *path = &counter->path;
+    const char *machine = machine_of(counter);
+    BUFFER_AUTO text = {0};
+    full_path(counter, machine, &text);
+    if (text.failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    PDH_COUNTER_INFO_A info = {.dwType = counter->type,
+                               .CStatus = counter->newest.raw.CStatus,
+                               .lScale = counter->scale,
+                               .lDefaultScale = counter->default_scale,
+                               .dwUserData = counter->user,
+                               .dwQueryUserData = counter->query->user,
+                               .dwInstanceIndex = path->index};
+    info.szFullPath = pack_text(pack, text.data);
+    info.szMachineName = pack_text(pack, machine);
+    info.szObjectName = pack_text(pack, counter->object_name ? counter->object_name : path->object);
+    info.szInstanceName = pack_text(pack, path->instance);
+    info.szParentInstance = pack_text(pack, path->parent);
+    info.szCounterName =
+        pack_text(pack, counter->counter_name ? counter->counter_name : path->counter);
+    info.szExplainText = pack_text(pack, explanation);
+    info.dwLength = (DWORD)pack->used;
+    PDH_STATUS status = pack_end(pack, size);
+    if (!status)
+        memcpy(ret, &info, sizeof info);
+    return status;
+}
+
+/* The explanation is asked for while no lock is held. */
+static void explain(PDH_HCOUNTER handle, struct buffer *ret)
+{
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return;
+    uint32_t help = counter->help;
+    char *machine = counter->path.machine ? strdup(counter->path.machine) : NULL;
+    bool live = !counter->query->capture;
+    counter_unlock(counter);
+    if (live && help)
+        source_explain(machine, help, ret);
+    free(machine);
+}
+
+PDH_STATUS counter_info(PDH_HCOUNTER handle, bool with_explanation, bool wide, DWORD *size,
+                        void *ret)
+{
+    BUFFER_AUTO explanation = {0};
+    struct pack pack;
+    if (with_explanation)
+        explain(handle, &explanation);
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (size && (ret || *size == 0)) {
+        pack_begin(&pack, ret, *size, sizeof(PDH_COUNTER_INFO_A), wide);
+        const char *text = explanation.len ? explanation.data : "";
+        status = give_info(counter, with_explanation ? text : NULL, &pack, size, ret);
+    }
+    counter_unlock(counter);
+    return status;
+}
+
+PDH_STATUS counter_scale(PDH_HCOUNTER handle, LONG factor)
+{
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    bool good = factor >= PDH_MIN_SCALE && factor <= PDH_MAX_SCALE;
+    if (good)
+        counter->scale = factor;
+    counter_unlock(counter);
+    return good ? 0 : (PDH_STATUS)PDH_INVALID_ARGUMENT;
+}
+
+PDH_STATUS counter_time_base(PDH_HCOUNTER handle, LONGLONG *ret)
+{
+    if (!ret)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    *ret = counter->time_base;
+    counter_unlock(counter);
+    return 0;
+}

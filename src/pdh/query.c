@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries: handles, life, and the collection of all counters at one moment. */
+#include "pdh/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUERY_TABLE_TAG = 3 };
+static struct handle_table queries = {.tag = QUERY_TABLE_TAG};
+/* So that nothing is freed between finding it and holding it. */
+static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- handles ---- */
+
+struct query *query_hold(PDH_HQUERY handle)
+{
+    lock_take(&holding);
+    struct query *query = handle_get(&queries, (uintptr_t)handle);
+    if (query)
+        __atomic_add_fetch(&query->references, 1, __ATOMIC_RELAXED);
+    lock_release(&holding);
+    return query;
+}
+
+static void free_groups(struct machine_group *group)
+{
+    while (group) {
+        struct machine_group *next = group->next;
+        picture_done(&group->picture);
+        buffer_done(&group->question);
+        free(group->name);
+        free(group);
+        group = next;
+    }
+}
+
+void query_let_go(struct query *query)
+{
+    if (__atomic_sub_fetch(&query->references, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (uint32_t i = 0; i < query->counter_count; i++)
+        counter_free(query->counters[i]);
+    free(query->counters);
+    free_groups(query->groups);
+    if (query->own_capture)
+        capture_let_go(query->capture);
+    pthread_mutex_destroy(&query->lock);
+    free(query);
+}
+
+struct query *query_claim(PDH_HQUERY handle)
+{
+    struct query *query = query_hold(handle);
+    if (!query)
+        return NULL;
+    claim_take(&query->claim);
+    if (!query->closed)
+        return query;
+    query_unclaim(query);
+    return NULL;
+}
+
+void query_unclaim(struct query *query)
+{
+    claim_release(&query->claim);
+    query_let_go(query);
+}
+
+/* ---- life ---- */
+
+PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
+{
+    if (!ret)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct query *query = calloc(1, sizeof *query);
+    if (!query)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    query->user = user;
+    query->references = 1; /* the handle's */
+    pthread_mutex_init(&query->lock, NULL);
+    PDH_STATUS status = 0;
+    if (from.file || from.log)
+        status = capture_of(from, &query->capture, &query->own_capture);
+    if (!status && handle_new(&queries, query, &query->handle))
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (status)
+        query_let_go(query);
+    else
+        *ret = (PDH_HQUERY)query->handle;
+    return status;
+}
+
+PDH_STATUS query_close(PDH_HQUERY handle)
+{
+    lock_take(&holding);
+    struct query *query = handle_take(&queries, (uintptr_t)handle);
+    lock_release(&holding);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    query_stop_thread(query);
+    claim_take(&query->claim);
+    query->closed = true;
+    for (uint32_t i = 0; i < query->counter_count; i++)
+        counter_forget_handle(query->counters[i]);
+    claim_release(&query->claim);
+    query_let_go(query);
+    return 0;
+}
+
+bool query_is_real_time(PDH_HQUERY handle)
+{
+    struct query *query = query_hold(handle);
+    if (!query)
+        return false;
+    bool live = !query->capture;
+    query_let_go(query);
+    return live;
+}
+
+PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
+{
+    PDH_STATUS status = (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
+    if (!range)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct query *query = query_claim(handle);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    if (query->capture && range->EndTime && range->EndTime < range->StartTime)
+        status = (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    else if (query->capture)
+        status = capture_limit(query->capture, range);
+    query_unclaim(query);
+    return status;
+}
+
+/* ---- collecting ---- */
+
+PDH_STATUS query_collect_claimed(struct query *query, LONGLONG *ret_time)
+{
+    return query->capture ? collect_capture(query, ret_time) : collect_live(query, ret_time);
+}
+
+PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
+{
+    struct query *query = query_claim(handle);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = query_collect_claimed(query, ret_time);
+    query_unclaim(query);
+    return status;
+}

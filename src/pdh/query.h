@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to pdh: queries, their counters and samples.
+ *
+ * Whoever changes what a query consists of, or collects, has its claim; whoever reads or writes
+ * values has its lock, which is never held while anybody is asked. Handles keep their things alive
+ * while in use: hold and let go.
+ */
+#ifndef OPL_PDH_QUERY_H
+#define OPL_PDH_QUERY_H
+
+#include "pdh/machine.h"
+
+#include <pthread.h>
+
+/* One counter of one instance at one collection. */
+struct sample {
+    PDH_RAW_COUNTER raw;
+    uint64_t identity; /* of the instance; 0: it is its name */
+};
+
+/* What a wildcard counter met at one collection. */
+struct item {
+    struct sample sample;
+    uint64_t hash;
+    uint32_t name, length; /* in the set's names: "parent/name" */
+    uint32_t number;
+};
+struct item_set {
+    struct item *items;
+    uint32_t count, room;
+    struct buffer names;
+    size_t wide_bytes; /* of all names with their zeros, in UTF-16 */
+    uint32_t *table;   /* item + 1, by hash and number; made when it is first needed */
+    uint32_t table_room;
+    bool table_made;
+};
+
+/* How an instance may be meant by what stands between the brackets. */
+struct instance_key {
+    const char *name;
+    size_t length;
+    uint64_t hash;
+    uint32_t number;
+};
+
+/* One machine of a live query: one question for all its counters. */
+struct machine_group {
+    struct machine_group *next;
+    char *name;              /* as the paths have it; NULL: this machine */
+    struct machine *machine; /* NULL: not reached yet */
+    struct picture picture;
+    struct buffer question; /* object numbers */
+    bool question_old;
+    PDH_STATUS status;                    /* of the last asking */
+    int64_t ticks, frequency, wall_100ns; /* of the last answer; 0: there was none */
+    bool steady; /* the clocks agree on how long it was since the answer before (decision 15) */
+};
+
+struct query;
+struct counter {
+    struct query *query;
+    uintptr_t handle;
+    uint32_t references;
+    DWORD_PTR user;
+    struct pdh_path path;
+    char *object_name, *counter_name; /* as lists show them, or as they were written */
+    bool english;
+    bool wild;
+    struct instance_key keys[2];
+    unsigned key_count;
+
+    /* of a live query */
+    struct machine_group *group;
+    bool known; /* the numbers are right: its machine was reached */
+    uint32_t object, title, position;
+    uint32_t help;
+
+    /* of a capture */
+    uint32_t *columns;
+    uint32_t column_count;
+
+    DWORD type;
+    LONGLONG time_base;
+    LONG default_scale;
+
+    /* under the query's lock */
+    LONG scale;
+    struct sample newest, before;
+    struct item_set sets[2]; /* the newest is sets[turn] */
+    unsigned turn;
+    unsigned collected; /* 0, 1, 2: so many samples there are */
+    bool comparable;    /* the last two are of one steady interval */
+    bool closed;
+};
+
+struct capture; /* capture.c */
+struct query {
+    uintptr_t handle;
+    uint32_t references;
+    DWORD_PTR user;
+    struct claim claim;
+    pthread_mutex_t lock;
+    struct machine_group *groups;
+    struct capture *capture; /* NULL: the present */
+    bool own_capture;
+    struct counter **counters;
+    uint32_t counter_count, counter_room;
+    bool closed;
+    struct query_thread *thread;
+};
+
+/* ---- query.c ---- */
+/* One more user, or NULL: no handle of a query. */
+struct query *query_hold(PDH_HQUERY handle);
+void query_let_go(struct query *query);
+/* The same, with its claim taken; NULL also if it was closed meanwhile. */
+struct query *query_claim(PDH_HQUERY handle);
+void query_unclaim(struct query *query);
+/* Collects a query whose claim the caller has. */
+PDH_STATUS query_collect_claimed(struct query *query, LONGLONG *ret_time);
+
+/* ---- counter.c ---- */
+/* A counter with its query's lock taken, for a short look. */
+struct counter *counter_lock(PDH_HCOUNTER handle);
+void counter_unlock(struct counter *counter);
+void counter_free(struct counter *counter); /* has no handle any more */
+void counter_forget_handle(struct counter *counter);
+/* Finds the numbers of a live counter: PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER. */
+PDH_STATUS counter_resolve(struct counter *counter);
+
+/* ---- collect.c ---- */
+PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time);
+/* Puts a new sample in place of the older one; the query's lock is held. */
+void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
+/* The set that the next items go to, emptied; item_add fills it, counter_sampled_set ends it. */
+struct item_set *counter_next_set(struct counter *counter);
+bool item_add(struct item_set *set, const char *name, size_t length, uint64_t hash, uint32_t number,
+              const struct sample *sample);
+void counter_sampled_set(struct counter *counter, bool steady);
+/* UTC as FILETIME to the local time of this machine. */
+int64_t local_time(int64_t utc_100ns);
+
+/* ---- array.c ---- */
+void item_set_done(struct item_set *set);
+/* The same instance in another set; NULL: it was not there. `hint`: where it is likely. */
+const struct item *item_find(struct item_set *set, const struct item_set *of,
+                             const struct item *item, uint32_t hint);
+
+/* ---- value.c ---- */
+/* Cooks the newest two samples of one instance. `before` NULL: there is none. */
+PDH_STATUS cook_samples(const struct counter *counter, DWORD format, const struct sample *newest,
+                        const struct sample *before, bool comparable, PDH_FMT_COUNTERVALUE *ret);
+
+/* ---- capture.c ---- */
+PDH_STATUS capture_of(struct pdh_from from, struct capture **ret, bool *ret_own);
+void capture_let_go(struct capture *capture);
+PDH_STATUS capture_resolve(struct counter *counter); /* fills its columns and type */
+PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time);
+PDH_STATUS capture_limit(struct capture *capture, const PDH_TIME_INFO *range);
+const char *capture_machine(struct counter *counter);
+
+/* ---- thread.c ---- */
+void query_stop_thread(struct query *query); /* waits for its end; no claim, no lock held */
+
+#endif

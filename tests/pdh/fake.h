@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A performance key of the test's own: a machine whose clocks, processes and counters are
+ * variables. Objects: 2 System (single), 230 Process. It notes what it was asked.
+ */
+#ifndef OPL_TEST_PDH_FAKE_H
+#define OPL_TEST_PDH_FAKE_H
+
+#include <openperflib/block.h>
+#include <openperflib/build.h>
+#include <openperflib/windows.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "registry/registry.h"
+
+enum { FAKE_MOST = 8000 };
+struct fake_process {
+    const char *name;
+    DWORD id;
+    LONGLONG start, cpu;
+    DWORD faults;
+};
+static struct fake_process fake_processes[FAKE_MOST];
+static DWORD fake_process_count;
+static LONGLONG fake_ticks, fake_wall; /* 100 ns each */
+static LONGLONG fake_reads;
+static DWORD fake_length, fake_busy, fake_base;
+static char fake_question[256];
+static unsigned fake_questions;
+static bool fake_gone; /* no object is answered */
+
+static const char fake_titles[] = "1\0"
+                                  "1847\0"
+                                  "2\0System\0"
+                                  "6\0% Processor Time\0"
+                                  "10\0File Read Operations/sec\0"
+                                  "28\0Page Faults/sec\0"
+                                  "44\0Processor Queue Length\0"
+                                  "230\0Process\0"
+                                  "684\0Elapsed Time\0"
+                                  "784\0ID Process\0"
+                                  "1350\0% Registry Quota In Use\0";
+
+static void fake_system(opl_build *build)
+{
+    static const opl_build_counter counters[] = {
+        {.name_index = 10,
+         .help_index = 11,
+         .type = PERF_COUNTER_BULK_COUNT,
+         .scale = -3,
+         .level = PERF_DETAIL_NOVICE},
+        {.name_index = 44,
+         .help_index = 45,
+         .type = PERF_COUNTER_RAWCOUNT,
+         .level = PERF_DETAIL_NOVICE},
+        {.name_index = 1350,
+         .help_index = 1351,
+         .type = PERF_RAW_FRACTION,
+         .level = PERF_DETAIL_NOVICE    },
+        {.name_index = 1350,
+         .help_index = 1351,
+         .type = PERF_RAW_BASE,
+         .level = PERF_DETAIL_NOVICE        },
+    };
+    const opl_build_object_info info = {
+        .name_index = 2, .help_index = 3, .default_counter = 1, .single = true};
+    opl_build_object(build, &info, counters, COUNT(counters));
+    opl_build_large(build, 0, (ULONGLONG)fake_reads);
+    opl_build_dword(build, 1, fake_length);
+    opl_build_dword(build, 2, fake_busy);
+    opl_build_dword(build, 3, fake_base);
+}
+
+static void fake_process(opl_build *build)
+{
+    static const opl_build_counter counters[] = {
+        {.name_index = 6,   .help_index = 7, .type = PERF_100NSEC_TIMER, .level = PERF_DETAIL_NOVICE},
+        {.name_index = 28,
+         .help_index = 29,
+         .type = PERF_COUNTER_COUNTER,
+         .level = PERF_DETAIL_NOVICE                                                                },
+        {.name_index = 684,
+         .help_index = 685,
+         .type = PERF_ELAPSED_TIME,
+         .level = PERF_DETAIL_NOVICE                                                                },
+        {.name_index = 784,
+         .help_index = 785,
+         .type = PERF_COUNTER_RAWCOUNT,
+         .level = PERF_DETAIL_NOVICE                                                                },
+    };
+    const opl_build_object_info info = {
+        .name_index = 230, .help_index = 231, .time = fake_wall, .frequency = 10000000};
+    opl_build_object(build, &info, counters, COUNT(counters));
+    for (DWORD i = 0; i < fake_process_count; i++) {
+        const struct fake_process *process = &fake_processes[i];
+        opl_build_instance(build, process->name);
+        opl_build_large(build, 0, (ULONGLONG)process->cpu);
+        opl_build_dword(build, 1, process->faults);
+        opl_build_large(build, 2, (ULONGLONG)process->start);
+        opl_build_dword(build, 3, process->id);
+    }
+}
+
+static bool fake_asked(const char *query, const char *number)
+{
+    const char *cursor = query, *word;
+    size_t count;
+    while ((word = text_word(&cursor, &count)))
+        if (count == strlen(number) && !strncmp(word, number, count))
+            return true;
+    return !strcmp(query, "Global");
+}
+
+static LSTATUS fake_block(const char *query, void *data, DWORD *size)
+{
+    PERF_DATA_BLOCK header = {
+        .Signature = {'P', 'E', 'R', 'F'},
+        .LittleEndian = 1,
+        .Version = 1,
+        .Revision = 1,
+        .HeaderLength = sizeof header,
+        .DefaultObject = 230
+    };
+    opl_build build;
+    LPVOID cursor = (char *)data + sizeof header;
+    DWORD bytes = *size - (DWORD)sizeof header, types = 0;
+    if (*size < sizeof header)
+        return ERROR_MORE_DATA;
+    opl_build_init(&build, cursor, bytes);
+    if (!fake_gone && fake_asked(query, "2"))
+        fake_system(&build);
+    if (!fake_gone && fake_asked(query, "230"))
+        fake_process(&build);
+    LSTATUS status = (LSTATUS)opl_build_collect(&build, &cursor, &bytes, &types);
+    if (status)
+        return status;
+    header.NumObjectTypes = types;
+    header.TotalByteLength = (DWORD)sizeof header + bytes;
+    header.PerfTime.QuadPart = fake_ticks;
+    header.PerfFreq.QuadPart = 10000000;
+    header.PerfTime100nSec.QuadPart = fake_wall;
+    memcpy(data, &header, sizeof header);
+    *size = header.TotalByteLength;
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
+                          DWORD *size)
+{
+    if (!strncmp(name, "Counter", 7) || !strncmp(name, "Explain", 7)) {
+        DWORD room = *size;
+        *size = sizeof fake_titles;
+        if (room < sizeof fake_titles)
+            return ERROR_MORE_DATA;
+        memcpy(data, fake_titles, sizeof fake_titles);
+        return ERROR_SUCCESS;
+    }
+    snprintf(fake_question, sizeof fake_question, "%s", name);
+    fake_questions++;
+    return fake_block(name, data, size);
+}
+
+static const struct mount fake_mounts[] = {
+    {.path = "HKEY_PERFORMANCE_DATA", .predefined = HKEY_PERFORMANCE_DATA, .query = fake_query},
+    {.path = NULL           },
+};
+const struct registry_tables registry_tables = {.mounts = fake_mounts};
+
+/* Both clocks go on. */
+static inline void fake_pass(LONGLONG milliseconds)
+{
+    fake_ticks += milliseconds * 10000;
+    fake_wall += milliseconds * 10000;
+}
+
+/* The machine as every test begins: three processes, one second after its start. */
+static inline int fake_reset(void **state)
+{
+    static const struct fake_process processes[] = {
+        {"init", 1,  1000, 0, 0},
+        {"twin", 10, 2000, 0, 0},
+        {"Twin", 11, 3000, 0, 0}
+    };
+    (void)state;
+    setenv("LC_ALL", "C", 1);
+    memcpy(fake_processes, processes, sizeof processes);
+    fake_process_count = COUNT(processes);
+    fake_ticks = 10000000;
+    fake_wall = 133000000000000000;
+    fake_reads = 0;
+    fake_length = fake_busy = 0;
+    fake_base = 1;
+    fake_questions = 0;
+    fake_gone = false;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queries on a machine of the test's own (fake.h): handles, the order of argument checks (F.9),
+ * one question a collection, values, and the pairs of samples that have no value.
+ */
+#include "pdh/query.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include "fake.h"
+
+#define STATUS(name) ((PDH_STATUS)PDH_##name)
+static const struct pdh_from now;
+static PDH_HQUERY query;
+
+static int open_query(void **state)
+{
+    fake_reset(state);
+    return query_open(now, 7, &query);
+}
+
+static int close_query(void **state)
+{
+    return query_close(query);
+}
+
+static PDH_HCOUNTER added(const char *path)
+{
+    PDH_HCOUNTER counter = NULL;
+    assert_int_equal(counter_add(query, path, false, 0, &counter), 0);
+    return counter;
+}
+
+static void collect(LONGLONG milliseconds)
+{
+    fake_pass(milliseconds);
+    assert_int_equal(query_collect(query, NULL), 0);
+}
+
+static double value_of(PDH_HCOUNTER counter, DWORD format)
+{
+    PDH_FMT_COUNTERVALUE value;
+    assert_int_equal(counter_value(counter, PDH_FMT_DOUBLE | format, NULL, &value), 0);
+    return value.doubleValue;
+}
+
+static void no_value(PDH_HCOUNTER counter, DWORD cstatus)
+{
+    PDH_FMT_COUNTERVALUE value;
+    assert_int_equal(counter_value(counter, PDH_FMT_DOUBLE, NULL, &value), STATUS(INVALID_DATA));
+    assert_int_equal(value.CStatus, cstatus);
+}
+
+/* ---- handles and arguments ---- */
+
+static void strange_handles_are_refused(void **state)
+{
+    PDH_HCOUNTER counter = added("\\System\\Processor Queue Length");
+    PDH_HQUERY strange[] = {NULL, &query, counter, (PDH_HQUERY)-1, (PDH_HQUERY)0x7fff12345678};
+    PDH_HCOUNTER out;
+    LONGLONG base;
+    for (size_t i = 0; i < COUNT(strange); i++) {
+        assert_int_equal(query_close(strange[i]), STATUS(INVALID_HANDLE));
+        assert_int_equal(query_collect(strange[i], NULL), STATUS(INVALID_HANDLE));
+        assert_int_equal(query_collect_each(strange[i], 1, NULL), STATUS(INVALID_HANDLE));
+        assert_int_equal(counter_add(strange[i], "\\System\\x", false, 0, &out),
+                         STATUS(INVALID_HANDLE));
+        assert_false(query_is_real_time(strange[i]));
+    }
+    assert_int_equal(counter_time_base(query, &base), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_remove(query), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_remove(counter), 0);
+    assert_int_equal(counter_remove(counter), STATUS(INVALID_HANDLE));
+    assert_true(query_is_real_time(query));
+}
+
+static void a_closed_query_takes_its_counters_along(void **state)
+{
+    PDH_HQUERY other;
+    PDH_HCOUNTER counter;
+    LONGLONG base;
+    assert_int_equal(query_open(now, 0, &other), 0);
+    assert_int_equal(counter_add(other, "\\System\\44", true, 0, &counter), 0);
+    assert_int_equal(query_close(other), 0);
+    assert_int_equal(query_close(other), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_time_base(counter, &base), STATUS(INVALID_HANDLE));
+}
+
+static void arguments_are_checked_first(void **state)
+{
+    PDH_HCOUNTER counter = added("\\System\\Processor Queue Length"), out;
+    PDH_FMT_COUNTERVALUE value;
+    PDH_RAW_COUNTER raw;
+    LONGLONG base;
+    const char *path = "\\System\\Processor Queue Length";
+    assert_int_equal(query_open(now, 0, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_add(NULL, path, false, 0, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_add(NULL, path, false, 0, &out), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_add(query, NULL, false, 0, &out), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_add(query, path, false, 0, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_value(NULL, PDH_FMT_LARGE, NULL, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_value(NULL, PDH_FMT_LARGE, NULL, &value), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_value(counter, PDH_FMT_LARGE, NULL, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_value(counter, PDH_FMT_LARGE | PDH_FMT_LONG, NULL, &value),
+                     STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_raw(NULL, NULL, &raw), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_raw(counter, NULL, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_scale(NULL, 8), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_scale(counter, 8), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_scale(counter, -8), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_scale(counter, 7), 0);
+    assert_int_equal(counter_scale(counter, -7), 0);
+    assert_int_equal(counter_time_base(NULL, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_time_base(NULL, &base), STATUS(INVALID_HANDLE));
+}
+
+static void what_is_not_there_cannot_be_added(void **state)
+{
+    static const struct {
+        const char *path;
+        DWORD status;
+    } cases[] = {
+        {"\\System\\System Down Time",          PDH_CSTATUS_NO_COUNTER     },
+        {"\\Systems\\Processor Queue Length",   PDH_CSTATUS_NO_OBJECT      },
+        {"System Up Time",                      PDH_CSTATUS_BAD_COUNTERNAME},
+        {"\\System\\% Registry Quota In Use x", PDH_CSTATUS_NO_COUNTER     },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PDH_HCOUNTER counter = &counter;
+        assert_int_equal(counter_add(query, cases[i].path, false, 0, &counter),
+                         (PDH_STATUS)cases[i].status);
+        assert_null(counter);
+    }
+    assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
+}
+
+/* It may be reached later. */
+static void a_counter_of_an_absent_machine_is_kept(void **state)
+{
+    PDH_HCOUNTER counter = NULL;
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(counter_add(query, "\\\\no-such-machine\\System\\x", false, 0, &counter),
+                     (PDH_STATUS)PDH_CSTATUS_NO_MACHINE);
+    assert_non_null(counter);
+    assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
+    assert_int_equal(counter_raw(counter, NULL, &raw), 0);
+    assert_int_equal(raw.CStatus, PDH_CSTATUS_NO_MACHINE);
+}
+
+/* ---- collecting ---- */
+
+static void a_collection_asks_once_for_what_is_needed(void **state)
+{
+    added("\\System\\Processor Queue Length");
+    added("\\Process(init)\\ID Process");
+    PDH_HCOUNTER last = added("\\Process(twin)\\ID Process");
+    fake_questions = 0;
+    collect(1000);
+    assert_int_equal(fake_questions, 1);
+    assert_string_equal(fake_question, "2 230");
+    assert_int_equal(counter_remove(last), 0);
+    collect(1000);
+    assert_string_equal(fake_question, "2 230");
+}
+
+static void values_are_cooked_from_two_samples(void **state)
+{
+    PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
+    PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
+    PDH_HCOUNTER quota = added("\\System\\% Registry Quota In Use");
+    fake_length = 5;
+    fake_busy = 1;
+    fake_base = 4;
+    assert_true(value_of(length, 0) == 0); /* before the first sample (F.9) */
+    collect(0);
+    no_value(reads, PDH_CSTATUS_INVALID_DATA);
+    assert_true(value_of(length, 0) == 5);
+    assert_true(value_of(quota, 0) == 25);
+    fake_reads += 100;
+    collect(500);
+    assert_true(value_of(reads, 0) == 200);
+}
+
+static void values_are_scaled(void **state)
+{
+    PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
+    PDH_FMT_COUNTERVALUE value;
+    fake_length = 1234;
+    collect(0);
+    assert_int_equal(counter_scale(length, 2), 0);
+    assert_true(value_of(length, 0) == 123400);
+    assert_true(value_of(length, PDH_FMT_NOSCALE) == 1234);
+    assert_true(value_of(length, PDH_FMT_1000) == 123400000);
+    assert_int_equal(counter_scale(length, -2), 0);
+    assert_true(value_of(length, 0) == 12.34);
+    assert_int_equal(counter_value(length, PDH_FMT_LARGE, NULL, &value), 0);
+    assert_int_equal(value.largeValue, 12);
+    assert_int_equal(counter_scale(length, 7), 0);
+    assert_int_equal(counter_value(length, PDH_FMT_LONG, NULL, &value), 0);
+    assert_int_equal(value.longValue, INT32_MAX);
+}
+
+static void an_absent_instance_may_come(void **state)
+{
+    PDH_HCOUNTER counter = added("\\Process(later)\\% Processor Time");
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
+    assert_int_equal(counter_raw(counter, NULL, &raw), 0);
+    assert_int_equal(raw.CStatus, PDH_CSTATUS_NO_INSTANCE);
+    no_value(counter, PDH_CSTATUS_NO_INSTANCE);
+    fake_processes[fake_process_count++] = (struct fake_process){"Later", 99, 5, 0, 0};
+    collect(1000);
+    no_value(counter, PDH_CSTATUS_INVALID_DATA);
+    fake_processes[3].cpu = 5000000;
+    collect(1000);
+    assert_true(value_of(counter, 0) == 50);
+}
+
+static void twins_have_numbers(void **state)
+{
+    PDH_HCOUNTER first = added("\\Process(twin)\\ID Process");
+    PDH_HCOUNTER zeroth = added("\\Process(TWIN#0)\\ID Process");
+    PDH_HCOUNTER second = added("\\Process(twin#1)\\ID Process");
+    PDH_HCOUNTER third = added("\\Process(twin#2)\\ID Process");
+    collect(0);
+    assert_true(value_of(first, 0) == 10);
+    assert_true(value_of(zeroth, 0) == 10);
+    assert_true(value_of(second, 0) == 11);
+    no_value(third, PDH_CSTATUS_NO_INSTANCE);
+}
+
+static void names_may_hold_what_paths_are_made_of(void **state)
+{
+    fake_processes[0].name = "a/b(c)#3";
+    PDH_HCOUNTER counter = added("\\Process(a/b(c)#3)\\ID Process");
+    collect(0);
+    assert_true(value_of(counter, 0) == 1);
+}
+
+/* ---- pairs without a value ---- */
+
+/* House decision 16. */
+static void another_process_of_that_name_has_no_common_value(void **state)
+{
+    PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");
+    PDH_HCOUNTER id = added("\\Process(init)\\ID Process");
+    collect(0);
+    fake_processes[0].faults = 1000;
+    collect(1000);
+    assert_true(value_of(faults, 0) == 1000);
+    fake_processes[0] = (struct fake_process){"init", 2, 1000, 0, 5000};
+    collect(1000);
+    no_value(faults, PDH_CSTATUS_INVALID_DATA);
+    assert_true(value_of(id, 0) == 2);
+    fake_processes[0].faults += 10;
+    collect(1000);
+    assert_true(value_of(faults, 0) == 10);
+    fake_processes[0].start++; /* the number was given again */
+    fake_processes[0].faults += 10;
+    collect(1000);
+    no_value(faults, PDH_CSTATUS_INVALID_DATA);
+}
+
+/* The first twin ends: what was the second is now called like the first. */
+static void a_process_that_moves_up_has_no_value(void **state)
+{
+    PDH_HCOUNTER faults = added("\\Process(twin)\\Page Faults/sec");
+    PDH_HCOUNTER all = added("\\Process(*)\\Page Faults/sec");
+    PDH_FMT_COUNTERVALUE_ITEM_A items[8];
+    char room[1024];
+    DWORD size = sizeof room, count = 0;
+    fake_processes[1].faults = 10;
+    fake_processes[2].faults = 500;
+    collect(0);
+    fake_processes[1] = fake_processes[2];
+    fake_process_count--;
+    fake_processes[0].faults = 3;
+    collect(1000);
+    no_value(faults, PDH_CSTATUS_INVALID_DATA);
+    assert_int_equal(counter_value_array(all, PDH_FMT_DOUBLE, false, &size, &count, room), 0);
+    memcpy(items, room, count * sizeof *items);
+    assert_int_equal(count, 2);
+    assert_int_equal(items[0].FmtValue.CStatus, 0);
+    assert_true(items[0].FmtValue.doubleValue == 3);
+    assert_int_equal(items[1].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
+}
+
+/* House decision 15: the wall clock is set, or the machine sleeps. */
+static void an_interval_of_two_lengths_has_no_value(void **state)
+{
+    PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
+    PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
+    static const LONGLONG jumps[] = {-36000000000, -200000, 200000, 36000000000};
+    collect(0);
+    for (size_t i = 0; i < COUNT(jumps); i++) {
+        fake_reads += 100;
+        fake_wall += jumps[i];
+        collect(1000);
+        no_value(reads, PDH_CSTATUS_INVALID_DATA);
+        assert_true(value_of(length, 0) == 0);
+        fake_reads += 100;
+        fake_wall += 50000; /* half a percent */
+        collect(1000);
+        assert_true(value_of(reads, 0) == 100);
+    }
+}
+
+static void a_fall_is_no_value_and_a_wrap_is(void **state)
+{
+    PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");
+    PDH_FMT_COUNTERVALUE value;
+    fake_processes[0].faults = 4294967290u;
+    collect(0);
+    fake_processes[0].faults = 4;
+    collect(1000);
+    assert_true(value_of(faults, 0) == 10);
+    fake_processes[0].faults = 3;
+    collect(1000);
+    assert_int_equal(counter_value(faults, PDH_FMT_DOUBLE, NULL, &value),
+                     STATUS(CALC_NEGATIVE_VALUE));
+    assert_int_equal(value.CStatus, PDH_CSTATUS_INVALID_DATA);
+}
+
+/* ---- arrays ---- */
+
+static void wildcards_meet_what_is_there_each_time(void **state)
+{
+    PDH_HCOUNTER all = added("\\Process(*)\\ID Process");
+    PDH_HCOUNTER some = added("\\Process(t*)\\ID Process");
+    DWORD size = 0, count = 9;
+    collect(0);
+    assert_int_equal(counter_raw_array(all, false, &size, &count, NULL), STATUS(MORE_DATA));
+    assert_int_equal(count, 3);
+    assert_int_equal(size, 3 * sizeof(PDH_RAW_COUNTER_ITEM_A) + 15);
+    PDH_RAW_COUNTER_ITEM_A *items = malloc(size);
+    assert_int_equal(counter_raw_array(all, false, &size, &count, items), 0);
+    assert_string_equal(items[0].szName, "init");
+    assert_string_equal(items[2].szName, "Twin");
+    assert_int_equal(items[2].RawValue.FirstValue, 11);
+    free(items);
+    size = 0;
+    assert_int_equal(counter_raw_array(some, true, &size, &count, NULL), STATUS(MORE_DATA));
+    assert_int_equal(count, 2);
+    assert_int_equal(size, 2 * sizeof(PDH_RAW_COUNTER_ITEM_A) + 20);
+    fake_process_count = 1;
+    collect(1000);
+    size = 0;
+    assert_int_equal(counter_raw_array(some, true, &size, &count, NULL), 0);
+    assert_int_equal(count, 0);
+}
+
+static void a_counter_without_wildcard_is_an_array_of_one(void **state)
+{
+    PDH_HCOUNTER one = added("\\Process(init)\\ID Process");
+    char room[256];
+    DWORD size = sizeof room, count;
+    PDH_FMT_COUNTERVALUE_ITEM_W *items = (PDH_FMT_COUNTERVALUE_ITEM_W *)room;
+    collect(0);
+    assert_int_equal(counter_value_array(one, PDH_FMT_LONG, true, &size, &count, room), 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(items[0].FmtValue.longValue, 1);
+    assert_int_equal(items[0].szName[0], 'i');
+    assert_int_equal(items[0].szName[4], 0);
+}
+
+/* ---- about a counter ---- */
+
+static void info_says_what_a_counter_is(void **state)
+{
+    PDH_HCOUNTER counter = NULL;
+    assert_int_equal(counter_add(query, "\\system\\10", true, 42, &counter), 0);
+    DWORD size = 0;
+    assert_int_equal(counter_info(NULL, false, false, NULL, NULL), STATUS(INVALID_HANDLE));
+    assert_int_equal(counter_info(counter, false, false, NULL, NULL), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_info(counter, false, false, &size, NULL), STATUS(MORE_DATA));
+    PDH_COUNTER_INFO_A *info = malloc(size);
+    assert_int_equal(counter_info(counter, false, false, &size, info), 0);
+    assert_int_equal(info->dwLength, size);
+    assert_int_equal(info->dwType, PERF_COUNTER_BULK_COUNT);
+    assert_int_equal(info->lScale, 0);
+    assert_int_equal(info->lDefaultScale, -3);
+    assert_int_equal(info->dwUserData, 42);
+    assert_int_equal(info->dwQueryUserData, 7);
+    assert_non_null(strstr(info->szFullPath, "\\system\\File Read Operations/sec"));
+    assert_string_equal(info->szCounterName, "File Read Operations/sec");
+    assert_null(info->szInstanceName);
+    assert_null(info->szExplainText);
+    free(info);
+}
+
+static void time_bases(void **state)
+{
+    LONGLONG base = 0;
+    assert_int_equal(counter_time_base(added("\\System\\44"), &base), 0);
+    assert_int_equal(base, 10000000);
+}
+
+static void statistics_of_a_ring(void **state)
+{
+    PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
+    PDH_RAW_COUNTER ring[4] = {{.FirstValue = 8}, {.FirstValue = 1}, {.FirstValue = 5}, {0}};
+    PDH_STATISTICS result;
+    ring[3].CStatus = PDH_CSTATUS_NO_INSTANCE;
+    assert_int_equal(counter_statistics(length, PDH_FMT_DOUBLE, 2, 4, ring, &result), 0);
+    assert_int_equal(result.count, 3);
+    assert_true(result.min.doubleValue == 1);
+    assert_true(result.max.doubleValue == 8);
+    assert_true(result.mean.doubleValue == 14.0 / 3);
+    assert_int_equal(counter_statistics(length, PDH_FMT_LONG, 0, 4, ring, &result), 0);
+    assert_int_equal(result.mean.longValue, 4);
+    assert_int_equal(counter_statistics(length, PDH_FMT_LONG, 4, 4, ring, &result),
+                     STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_statistics(NULL, PDH_FMT_LONG, 0, 4, ring, &result),
+                     STATUS(INVALID_HANDLE));
+}
+
+/* The second of each pair counts; the oldest sample has none before it. */
+static void statistics_of_a_rate(void **state)
+{
+    PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
+    PDH_RAW_COUNTER ring[3] = {
+        {.FirstValue = 40, .SecondValue = 30000000},
+        {.FirstValue = 0,  .SecondValue = 10000000},
+        {.FirstValue = 10, .SecondValue = 20000000}
+    };
+    PDH_STATISTICS result;
+    assert_int_equal(counter_statistics(reads, PDH_FMT_DOUBLE, 1, 3, ring, &result), 0);
+    assert_int_equal(result.count, 2);
+    assert_true(result.min.doubleValue == 10);
+    assert_true(result.max.doubleValue == 30);
+    assert_true(result.mean.doubleValue == 20);
+}
+
+static void samples_can_be_cooked_by_the_caller(void **state)
+{
+    PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
+    PDH_RAW_COUNTER before = {.SecondValue = 10000000};
+    PDH_RAW_COUNTER newest = {.FirstValue = 30, .SecondValue = 20000000};
+    PDH_FMT_COUNTERVALUE value;
+    assert_int_equal(counter_calculate(reads, PDH_FMT_LONG, &newest, &before, &value), 0);
+    assert_int_equal(value.longValue, 30);
+    assert_int_equal(counter_calculate(reads, PDH_FMT_LONG, NULL, &before, &value),
+                     STATUS(INVALID_ARGUMENT));
+    assert_int_equal(counter_calculate(NULL, PDH_FMT_LONG, &newest, &before, &value),
+                     STATUS(INVALID_HANDLE));
+}
+
+#define QUERY_TEST(name) cmocka_unit_test_setup_teardown(name, open_query, close_query)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        QUERY_TEST(strange_handles_are_refused),
+        QUERY_TEST(a_closed_query_takes_its_counters_along),
+        QUERY_TEST(arguments_are_checked_first),
+        QUERY_TEST(what_is_not_there_cannot_be_added),
+        QUERY_TEST(a_counter_of_an_absent_machine_is_kept),
+        QUERY_TEST(a_collection_asks_once_for_what_is_needed),
+        QUERY_TEST(values_are_cooked_from_two_samples),
+        QUERY_TEST(values_are_scaled),
+        QUERY_TEST(an_absent_instance_may_come),
+        QUERY_TEST(twins_have_numbers),
+        QUERY_TEST(names_may_hold_what_paths_are_made_of),
+        QUERY_TEST(another_process_of_that_name_has_no_common_value),
+        QUERY_TEST(a_process_that_moves_up_has_no_value),
+        QUERY_TEST(an_interval_of_two_lengths_has_no_value),
+        QUERY_TEST(a_fall_is_no_value_and_a_wrap_is),
+        QUERY_TEST(wildcards_meet_what_is_there_each_time),
+        QUERY_TEST(a_counter_without_wildcard_is_an_array_of_one),
+        QUERY_TEST(info_says_what_a_counter_is),
+        QUERY_TEST(time_bases),
+        QUERY_TEST(statistics_of_a_ring),
+        QUERY_TEST(statistics_of_a_rate),
+        QUERY_TEST(samples_can_be_cooked_by_the_caller),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
