@@ -14,10 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Processors of 32 bits have none: there the C library does it, slowly and as exactly. */
+#ifdef __SIZEOF_INT128__
+#define HAS_128_BITS 1
 __extension__ typedef unsigned __int128 uint128; /* not in ISO C */
+#else
+#define HAS_128_BITS 0
+#endif
 
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1075, FIVES = 27 };
 
+#if HAS_128_BITS
 /* 5^27 is the last that fits 64 bits. */
 static const uint64_t fives[FIVES + 1] = {1u,
                                           5u,
@@ -47,12 +54,14 @@ static const uint64_t fives[FIVES + 1] = {1u,
                                           298023223876953125u,
                                           1490116119384765625u,
                                           7450580596923828125u};
+#endif
 
 static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                             "25262728293031323334353637383940414243444546474849"
                             "50515253545556575859606162636465666768697071727374"
                             "75767778798081828384858687888990919293949596979899";
 
+#if HAS_128_BITS
 /* A finite number without its sign: mantissa * 2^exponent. */
 struct parts {
     uint64_t mantissa;
@@ -72,6 +81,8 @@ static struct parts parts_of(double number)
     parts.exponent -= EXPONENT_BIAS;
     return parts;
 }
+
+#endif
 
 /* ---- digits ---- */
 
@@ -105,6 +116,28 @@ static size_t put_whole(uint64_t number, char *out)
 /* ---- seventeen digits ---- */
 
 enum { DIGITS = 17 };
+
+struct decimal {
+    uint64_t digits; /* 17 of them */
+    int exponent;    /* of the first one */
+};
+
+/* The C library's digits, whatever it takes for a decimal point. */
+static struct decimal decimal_slow(double number)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.16e", number);
+    struct decimal result = {0, 0};
+    const char *exponent = strchr(text, 'e');
+    for (const char *c = text; c < exponent; c++)
+        if (*c >= '0' && *c <= '9')
+            result.digits = result.digits * 10 + (uint64_t)(*c - '0');
+    result.exponent = atoi(exponent + 1);
+    return result;
+}
+
+#if HAS_128_BITS
+
 static const uint64_t DIGITS_END = UINT64_C(100000000000000000); /* 10^17 */
 
 /* A number of 192 bits, the low word first. */
@@ -170,11 +203,6 @@ static int log10_of_two_to(int power)
     return (power * 1262611) >> 22;
 }
 
-struct decimal {
-    uint64_t digits; /* 17 of them */
-    int exponent;    /* of the first one */
-};
-
 /* Only for numbers between 1e-37 and 1e38. */
 static struct decimal decimal_of(double number)
 {
@@ -189,19 +217,14 @@ static struct decimal decimal_of(double number)
     return (struct decimal){digits, exponent};
 }
 
-/* The C library's digits, whatever it takes for a decimal point. */
-static struct decimal decimal_slow(double number)
+#else
+
+static struct decimal decimal_of(double number)
 {
-    char text[64];
-    snprintf(text, sizeof(text), "%.16e", number);
-    struct decimal result = {0, 0};
-    const char *exponent = strchr(text, 'e');
-    for (const char *c = text; c < exponent; c++)
-        if (*c >= '0' && *c <= '9')
-            result.digits = result.digits * 10 + (uint64_t)(*c - '0');
-    result.exponent = atoi(exponent + 1);
-    return result;
+    return decimal_slow(number);
 }
+
+#endif
 
 static size_t put_exponent(int exponent, char *out)
 {
@@ -268,6 +291,7 @@ size_t number_shortest17(double number, char *out)
 
 /* ---- six decimals ---- */
 
+#if HAS_128_BITS
 /* round(number * 10^6), which fits: the number is below 2^43 */
 static uint64_t millionths(double number)
 {
@@ -282,6 +306,18 @@ static uint64_t millionths(double number)
     uint128 rest = product & (((uint128)1 << shift) - 1), half = (uint128)1 << (shift - 1);
     return result + (rest > half || (rest == half && (result & 1)));
 }
+#else
+static uint64_t millionths(double number)
+{
+    char text[64];
+    uint64_t result = 0;
+    snprintf(text, sizeof(text), "%.6f", number);
+    for (const char *c = text; *c; c++)
+        if (*c >= '0' && *c <= '9')
+            result = result * 10 + (uint64_t)(*c - '0');
+    return result;
+}
+#endif
 
 size_t number_fixed6(double number, char *out)
 {
@@ -359,6 +395,8 @@ static bool scan_exponent(const char **cursor, const char *end, struct scan *sca
     return true;
 }
 
+#if HAS_128_BITS
+
 /* number * 2^exponent, rounded half to even; `more`: and a little. The number has 64 bits or more.
  */
 static double to_double(uint128 number, int exponent, bool more)
@@ -386,6 +424,15 @@ static double scan_value(const struct scan *scan)
     uint64_t five = fives[-scan->power];
     return to_double(number / five, scan->power - lift, number % five != 0);
 }
+
+#else
+
+static double scan_value(const struct scan *scan)
+{
+    return 0; /* never asked */
+}
+
+#endif
 
 /* strtod with the locale's point in place of ours. */
 static bool parse_slow(const char *text, size_t size, double *ret)
@@ -425,7 +472,7 @@ bool number_parse(const char *text, size_t size, double *ret)
     }
     if (!some || !scan_exponent(&c, end, &scan) || c != end)
         return false;
-    if (scan.more || abs(scan.power) > FIVES)
+    if (!HAS_128_BITS || scan.more || abs(scan.power) > FIVES)
         return parse_slow(start, (size_t)(end - start), ret);
     double value = scan_value(&scan);
     *ret = negative ? -value : value;
