@@ -167,7 +167,7 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
     if (status)
         return status;
     struct expansion self = {.path = &path, .flags = flags, .machine = machine.data, .ret = ret};
-    enum offer_age age = flags & PDH_REFRESHCOUNTERS ? OFFER_NOW : OFFER_KEPT;
+    enum offer_age age = flags & PDH_REFRESHCOUNTERS ? OFFER_RENEWED : OFFER_KEPT;
     status = is_pattern(path.object) ? expand_objects(&self, from, age)
                                      : expand_object(&self, from, age);
     if (!status && (ret->failed || machine.failed))

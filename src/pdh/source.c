@@ -46,8 +46,10 @@ static PDH_STATUS ask_for_offer(struct machine *machine, const uint32_t *numbers
         *ret = offer_of_object(machine, &picture, object);
         status = *ret ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    if (!status)
-        machine_put_offer(machine, age == OFFER_KEPT ? SHELF_KEPT : SHELF_RECENT, *ret);
+    if (!status && age != OFFER_KEPT)
+        machine_put_offer(machine, SHELF_RECENT, *ret);
+    if (!status && (age == OFFER_KEPT || age == OFFER_RENEWED))
+        machine_put_offer(machine, SHELF_KEPT, *ret);
     picture_done(&picture);
     return status;
 }

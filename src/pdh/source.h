@@ -46,7 +46,12 @@ const struct offer_counter *offer_find_counter(const struct offer *offer, const 
                                                bool english);
 
 /* How old an offer may be. Lists are the same until somebody asks to refresh them (F.2). */
-enum offer_age { OFFER_KEPT, OFFER_RECENT /* a second */, OFFER_NOW };
+enum offer_age {
+    OFFER_KEPT,
+    OFFER_RECENT, /* a second */
+    OFFER_NOW,
+    OFFER_RENEWED /* as now, and the lists show it from now on */
+};
 
 struct offers {
     struct offer **items;
