@@ -137,6 +137,8 @@ struct claim {
     _Atomic uint32_t word;
 };
 void claim_take(struct claim *claim);
+/* Waits no longer than until `deadline`, of clock_ticks; INT64_MAX: for ever. False: not taken. */
+bool claim_take_until(struct claim *claim, int64_t deadline);
 void claim_release(struct claim *claim);
 
 /* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----

@@ -105,21 +105,39 @@ static bool is_open(uint32_t word)
     return (word & ~(uint32_t)CLAIM_BITS) != forks || (word & CLAIM_BITS) == CLAIM_OPEN;
 }
 
-void claim_take(struct claim *claim)
+/* The clock counts from boot: its seconds fit into the kernel's short ones too. */
+static void wait_for_change(struct claim *claim, uint32_t word, int64_t deadline)
+{
+    struct {
+        long seconds, nanoseconds;
+    } until = {(long)(deadline / CLOCK_TICKS_PER_SECOND),
+               (long)(deadline % CLOCK_TICKS_PER_SECOND) * 100};
+    syscall(SYS_futex, &claim->word, FUTEX_WAIT_BITSET_PRIVATE, word,
+            deadline == INT64_MAX ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+bool claim_take_until(struct claim *claim, int64_t deadline)
 {
     uint32_t word = atomic_load(&claim->word), mark = CLAIM_TAKEN;
     pthread_once(&registered, watch_forks);
     for (;;) {
         bool open = is_open(word);
+        if (!open && deadline != INT64_MAX && clock_ticks() >= deadline)
+            return false;
         uint32_t wanted = forks | (open ? mark : CLAIM_AWAITED);
         if (word != wanted && !atomic_compare_exchange_strong(&claim->word, &word, wanted))
             continue;
         if (open)
-            return;
-        syscall(SYS_futex, &claim->word, FUTEX_WAIT_PRIVATE, wanted, NULL, NULL, 0);
+            return true;
+        wait_for_change(claim, wanted, deadline);
         mark = CLAIM_AWAITED; /* there may be more who wait */
         word = atomic_load(&claim->word);
     }
+}
+
+void claim_take(struct claim *claim)
+{
+    claim_take_until(claim, INT64_MAX);
 }
 
 void claim_release(struct claim *claim)

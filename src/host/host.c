@@ -140,11 +140,13 @@ static void ask_helpers(struct collection *collection)
     const struct host_settings *settings = &collection->roster->settings;
     enum way *ways = collection->round->ways;
     size_t left = collection->room - collection->used;
+    int64_t start = clock_ticks();
     for (size_t i = 0; i < collection->round->count; i++)
         if (ways[i] == OUTSIDE)
-            ways[i] = outside_ask(chosen_service(collection, i), settings, collection->query, left)
-                          ? ASKED_OUTSIDE
-                          : NO_WAY;
+            ways[i] =
+                outside_ask(chosen_service(collection, i), settings, collection->query, left, start)
+                    ? ASKED_OUTSIDE
+                    : NO_WAY;
     for (size_t i = 0; i < collection->round->count; i++)
         if (ways[i] == ASKED_OUTSIDE)
             outside_await_open(chosen_service(collection, i), settings);

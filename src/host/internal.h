@@ -66,6 +66,7 @@ void services_free(struct service *services, size_t count);
 /* Would it load the same functions? Then loaded code may stay when the registry changed. */
 bool service_same_code(const struct service *left, const struct service *right);
 void settings_read(struct host_settings *ret);
+int64_t service_open_ms(const struct service *service);
 int64_t service_collect_ms(const struct service *service, const struct query *query);
 
 /* ---- roster.c: all services of one moment; never altered, so that queries hold no lock ---- */
@@ -160,7 +161,8 @@ struct library {
     size_t query_room;
     uint32_t reported; /* bits by enum mistake: said in this session */
     struct patience patience;
-    _Atomic bool forgiven; /* somebody enabled it by hand: patience begins anew */
+    _Atomic bool busy_said; /* a query gave up waiting for another thread's */
+    _Atomic bool forgiven;  /* somebody enabled it by hand: patience begins anew */
 };
 LSTATUS library_new(struct library **ret);
 /* Finds the file, judges it, decides where it runs. A failure is reported and tried again. Under
@@ -245,9 +247,10 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
                      const struct query *query, struct piece *piece);
 
 /* ---- outside.c: the same in three steps, in its helper process ---- */
-/* False: it is not to be asked, or cannot be, which was said. True: both others must follow. */
+/* `start`: when the query began to ask, in clock_ticks. False: it is not to be asked, or cannot be,
+ * which was said. True: both others must follow. */
 bool outside_ask(struct service *service, const struct host_settings *settings,
-                 const struct query *query, size_t room);
+                 const struct query *query, size_t room, int64_t start);
 void outside_await_open(struct service *service, const struct host_settings *settings);
 LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
                        struct piece *piece);

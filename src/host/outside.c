@@ -6,6 +6,7 @@
  */
 #include "host/internal.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,20 +29,32 @@ static void forget_file(struct library *code)
 
 /* ---- how it can end ---- */
 
+/* The event's row has room for two numbers and no word for an exit. */
+static void describe_end(const struct isolate_reply *reply, char *ret, size_t room)
+{
+    if (*reply->text)
+        snprintf(ret, room, "%s", reply->text);
+    else if (reply->end == ISOLATE_EXITED)
+        snprintf(ret, room, "it exited with code %d", reply->code);
+    else
+        snprintf(ret, room, "signal %d", reply->code);
+}
+
 /* D.5 has events for crashes in the three procedures; before them, loading has failed. */
 static void report_end(const struct service *service, const struct isolate_reply *reply)
 {
     static const unsigned events[] = {
         [ISOLATE_OPEN] = 1009, [ISOLATE_COLLECT] = 1010, [ISOLATE_CLOSE] = 1011};
-    char why[sizeof(reply->text) + 64];
+    char how[sizeof(reply->text)], why[sizeof(how) + 64];
+    describe_end(reply, how, sizeof(how));
     if (reply->stage >= ISOLATE_OPEN) {
         verdict_report(service, events[reply->stage],
                        EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
                                     EVENT_HEX("ExceptionAddress", reply->address)),
-                       reply->text);
+                       how);
         return;
     }
-    snprintf(why, sizeof(why), "it ended its helper process: %s", reply->text);
+    snprintf(why, sizeof(why), "it ended its helper process: %s", how);
     library_report_load(service, ERROR_PROCESS_ABORTED, why);
 }
 
@@ -225,6 +238,24 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     return isolate_ask(code->outside.isolated, &request);
 }
 
+/* Another thread's query may have asked it, and may wait longer than this one is ready to: a Costly
+ * one does for 30 s. Once given up, it is not waited for again until it is free. */
+static bool claim_in_time(struct service *service, const struct host_settings *settings,
+                          const struct query *query, int64_t start)
+{
+    struct library *code = service->code;
+    int64_t ms = service_open_ms(service) + service_collect_ms(service, query);
+    int64_t deadline = atomic_load(&code->busy_said) ? PAST : deadline_of(settings, start, ms);
+    if (claim_take_until(&code->claim, deadline)) {
+        atomic_store(&code->busy_said, false);
+        return true;
+    }
+    trace("host", "%s is not asked: another thread waits for it", service->name);
+    if (!atomic_exchange(&code->busy_said, true))
+        verdict_report(service, 1015, NULL, "another thread's query waits for it");
+    return false;
+}
+
 static bool is_placed_outside(struct service *service)
 {
     lock_take(&service->code->lock);
@@ -234,10 +265,11 @@ static bool is_placed_outside(struct service *service)
 }
 
 bool outside_ask(struct service *service, const struct host_settings *settings,
-                 const struct query *query, size_t room)
+                 const struct query *query, size_t room, int64_t start)
 {
     LSTATUS status = ERROR_BUSY;
-    claim_take(&service->code->claim);
+    if (!claim_in_time(service, settings, query, start))
+        return false;
     if (!is_still_silent(service, settings) && !quarantine_waits(service) &&
         is_placed_outside(service))
         status = hand_over(service, settings, query, room);
@@ -252,8 +284,7 @@ bool outside_ask(struct service *service, const struct host_settings *settings,
 void outside_await_open(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
-    int64_t open_ms = service->open_timeout ? service->open_timeout : DEFAULT_OPEN_MS;
-    int64_t deadline = deadline_of(settings, code->outside.asked_at, open_ms);
+    int64_t deadline = deadline_of(settings, code->outside.asked_at, service_open_ms(service));
     isolate_wait(code->outside.isolated, PAST, PAST, &code->outside.reply);
     bool opening =
         code->outside.reply.end == ISOLATE_LATE && code->outside.reply.stage < ISOLATE_COLLECT;

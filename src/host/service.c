@@ -298,6 +298,11 @@ void settings_read(struct host_settings *ret)
         ret->test_level = 1;
 }
 
+int64_t service_open_ms(const struct service *service)
+{
+    return service->open_timeout ? service->open_timeout : DEFAULT_OPEN_MS;
+}
+
 int64_t service_collect_ms(const struct service *service, const struct query *query)
 {
     if (service->collect_timeout)

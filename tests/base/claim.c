@@ -44,6 +44,30 @@ static void *take_and_release(void *nothing)
     return nothing;
 }
 
+static void *try_for_a_while(void *nothing)
+{
+    int64_t start = clock_ticks(), wait = CLOCK_TICKS_PER_SECOND / 10;
+    assert_false(claim_take_until(&claim, start + wait));
+    assert_true(clock_ticks() - start >= wait);
+    assert_false(claim_take_until(&claim, 0));
+    return NULL;
+}
+
+/* Who gave up leaves it to its holder, and to those who still wait. */
+static void waiting_has_an_end(void **state)
+{
+    pthread_t patient, hasty;
+    counted = 0;
+    assert_true(claim_take_until(&claim, 0));
+    assert_int_equal(pthread_create(&patient, NULL, count, NULL), 0);
+    assert_int_equal(pthread_create(&hasty, NULL, try_for_a_while, NULL), 0);
+    pthread_join(hasty, NULL);
+    assert_int_equal(counted, 0);
+    claim_release(&claim);
+    pthread_join(patient, NULL);
+    assert_int_equal(counted, ROUNDS);
+}
+
 /* Somebody else holds it, and somebody waits for it, when the process is forked. */
 static void a_claim_is_open_in_a_child(void **state)
 {
@@ -88,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_at_a_time),
+        cmocka_unit_test(waiting_has_an_end),
         cmocka_unit_test(a_claim_is_open_in_a_child),
         cmocka_unit_test(a_fork_leaves_it_as_it_is),
     };

@@ -261,6 +261,17 @@ static void a_crash_costs_only_its_objects_and_then_patience(void **state)
     assert_non_null(strstr(read_all(events), "Collect crashed with signal 11"));
 }
 
+/* Windows' event speaks of an exception; the words say what it was. */
+static void the_event_says_how_it_ended(void **state)
+{
+    INSTALL("Crash", "22222\0crash");
+    INSTALL("Exit", "33332\0exit");
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(count_events(1010), 2);
+    assert_non_null(strstr(read_all(events), ": signal 11; "));
+    assert_non_null(strstr(read_all(events), ": it exited with code 3; "));
+}
+
 /* ---- other threads ---- */
 
 static void *ask_late(void *status)
@@ -295,6 +306,38 @@ static void others_do_not_wait_for_who_waits(void **state)
     assert_int_equal(status, -1);
     pthread_join(thread, NULL);
     assert_int_equal(status, ERROR_SUCCESS);
+}
+
+static void *ask_costly(void *took)
+{
+    unsigned char own[4096];
+    DWORD room = sizeof own;
+    long long start = now_ms();
+    RegQueryValueExA(HKEY_PERFORMANCE_DATA, "Costly", NULL, NULL, own, &room);
+    *(long long *)took = now_ms() - start;
+    return NULL;
+}
+
+/* Costly may take 30 s, and Global asks the same provider meanwhile. */
+static void nobody_waits_longer_than_his_own_deadline(void **state)
+{
+    pthread_t thread;
+    long long took = 0;
+    INSTALL("Late", "22222\0gate");
+    set_dword("Late", "Open Timeout", 200);
+    INSTALL("Fine", "33332");
+    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    close_gate();
+    assert_int_equal(pthread_create(&thread, NULL, ask_costly, &took), 0);
+    usleep(100 * 1000);
+    assert_in_range(ask_in_time("22222"), 1200, 1200 + MUCH_LESS);
+    assert_in_range(ask_in_time("22222"), 0, MUCH_LESS); /* and then not at all */
+    assert_int_equal(count_events(1015), 1);
+    open_gate();
+    pthread_join(thread, NULL);
+    assert_in_range(took, 1200, 30000);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
 }
 
 static void closing_the_key_waits_for_who_asks(void **state)
@@ -672,7 +715,9 @@ int main(int argc, char **argv)
         CASE(without_hang_test_it_is_waited_for),
         CASE(too_much_for_all_is_more_data),
         CASE(a_crash_costs_only_its_objects_and_then_patience),
+        CASE(the_event_says_how_it_ended),
         CASE(others_do_not_wait_for_who_waits),
+        CASE(nobody_waits_longer_than_his_own_deadline),
         CASE(closing_the_key_waits_for_who_asks),
         CASE(closing_the_key_lets_an_answer_through),
         CASE(a_fork_does_not_wait_and_its_child_asks),

@@ -2,7 +2,8 @@
 /*
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
  * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
- * "big N" writes N bytes, "crash". Notes go to STRANGER_NOTES, also when two threads are inside.
+ * "big N" writes N bytes, "crash", "exit". Notes go to STRANGER_NOTES, also when two threads are
+ * inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -26,7 +27,7 @@ EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash;
+    bool gate, crash, exit;
 } mode;
 static atomic_int inside;
 
@@ -55,6 +56,7 @@ static void take_word(const char *word)
     sscanf(word, "big %u", &mode.big);
     mode.gate |= !strcmp(word, "gate");
     mode.crash |= !strcmp(word, "crash");
+    mode.exit |= !strcmp(word, "exit");
 }
 
 DWORD stranger_open(LPWSTR names)
@@ -87,6 +89,8 @@ static void spend_time(void)
     usleep(mode.sleep_ms * 1000);
     if (mode.crash)
         raise(SIGSEGV);
+    if (mode.exit)
+        exit(3);
 }
 
 DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
