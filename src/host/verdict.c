@@ -22,7 +22,7 @@ static const struct verdict {
     unsigned event;
     unsigned effects;
     const char *fields[2]; /* the names of the numbers in reference D.5 */
-    const char *why;       /* it is left alone; and what the event's row does not say */
+    const char *why;       /* it is left alone; else what the event's row does not say */
 } verdicts[MISTAKE_COUNT] = {
   /* clang-format off */
     [MISTAKE_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
@@ -76,7 +76,7 @@ static void report_finding(const struct service *service, const struct verdict *
         fields[i] = EVENT_NUMBER(verdict->fields[i], finding->numbers[i]);
     if (finding->mistake == MISTAKE_STATUS)
         fields[0] = EVENT_STATUS(finding->numbers[0]);
-    const char *words = verdict->why;
+    const char *words = verdict->effects & FAILS ? NULL : verdict->why;
     if (finding->because)
         snprintf(more, sizeof(more), "dropped, as it would be event %u by either of them",
                  verdicts[finding->because].event);
