@@ -9,6 +9,10 @@
 #define MAX_COMPUTERNAME_LENGTH 15
 #define INFINITE 0xffffffff
 
+/* of waiting, beside WAIT_TIMEOUT */
+#define WAIT_OBJECT_0 0
+#define WAIT_FAILED ((DWORD)0xffffffff)
+
 /* why a provider's DllMain is called, if it has one; of threads it never hears */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
@@ -119,9 +123,22 @@ BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size) OPL_SHIM(GetUserNameW);
 void WINAPI OutputDebugStringA(LPCSTR text) OPL_SHIM(OutputDebugStringA);
 void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
 
+/* Events, for PdhCollectQueryDataEx: a handle is the number of an eventfd. Named ones are
+ * ERROR_NOT_SUPPORTED. Without manual_reset, a wait that succeeds resets it. NULL on failure. */
+HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
+                           LPCSTR name) OPL_SHIM(CreateEventA);
+HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
+                           LPCWSTR name) OPL_SHIM(CreateEventW);
+/* These take events only: anything else is ERROR_INVALID_HANDLE. */
+BOOL WINAPI SetEvent(HANDLE event) OPL_SHIM(SetEvent);
+BOOL WINAPI CloseHandle(HANDLE event) OPL_SHIM(CloseHandle);
+/* WAIT_OBJECT_0: it was set; WAIT_TIMEOUT; WAIT_FAILED. INFINITE waits for ever. */
+DWORD WINAPI WaitForSingleObject(HANDLE event, DWORD milliseconds) OPL_SHIM(WaitForSingleObject);
+
 OPL_END_SHIMS
 
 #ifdef UNICODE
+#define CreateEvent CreateEventW
 #define GetModuleFileName GetModuleFileNameW
 #define GetUserName GetUserNameW
 #define OutputDebugString OutputDebugStringW
@@ -130,6 +147,7 @@ OPL_END_SHIMS
 #define ReportEvent ReportEventW
 #define lstrlen lstrlenW
 #else
+#define CreateEvent CreateEventA
 #define GetModuleFileName GetModuleFileNameA
 #define GetUserName GetUserNameA
 #define OutputDebugString OutputDebugStringA

@@ -13,11 +13,6 @@
 
 typedef DWORD REGSAM;
 typedef DWORD ACCESS_MASK;
-typedef struct _SECURITY_ATTRIBUTES {
-    DWORD nLength;
-    LPVOID lpSecurityDescriptor;
-    BOOL bInheritHandle;
-} SECURITY_ATTRIBUTES, *PSECURITY_ATTRIBUTES, *LPSECURITY_ATTRIBUTES;
 
 /* Sign-extended as on 64-bit Windows; the functions accept the zero-extended form as well. */
 #define OPL_ROOT_KEY(value) ((HKEY)(ULONG_PTR)((LONG)(value)))
