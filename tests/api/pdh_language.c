@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths in the user's language, in any installed one, in English, and by number: a German user. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
+
+#include "../pdh/frozen.h"
+
+#define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
+#define GERMAN "\\Prozessor(_Total)\\Prozessorzeit (%)"
+#define ENGLISH "\\Processor(_Total)\\% Processor Time"
+#define SPANISH "\\Procesador(_Total)\\% de tiempo de procesador"
+#define NUMBERS "\\238(_Total)\\6"
+
+static int begin(void **state)
+{
+    frozen_make(state);
+    return setenv("LC_ALL", "de_DE.UTF-8", 1);
+}
+
+static const char *const paths[] = {GERMAN, ENGLISH, SPANISH, NUMBERS};
+
+static void every_name_is_found_and_shown_in_german(void **state)
+{
+    for (size_t i = 0; i < 4; i++) {
+        char list[256];
+        DWORD length = sizeof list;
+        assert_status(PdhValidatePathA(paths[i]), 0);
+        assert_status(PdhExpandWildCardPathA(NULL, paths[i], list, &length, 0), 0);
+        assert_non_null(strstr(list, GERMAN));
+    }
+}
+
+static void english_is_only_english(void **state)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    assert_status(PdhOpenQueryA(NULL, 0, &query), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_status(PdhAddCounterA(query, paths[i], 0, &counter), 0);
+    assert_status(PdhAddEnglishCounterA(query, ENGLISH, 0, &counter), 0);
+    assert_status(PdhAddEnglishCounterA(query, NUMBERS, 0, &counter), 0);
+    assert_status(PdhAddEnglishCounterA(query, GERMAN, 0, &counter), PDH_CSTATUS_NO_OBJECT);
+    assert_status(
+        PdhAddEnglishCounterA(query, "\\Processor(_Total)\\Prozessorzeit (%)", 0, &counter),
+        PDH_CSTATUS_NO_COUNTER);
+    assert_status(PdhCloseQuery(query), 0);
+}
+
+static void lists_and_titles_are_german(void **state)
+{
+    char name[64];
+    DWORD length = sizeof name, index = 0;
+    assert_status(PdhGetDefaultPerfObjectA(NULL, NULL, name, &length), 0);
+    assert_string_equal(name, "Prozessor");
+    length = sizeof name;
+    assert_status(PdhGetDefaultPerfCounterA(NULL, NULL, "Processor", name, &length), 0);
+    assert_string_equal(name, "Prozessorzeit (%)");
+    length = sizeof name;
+    assert_status(PdhLookupPerfNameByIndexA(NULL, 674, name, &length), 0);
+    assert_string_equal(name, "Systembetriebszeit");
+    assert_status(PdhLookupPerfIndexByNameA(NULL, "systembetriebszeit", &index), 0);
+    assert_int_equal(index, 674);
+    assert_status(PdhLookupPerfIndexByNameA(NULL, "System Up Time", &index), 0);
+    assert_int_equal(index, 674);
+}
+
+static void wildcards_are_german(void **state)
+{
+    char list[4096];
+    DWORD length = sizeof list;
+    assert_status(PdhExpandWildCardPathA(NULL, "\\Prozessor(0)\\*zeit (%)", list, &length, 0), 0);
+    assert_non_null(strstr(list, "\\Prozessor(0)\\"));
+    assert_true(length > 2);
+    length = sizeof list;
+    assert_status(PdhExpandWildCardPathA(NULL, "\\Processor(0)\\% Processor*", list, &length, 0),
+                  0);
+    assert_int_equal(length, 2); /* patterns are of the language that is shown */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_name_is_found_and_shown_in_german),
+        cmocka_unit_test(english_is_only_english),
+        cmocka_unit_test(lists_and_titles_are_german),
+        cmocka_unit_test(wildcards_are_german),
+    };
+    return cmocka_run_group_tests_name("api-pdh-language", tests, begin, frozen_remove);
+}
