@@ -107,14 +107,21 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-static int add_pattern(struct counters *counters, const char *path)
+/* Of the largest ones a sum of all would always be the first. */
+static bool is_total(const char *path)
+{
+    return strstr(path, "(_Total)") || strstr(path, "/_Total)");
+}
+
+static int add_pattern(struct counters *counters, const char *path, bool totals)
 {
     PDH_STATUS status;
     char *list = expand(path, &status);
     if (!list)
         return miss(counters, path, status);
     for (const char *at = list; *at; at += strlen(at) + 1)
-        add(counters, at);
+        if (totals || !is_total(at))
+            add(counters, at);
     free(list);
     return EXIT_GOOD;
 }
@@ -132,7 +139,7 @@ int counters_open(struct counters *counters, const struct typeperf *asked, bool 
         if (!counter_path_from_text(text, path, sizeof path))
             miss(counters, text, (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
         else if (counter_path_is_pattern(path) && !patterns)
-            add_pattern(counters, path);
+            add_pattern(counters, path, !asked->top);
         else
             add(counters, path);
     }

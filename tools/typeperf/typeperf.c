@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
     {'s', "server", "MACHINE", SERVER, "The machine of counters without one. Only this machine's can be read.", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
     {0, "top", "N", TOP,
-     "Show only the N largest values: of each sample, in CSV and TSV the columns that are the largest in the first one.", "5 10 20", 0, NULL},
+     "Show only the N largest values of each sample; in CSV and TSV, the first sample chooses. * does not stand for _Total then.", "5 10 20", 0, NULL},
     {0, "explain", NULL, EXPLAIN, "Say what the counters count, instead of counting.", NULL, 0, NULL},
     {0, "names", NULL, NAMES, "Print what -q does and nothing else, for completions.", NULL, true, NULL},
     {0},

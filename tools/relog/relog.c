@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relog: captures into other captures: other format, fewer counters, fewer samples, less time. Its
+ * command line is Windows' own, and a little more.
+ */
+#include "relog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    APPEND = 1,
+    COUNTER,
+    COUNTER_FILE,
+    FORMAT,
+    EVERY,
+    OUTPUT,
+    BEGIN,
+    END,
+    CONFIG,
+    LIST,
+    YES,
+    FOLLOW,
+    MERGE,
+    RENAME
+};
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'c', "counter", "PATH", COUNTER,
+     "Only these counters; * and ? stand for any names. More paths may follow; a word without backslash or :: is a file.", NULL, 0, NULL},
+    {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
+    {'f', "format", "FORM", FORMAT,
+     "CSV or TSV as on Windows; json, jsonl, table. Without, what the output's name ends with. BIN is not written yet.", "CSV TSV json jsonl table", 0, NULL},
+    {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are those between the kept ones.", "2 5 10 60", 0, NULL},
+    {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. If not given, the input is described only.", "@files", 0, NULL},
+    {'b', "begin", "TIME", BEGIN, "Begin at a local time of the capture, M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
+    {'e', "end", "TIME", END, "End at that time.", NULL, 0, NULL},
+    {'a', "append", NULL, APPEND, "Append to a capture with the same counters.", NULL, 0, NULL},
+    {0, "config", "FILE", CONFIG, "Read options from a file: a line [t], and in the next line its value.", "@files", 0, "config"},
+    {'i', NULL, "FILE", CONFIG, "The same.", "@files", true, NULL},
+    {'q', "query", NULL, LIST, "List the counters; to a file with -o.", NULL, 0, NULL},
+    {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
+    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more, until Ctrl-C.", NULL, 0, NULL},
+    {0, "merge", NULL, MERGE,
+     "Of several captures: samples within half a second are one, if none has a value that another one has.", NULL, 0, NULL},
+    {0, "rename", "OLD=NEW", RENAME, "Write NEW in the paths where OLD is, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "FILE is a capture: BLG, CSV or TSV as perfmon, logman, typeperf and relog write\n"
+    "them; - is standard input. Several are united in the order of time. Options may\n"
+    "be written as on Windows: /f CSV.\n"
+    "\n"
+    "Examples:\n"
+    "  relog server.blg                                 when, how much, which counters\n"
+    "  relog server.blg -f CSV -o server.csv\n"
+    "  relog server.blg -c 'Processor(*)::*' -f jsonl -o - | jq .\n"
+    "  relog server.blg -t 60 -b 1/13/2018 5:00:00 -o thin.tsv\n"
+    "\n"
+    "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
+    "are not in the captures (the others were written), 4 no rights.\n";
+
+static const struct tool tool = {
+    .name = "relog",
+    .summary = "Convert captures of performance counters, thin them out, or describe them.",
+    .usage = "FILE... [OPTION]... -o FILE\n"
+             "FILE... [-q]",
+    .rows = rows,
+    .more = more,
+    .complete_words = "@files",
+};
+
+/* ---- the command line ---- */
+
+static int take_form(struct relog *asked, const struct options *options, const char *name)
+{
+    if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
+        return options_complain(options, "-f %s is not written yet; CSV and TSV are, and -f jsonl",
+                                name);
+    asked->form = sheet_form_of(name);
+    asked->form_given = true;
+    return asked->form == SHEET_UNKNOWN
+               ? options_complain(options, "-f is CSV, TSV, json, jsonl or table, not %s", name)
+               : 0;
+}
+
+static int take_file(struct text_list *list, const struct options *options)
+{
+    return text_list_read(list, options->value)
+               ? 0
+               : options_complain(options, "%s: %s", options->value, strerror(errno));
+}
+
+static int take_every(struct relog *asked, const struct options *options)
+{
+    char *end;
+    errno = 0;
+    asked->every = strtoul(options->value, &end, 10);
+    if (errno || *end || !strchr("123456789", options->value[0]) || !asked->every)
+        return options_complain(options, "no number above 0: %s", options->value);
+    return 0;
+}
+
+static int take_rename(struct relog *asked, const struct options *options)
+{
+    const char *equals = strchr(options->value, '=');
+    if (!equals || equals == options->value)
+        return options_complain(options, "--rename is OLD=NEW, not %s", options->value);
+    return text_list_add(&asked->renames, options->value) ? 0 : EXIT_FAILED;
+}
+
+/* "-b 1/13/2018 5:00:00": the time may be the next word, as on Windows. */
+static int take_time(struct options *options, LONGLONG *ret)
+{
+    char text[128];
+    const char *date = options->value, *next = NULL;
+    if (options->at < options->argc && !strpbrk(date, " T") &&
+        when_is_time(options->argv[options->at]))
+        next = options->argv[options->at++];
+    snprintf(text, sizeof text, "%s%s%s", date, next ? " " : "", next ? next : "");
+    return when_parse(text, ret)
+               ? 0
+               : options_complain(options, "no time as M/D/YYYY [[HH:]MM:]SS: %s", text);
+}
+
+static int take_output(struct relog *asked, const struct options *options)
+{
+    if (strncasecmp(options->value, "sql:", 4) == 0)
+        return options_complain(options, "%s: databases are not written yet", options->value);
+    asked->output = options->value;
+    return 0;
+}
+
+/* Words behind -c are paths as long as they look like it. */
+static int take_word(struct relog *asked, const struct options *options, bool behind_counter)
+{
+    const char *word = options->value;
+    bool path = behind_counter && (strchr(word, '\\') || strstr(word, "::"));
+    return text_list_add(path ? &asked->wanted : &asked->inputs, word) ? 0 : EXIT_FAILED;
+}
+
+static int take_words(struct relog *asked, int argc, char **argv, bool nested);
+
+static int take_config(struct relog *asked, const struct options *options, bool nested)
+{
+    if (nested)
+        return options_complain(options, "%s: a file of options names another one", options->value);
+    if (!text_list_add(&asked->kept, tool.name) ||
+        !text_list_read_options(&asked->kept, options->value))
+        return options_complain(options, "%s: %s", options->value, strerror(errno));
+    return take_words(asked, (int)asked->kept.count, asked->kept.texts, true);
+}
+
+static int take_flag(struct relog *asked, int id)
+{
+    asked->append |= id == APPEND;
+    asked->list |= id == LIST;
+    asked->yes |= id == YES;
+    asked->follow |= id == FOLLOW;
+    asked->merge |= id == MERGE;
+    return 0;
+}
+
+static int take_option(struct relog *asked, struct options *options, int id, bool nested)
+{
+    switch (id) {
+    case COUNTER:
+        return text_list_add(&asked->wanted, options->value) ? 0 : EXIT_FAILED;
+    case COUNTER_FILE:
+        return take_file(&asked->wanted, options);
+    case FORMAT:
+        return take_form(asked, options, options->value);
+    case EVERY:
+        return take_every(asked, options);
+    case OUTPUT:
+        return take_output(asked, options);
+    case BEGIN:
+    case END:
+        return take_time(options, id == BEGIN ? &asked->begin : &asked->end);
+    case CONFIG:
+        return take_config(asked, options, nested);
+    case RENAME:
+        return take_rename(asked, options);
+    default:
+        return take_flag(asked, id);
+    }
+}
+
+/* 0, an exit code, or OPTION_SHOWN. */
+static int take_words(struct relog *asked, int argc, char **argv, bool nested)
+{
+    struct options options;
+    bool behind_counter = false;
+    int wrong = 0, id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && !wrong && (id = options_next(&options)) > 0) {
+        wrong = id == OPTION_WORD ? take_word(asked, &options, behind_counter)
+                                  : take_option(asked, &options, id, nested);
+        behind_counter = id == COUNTER || (id == OPTION_WORD && behind_counter);
+    }
+    if (id == OPTION_SHOWN)
+        return OPTION_SHOWN;
+    return id < 0 ? options_status(id) : wrong;
+}
+
+/* Without -f: csv of "out.csv". Windows' BIN is not written. */
+static int choose_form(struct relog *asked, const struct options *options)
+{
+    const char *dot = asked->output ? strrchr(asked->output, '.') : NULL;
+    if (asked->form_given || !asked->output || asked->list)
+        return 0;
+    enum sheet_form form = dot ? sheet_form_of(dot + 1) : SHEET_UNKNOWN;
+    if (form == SHEET_UNKNOWN)
+        return options_complain(options, "-f is missing: BIN, which Windows takes then, is not "
+                                         "written yet; -f CSV, -f TSV and -f jsonl are");
+    asked->form = form;
+    return 0;
+}
+
+static int check(struct relog *asked)
+{
+    const struct options options = {.tool = &tool};
+    bool capture = asked->form == SHEET_CSV || asked->form == SHEET_TSV;
+    if (!asked->inputs.count)
+        return options_complain(&options, "FILE is missing: the capture to be read");
+    int code = choose_form(asked, &options);
+    if (code)
+        return code;
+    if (asked->append &&
+        (!capture || asked->every > 1 || asked->follow || asked->merge || asked->renames.count))
+        return options_complain(
+            &options, "-a goes with CSV and TSV, without -t, --follow, --merge, --rename");
+    if (asked->begin && asked->end && asked->end < asked->begin)
+        return options_complain(&options, "the end (-e) is before the begin (-b)");
+    if (asked->follow && !asked->output)
+        return options_complain(&options, "--follow goes with -o");
+    return 0;
+}
+
+/* ---- what is done ---- */
+
+static int describe(const struct relog *asked, const struct source *source)
+{
+    FILE *out = output_file_open(tool.name, asked->output);
+    if (!out)
+        return EXIT_FAILED;
+    report_counters(source, out);
+    if (report_wanted(asked))
+        printf("\nThe command completed successfully.\n");
+    return output_file_close(tool.name, asked->output, out) ? EXIT_GOOD : EXIT_FAILED;
+}
+
+static int run(const struct relog *asked)
+{
+    struct source source = {0};
+    bool list = asked->list || !asked->output;
+    if (!asked->append && !output_file_free(tool.name, asked->output, asked->yes))
+        return EXIT_FAILED;
+    pace_catch();
+    int code = source_open(&source, asked);
+    if (!code) {
+        report_input(asked, &source);
+        code = list ? describe(asked, &source) : write_output(asked, &source);
+    }
+    size_t missing = source.missing;
+    source_close(&source);
+    return !code && missing ? EXIT_MISSING : code;
+}
+
+int main(int argc, char **argv)
+{
+    struct relog asked = {0};
+    int code = take_words(&asked, argc, argv, false);
+    if (!code)
+        code = check(&asked);
+    if (!code)
+        code = run(&asked);
+    else if (code == OPTION_SHOWN)
+        code = EXIT_GOOD;
+    text_list_done(&asked.inputs);
+    text_list_done(&asked.wanted);
+    text_list_done(&asked.renames);
+    text_list_done(&asked.kept);
+    return code;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The blocks that relog prints about its input and its output, and how far it is. */
+#include "relog.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+bool report_wanted(const struct relog *asked)
+{
+    return !asked->output || strcmp(asked->output, "-") != 0;
+}
+
+static void print_span(LONGLONG first, LONGLONG last, unsigned long samples)
+{
+    char begin[SHEET_TIME_ROOM], end[SHEET_TIME_ROOM];
+    when_print(first, begin);
+    when_print(last, end);
+    if (samples)
+        printf("Begin:    %s\nEnd:      %s\n", begin, end);
+    printf("Samples:  %lu\n", samples);
+}
+
+void report_input(const struct relog *asked, const struct source *source)
+{
+    if (!report_wanted(asked))
+        return;
+    printf("\nInput\n----------------\nFile(s):\n");
+    for (size_t i = 0; i < asked->inputs.count; i++)
+        printf("     %s (%s)\n", asked->inputs.texts[i], source_kind(asked->inputs.texts[i]));
+    putchar('\n');
+    print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount);
+    putchar('\n');
+    fflush(stdout);
+}
+
+void report_counters(const struct source *source, FILE *out)
+{
+    for (size_t i = 0; i < source->shown.count; i++)
+        fprintf(out, "%s\n", source->shown.texts[i]);
+}
+
+/* Drawn at most ten times a second: the loop that calls this is the fast one. */
+void report_progress(const struct source *source, LONGLONG time)
+{
+    static struct timespec begin, last;
+    struct timespec now;
+    LONGLONG span = source->extent.EndTime - source->extent.StartTime;
+    if (span <= 0 || !isatty(STDOUT_FILENO))
+        return;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (!begin.tv_sec)
+        begin = now;
+    double since_last =
+        (double)(now.tv_sec - last.tv_sec) + (double)(now.tv_nsec - last.tv_nsec) / 1e9;
+    if (now.tv_sec - begin.tv_sec < 1 || since_last < 0.1)
+        return;
+    last = now;
+    printf("\r%.2f%%", 100.0 * (double)(time - source->extent.StartTime) / (double)span);
+    fflush(stdout);
+}
+
+void report_output(const struct relog *asked, const struct report *report)
+{
+    if (!report_wanted(asked))
+        return;
+    printf("%s100.00%%\n\nOutput\n----------------\nFile:     %s\n\n",
+           isatty(STDOUT_FILENO) ? "\r" : "", asked->output);
+    print_span(report->first, report->last, report->samples);
+    printf("\nThe command completed successfully.\n");
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples by way of values: JSON and tables, every n-th sample, files joined, files that grow. */
+#include "relog.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Samples of several files this near are one line of --merge: half a second. */
+static const LONGLONG join_span = 5000000;
+static const double follow_seconds = 0.25;
+
+struct rows {
+    const struct relog *asked;
+    struct source *source;
+    struct report *report;
+    struct sheet sheet;
+    PDH_RAW_COUNTER *before; /* of the last kept sample, for --every */
+    double *values, *pending;
+    LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
+    unsigned long seen;
+};
+
+/* ---- the zone of the input, as PDH writes it ---- */
+
+/* " (Pacific Standard Time)(480)" of a header "(PDH-CSV 4.0) (...)(...)"; "" if it has none. */
+static void cut_zone(const char *header, char *ret, size_t size)
+{
+    const char *begin = strstr(header, " 4.0)");
+    const char *end = begin ? strchr(begin, '"') : NULL;
+    if (end)
+        snprintf(ret, size, "%.*s", (int)(end - begin - 5), begin + 5);
+}
+
+/* PDH writes the header of a capture into memory: nothing else tells the zone. */
+static void find_zone(const struct source *source, char *ret, size_t size)
+{
+    char name[32], header[512] = "";
+    DWORD type = PDH_LOG_TYPE_CSV;
+    PDH_HLOG log;
+    int file = memfd_create("zone", MFD_CLOEXEC);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    if (file >= 0 && !PdhOpenLogA(name, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, &type,
+                                  source->query, 0, NULL, &log)) {
+        PdhCloseLog(log, 0);
+        if (pread(file, header, sizeof header - 1, 0) > 0)
+            cut_zone(header, ret, size);
+    }
+    if (file >= 0)
+        close(file);
+}
+
+/* ---- values ---- */
+
+enum { WHOLE = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE };
+
+static double usable(PDH_STATUS status, const PDH_FMT_COUNTERVALUE *value)
+{
+    return status || value->CStatus > PDH_CSTATUS_NEW_DATA ? NAN : value->doubleValue;
+}
+
+static double value_now(PDH_HCOUNTER counter)
+{
+    PDH_FMT_COUNTERVALUE value = {0};
+    PDH_STATUS status = PdhGetFormattedCounterValue(counter, WHOLE, NULL, &value);
+    return usable(status, &value);
+}
+
+/* Between this kept sample and the last one. What is text in the capture has no raw values. */
+static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
+{
+    PDH_FMT_COUNTERVALUE value = {0};
+    PDH_RAW_COUNTER now = {0};
+    DWORD type = 0;
+    PDH_STATUS status = PdhGetRawCounterValue(counter, &type, &now);
+    if (status || !type)
+        return value_now(counter);
+    bool has_before = before->TimeStamp.dwHighDateTime || before->TimeStamp.dwLowDateTime;
+    status =
+        PdhCalculateCounterFromRawValue(counter, WHOLE, &now, has_before ? before : NULL, &value);
+    *before = now;
+    return usable(status, &value);
+}
+
+static void take_values(struct rows *rows)
+{
+    bool thin = rows->asked->every > 1;
+    for (size_t i = 0; i < rows->sheet.count; i++) {
+        PDH_HCOUNTER counter = rows->source->handles[i];
+        rows->values[i] = thin ? value_since(counter, &rows->before[i]) : value_now(counter);
+    }
+}
+
+/* ---- lines ---- */
+
+static void print(struct rows *rows, LONGLONG time, const double *values)
+{
+    struct report *report = rows->report;
+    report->first = report->samples ? report->first : time;
+    report->last = time;
+    report->samples++;
+    sheet_row(&rows->sheet, time, values);
+    report_progress(rows->source, time);
+}
+
+static void print_pending(struct rows *rows)
+{
+    if (rows->pending_time)
+        print(rows, rows->pending_time, rows->pending);
+    rows->pending_time = 0;
+}
+
+/* Do the two samples have a value of the same counter, or are they apart? */
+static bool belongs(const struct rows *rows)
+{
+    if (!rows->pending_time || rows->time - rows->pending_time > join_span)
+        return false;
+    for (size_t i = 0; i < rows->sheet.count; i++)
+        if (!isnan(rows->pending[i]) && !isnan(rows->values[i]))
+            return false;
+    return true;
+}
+
+static void join(struct rows *rows)
+{
+    if (!belongs(rows)) {
+        print_pending(rows);
+        memcpy(rows->pending, rows->values, rows->sheet.count * sizeof *rows->values);
+        rows->pending_time = rows->time;
+        return;
+    }
+    for (size_t i = 0; i < rows->sheet.count; i++)
+        if (isnan(rows->pending[i]))
+            rows->pending[i] = rows->values[i];
+}
+
+/* ---- the samples ---- */
+
+static bool at_end(PDH_STATUS status)
+{
+    return (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE;
+}
+
+/* The next sample; at the end of a file that is followed, when it comes. False: no more. */
+static bool next(struct rows *rows, PDH_STATUS *ret_status)
+{
+    struct pace pace;
+    *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
+    if (at_end(*ret_status) && rows->asked->follow) {
+        pace_begin(&pace);
+        print_pending(rows);
+        sheet_flush(&rows->sheet);
+        while (at_end(*ret_status) && pace_wait(&pace, follow_seconds))
+            *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
+    }
+    if (pace_stopped() || at_end(*ret_status))
+        *ret_status = 0, rows->time = 0;
+    return !*ret_status && rows->time;
+}
+
+static int copy_rows(struct rows *rows)
+{
+    PDH_STATUS status;
+    unsigned long every = rows->asked->every > 1 ? rows->asked->every : 1;
+    while (!ferror(rows->sheet.out) && next(rows, &status)) {
+        if (rows->seen++ % every)
+            continue;
+        take_values(rows);
+        if (rows->asked->merge)
+            join(rows);
+        else
+            print(rows, rows->time, rows->values);
+    }
+    print_pending(rows);
+    return status ? pdh_complain("relog", "a sample", status) : EXIT_GOOD;
+}
+
+static int print_rows(struct rows *rows)
+{
+    char zone[256] = "";
+    size_t count = rows->source->paths.count;
+    find_zone(rows->source, zone, sizeof zone);
+    rows->sheet.form = rows->asked->form;
+    rows->sheet.paths = (const char *const *)rows->source->shown.texts;
+    rows->sheet.count = count;
+    rows->sheet.zone = zone;
+    rows->sheet.missing = " ";
+    rows->sheet.exact = true;
+    rows->sheet.line_end = "\r\n";
+    rows->before = calloc(count, sizeof *rows->before);
+    rows->values = calloc(count * 2, sizeof *rows->values);
+    if (!rows->before || !rows->values || !sheet_begin(&rows->sheet))
+        return pdh_complain("relog", "the samples", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+    rows->pending = rows->values + count;
+    int code = copy_rows(rows);
+    sheet_end(&rows->sheet);
+    return code;
+}
+
+int rows_write(const struct relog *asked, struct source *source, struct report *report)
+{
+    struct rows rows = {.asked = asked, .source = source, .report = report};
+    rows.sheet.out = output_file_open("relog", asked->output);
+    if (!rows.sheet.out)
+        return EXIT_FAILED;
+    int code = print_rows(&rows);
+    free(rows.before);
+    free(rows.values);
+    bool good = output_file_close("relog", asked->output, rows.sheet.out);
+    return good ? code : EXIT_FAILED;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures, and which of their counters are wanted. */
+#include "relog.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *source_kind(const char *file)
+{
+    DWORD type = PDH_LOG_TYPE_UNDEFINED;
+    PDH_HLOG log;
+    if (strcmp(file, "-") == 0)
+        return "standard input";
+    if (PdhOpenLogA(file, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log))
+        return "unknown";
+    PdhCloseLog(log, 0);
+    return type == PDH_LOG_TYPE_CSV      ? "CSV"
+           : type == PDH_LOG_TYPE_TSV    ? "TSV"
+           : type == PDH_LOG_TYPE_BINARY ? "Binary"
+                                         : "unknown";
+}
+
+/* ---- opening ---- */
+
+/* The texts one behind the other, each with its zero, and one more at the end; malloc. */
+static char *join(const struct text_list *list)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < list->count; i++)
+        size += strlen(list->texts[i]) + 1;
+    char *joined = calloc(1, size), *at = joined;
+    for (size_t i = 0; joined && i < list->count; i++)
+        at = stpcpy(at, list->texts[i]) + 1;
+    return joined;
+}
+
+static int open_files(struct source *source, const struct text_list *files)
+{
+    DWORD count = 1, size = sizeof source->extent;
+    char *list = join(files);
+    PDH_STATUS status = list ? PdhBindInputDataSourceA(&source->log, list)
+                             : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    free(list);
+    if (!status)
+        status = PdhGetDataSourceTimeRangeH(source->log, &count, &source->extent, &size);
+    if ((DWORD)status == PDH_NO_DATA || (DWORD)status == PDH_NO_MORE_DATA)
+        status = 0; /* a capture without samples has counters all the same */
+    const char *name = files->count == 1 ? files->texts[0] : "the captures";
+    return status ? pdh_complain("relog", name, status) : EXIT_GOOD;
+}
+
+/* ---- which counters ---- */
+
+static bool has_path(const struct source *source, const char *path)
+{
+    for (size_t i = 0; i < source->paths.count; i++)
+        if (strcasecmp(source->paths.texts[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* All that a path stands for in the captures. */
+static PDH_STATUS take_path(struct source *source, const char *path)
+{
+    DWORD length = 0;
+    PDH_STATUS status = PdhExpandWildCardPathHA(source->log, path, NULL, &length, 0);
+    if ((DWORD)status != PDH_MORE_DATA)
+        return status ? status : (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
+    char *list = calloc(1, (size_t)length + 1);
+    status = list ? PdhExpandWildCardPathHA(source->log, path, list, &length, 0)
+                  : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!status && !*list)
+        status = (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
+    for (const char *at = list; !status && *at; at += strlen(at) + 1)
+        if ((source->paths.count > 1000 || !has_path(source, at)) &&
+            !text_list_add(&source->paths, at))
+            status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    free(list);
+    return status;
+}
+
+static PDH_STATUS take_wanted(struct source *source, const struct text_list *wanted)
+{
+    char path[PDH_MAX_COUNTER_PATH];
+    for (size_t i = 0; i < wanted->count; i++) {
+        bool fits = counter_path_from_text(wanted->texts[i], path, sizeof path);
+        PDH_STATUS status =
+            fits ? take_path(source, path) : (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME;
+        if (status) {
+            pdh_complain("relog", wanted->texts[i], status);
+            source->missing++;
+        }
+    }
+    return 0;
+}
+
+/* The text with the first OLD in it replaced, without regard to case. */
+static bool show(struct source *source, const char *path, const struct text_list *renames)
+{
+    char text[2 * PDH_MAX_COUNTER_PATH], changed[2 * PDH_MAX_COUNTER_PATH];
+    snprintf(text, sizeof text, "%s", path);
+    for (size_t i = 0; i < renames->count; i++) {
+        const char *old = renames->texts[i], *equals = strchr(old, '=');
+        size_t at = 0, count = (size_t)(equals - old), size = strlen(text);
+        while (at + count <= size && strncasecmp(text + at, old, count) != 0)
+            at++;
+        if (at + count > size)
+            continue;
+        int used = snprintf(changed, sizeof changed, "%.*s%s%s", (int)at, text, equals + 1,
+                            text + at + count);
+        if (used >= 0 && used < (int)sizeof changed)
+            memcpy(text, changed, (size_t)used + 1);
+    }
+    return text_list_add(&source->shown, text);
+}
+
+int source_open(struct source *source, const struct relog *asked)
+{
+    static const char everything[] = "\\\\*\\*(*)\\*";
+    int code = open_files(source, &asked->inputs);
+    if (code)
+        return code;
+    PDH_STATUS status =
+        asked->wanted.count ? take_wanted(source, &asked->wanted) : take_path(source, everything);
+    if (status)
+        return pdh_complain("relog", "the counters", status);
+    if (!source->paths.count)
+        return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
+    for (size_t i = 0; i < source->paths.count; i++)
+        if (!show(source, source->paths.texts[i], &asked->renames))
+            return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+    return EXIT_GOOD;
+}
+
+/* ---- the query ---- */
+
+int source_add(struct source *source, const struct relog *asked)
+{
+    PDH_TIME_INFO range = {asked->begin, asked->end ? asked->end : MAX_TIME_VALUE, 0};
+    PDH_STATUS status = PdhOpenQueryH(source->log, 0, &source->query);
+    source->handles = calloc(source->paths.count, sizeof *source->handles);
+    if (!status && !source->handles)
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!status && (asked->begin || asked->end))
+        status = PdhSetQueryTimeRange(source->query, &range);
+    if (status)
+        return pdh_complain("relog", "a query", status);
+    for (size_t i = 0; i < source->paths.count; i++) {
+        status = PdhAddCounterA(source->query, source->paths.texts[i], 0, &source->handles[i]);
+        if (status)
+            return pdh_complain("relog", source->paths.texts[i], status);
+    }
+    return EXIT_GOOD;
+}
+
+void source_close(struct source *source)
+{
+    if (source->query)
+        PdhCloseQuery(source->query);
+    if (source->log)
+        PdhCloseLog(source->log, 0);
+    text_list_done(&source->paths);
+    text_list_done(&source->shown);
+    free(source->handles);
+    *source = (struct source){0};
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Moments as relog takes and prints them: local times of a capture, without any time zone. */
+#include "relog.h"
+
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static const LONGLONG second_100ns = 10000000, since_1601 = 11644473600;
+
+struct moment {
+    int year, month, day;
+    double seconds; /* of the day */
+};
+
+/* [[HH:]MM:]SS.sss with AM or PM behind it */
+static bool parse_time(const char *text, double *ret)
+{
+    int used = 0;
+    double total = 0;
+    for (int part = 0;; part++) {
+        double value;
+        if (part == 3 || !strchr("0123456789", *text) || !*text ||
+            sscanf(text, "%lf%n", &value, &used) != 1 || value >= 60)
+            return false;
+        total = total * 60 + value;
+        text += used;
+        if (*text != ':')
+            break;
+        text++;
+    }
+    text += strspn(text, " ");
+    bool am = strcasecmp(text, "am") == 0, pm = strcasecmp(text, "pm") == 0;
+    bool noon = total >= 12 * 3600;
+    if ((*text && !am && !pm) || ((am || pm) && total >= 13 * 3600) || total >= 24 * 3600)
+        return false;
+    *ret = total + (pm && !noon ? 12 * 3600 : am && noon ? -12 * 3600 : 0);
+    return true;
+}
+
+bool when_is_time(const char *text)
+{
+    double seconds;
+    return parse_time(text, &seconds);
+}
+
+static bool parse_date(const char *text, struct moment *moment, const char **ret_rest)
+{
+    int used = 0;
+    if (sscanf(text, "%2d/%2d/%4d%n", &moment->month, &moment->day, &moment->year, &used) != 3 &&
+        sscanf(text, "%4d-%2d-%2d%n", &moment->year, &moment->month, &moment->day, &used) != 3)
+        return false;
+    text += used;
+    if (*text && !strchr(" T", *text))
+        return false;
+    *ret_rest = text + (*text == 'T') + strspn(text + (*text == 'T'), " ");
+    return true;
+}
+
+bool when_parse(const char *text, LONGLONG *ret)
+{
+    struct moment moment = {0};
+    const char *rest;
+    if (!parse_date(text, &moment, &rest) || (*rest && !parse_time(rest, &moment.seconds)))
+        return false;
+    struct tm parts = {
+        .tm_year = moment.year - 1900, .tm_mon = moment.month - 1, .tm_mday = moment.day};
+    time_t days = timegm(&parts);
+    if (moment.year < 1970 || parts.tm_mon != moment.month - 1 || parts.tm_mday != moment.day)
+        return false; /* such as February 30 */
+    *ret = ((LONGLONG)days + since_1601) * second_100ns +
+           (LONGLONG)(moment.seconds * (double)second_100ns);
+    return true;
+}
+
+void when_print(LONGLONG time, char text[SHEET_TIME_ROOM])
+{
+    time_t seconds = (time_t)(time / second_100ns - since_1601);
+    struct tm parts = {0};
+    gmtime_r(&seconds, &parts);
+    snprintf(text, SHEET_TIME_ROOM, "%d/%d/%d %d:%02d:%02d", parts.tm_mon + 1, parts.tm_mday,
+             parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}

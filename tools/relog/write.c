@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the samples: by PDH's own writer where that is enough, which is the fast way. */
+#include "relog.h"
+
+#include <strings.h>
+#include <string.h>
+
+static bool is_capture(enum sheet_form form)
+{
+    return form == SHEET_CSV || form == SHEET_TSV;
+}
+
+static bool pdh_is_enough(const struct relog *asked)
+{
+    return is_capture(asked->form) && asked->every < 2 && !asked->follow && !asked->merge &&
+           !asked->renames.count;
+}
+
+/* The time of the sample that was just taken. */
+static LONGLONG sample_time(const struct source *source)
+{
+    PDH_RAW_COUNTER raw = {0};
+    for (size_t i = 0; i < source->paths.count; i++)
+        if (!PdhGetRawCounterValue(source->handles[i], NULL, &raw) &&
+            (raw.TimeStamp.dwLowDateTime || raw.TimeStamp.dwHighDateTime))
+            break;
+    return (LONGLONG)((ULONGLONG)raw.TimeStamp.dwHighDateTime << 32 | raw.TimeStamp.dwLowDateTime);
+}
+
+static int copy_samples(struct source *source, PDH_HLOG log, struct report *report)
+{
+    PDH_STATUS status;
+    while (!pace_stopped() && !(status = PdhUpdateLogA(log, NULL))) {
+        LONGLONG time = sample_time(source);
+        report->first = report->samples ? report->first : time;
+        report->last = time;
+        report->samples++;
+        report_progress(source, time);
+    }
+    if (pace_stopped() || (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE)
+        return EXIT_GOOD;
+    return pdh_complain("relog", "a sample", status);
+}
+
+static int copy(const struct relog *asked, struct source *source, struct report *report)
+{
+    DWORD type = asked->form == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
+    DWORD create = asked->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
+    PDH_HLOG log;
+    PDH_STATUS status = PdhOpenLogA(asked->output, PDH_LOG_WRITE_ACCESS | create, &type,
+                                    source->query, 0, NULL, &log);
+    if (status)
+        return pdh_complain("relog", asked->output, status);
+    int code = copy_samples(source, log, report);
+    status = PdhCloseLog(log, 0);
+    return status && !code ? pdh_complain("relog", asked->output, status) : code;
+}
+
+int write_output(const struct relog *asked, struct source *source)
+{
+    struct report report = {0};
+    int code = source_add(source, asked);
+    if (!code)
+        code = pdh_is_enough(asked) ? copy(asked, source, &report)
+                                    : rows_write(asked, source, &report);
+    if (!code)
+        report_output(asked, &report);
+    return code;
+}
