@@ -428,9 +428,11 @@ static void know_no_pidfd(void)
 static void live_elsewhere(void)
 {
     char folder[] = "/tmp/openperflib-chroot-XXXXXX";
+    int outside = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     CHECK(mkdtemp(folder) != NULL);
     CHECK(chroot(folder) == 0);
-    rmdir(folder);
+    CHECK(unlinkat(outside, folder + 1, AT_REMOVEDIR) == 0);
+    close(outside);
     check_refused("exec of ", ERROR_FILE_NOT_FOUND);
 }
 
