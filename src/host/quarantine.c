@@ -28,9 +28,27 @@ static char *service_path(const struct service *service)
     return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
 }
 
+/* For everybody. What a user registered for himself alone, only his programs ask: where the
+ * machine's layer is not his to write, his own says it. */
+static LSTATUS set_value(const char *path, const char *value, uint32_t type, const void *data,
+                         size_t size)
+{
+    LSTATUS status = registry_set(LAYER_MACHINE, path, value, type, data, size);
+    if (status && registry_is_users(path, "Library"))
+        status = registry_set(LAYER_USER, path, value, type, data, size);
+    return status;
+}
+
 static LSTATUS set_number(const char *path, const char *value, uint32_t number)
 {
-    return registry_set(LAYER_MACHINE, path, value, REG_DWORD, &number, sizeof(number));
+    return set_value(path, value, REG_DWORD, &number, sizeof(number));
+}
+
+static void delete_value(const char *path, const char *value)
+{
+    registry_delete_value(LAYER_MACHINE, path, value);
+    if (registry_is_users(path, value))
+        registry_delete_value(LAYER_USER, path, value);
 }
 
 /* "until 2026-11-21T20:10:00Z, time 1: crashed in Collect" */
@@ -79,12 +97,11 @@ static char *write_value(const struct service *service, const char *why, char wh
 /* The reason comes before the effect: a reader never sees one that is disabled without it. */
 static LSTATUS write_quarantine(const char *path, const char *text)
 {
-    LSTATUS status =
-        registry_set(LAYER_MACHINE, path, "Quarantine", REG_SZ, text, strlen(text) + 1);
+    LSTATUS status = set_value(path, "Quarantine", REG_SZ, text, strlen(text) + 1);
     if (!status)
         status = set_number(path, "Disable Performance Counters", 1);
     if (!status)
-        registry_delete_value(LAYER_MACHINE, path, "Error Count");
+        delete_value(path, "Error Count");
     return status;
 }
 
@@ -173,19 +190,19 @@ void quarantine_delay(struct service *service)
 }
 
 /* Without the right to write, the values stay, and every process tries the provider itself. */
-static void delete_value(const struct service *service, const char *value)
+static void forget_value(const struct service *service, const char *value)
 {
     FREE_AUTO char *path = service_path(service);
     if (path)
-        registry_delete_value(LAYER_MACHINE, path, value);
+        delete_value(path, value);
 }
 
 static void end_probation(struct service *service)
 {
     trace("host", "%s: its quarantine is over", service->name);
-    delete_value(service, "Error Count");
-    delete_value(service, "Disable Performance Counters");
-    delete_value(service, "Quarantine");
+    forget_value(service, "Error Count");
+    forget_value(service, "Disable Performance Counters");
+    forget_value(service, "Quarantine");
     service->code->patience = (struct patience){.cleared = true};
 }
 
@@ -197,12 +214,12 @@ void quarantine_success(struct service *service)
     if (service->on_probation && !patience->cleared)
         end_probation(service);
     if (forgotten) {
-        delete_value(service, "Error Count");
+        forget_value(service, "Error Count");
         *patience = (struct patience){.cleared = patience->cleared};
     }
     /* enabled by hand; if it is disabled by hand one day, that must not look like a quarantine */
     if (service->quarantine && !service->disable_flags && !patience->cleared) {
-        delete_value(service, "Quarantine");
+        forget_value(service, "Quarantine");
         patience->cleared = true;
     }
 }

@@ -163,6 +163,14 @@ LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const
                     (struct change){.kind = CHANGE_DELETE_VALUE, .value = value ? value : ""});
 }
 
+bool registry_is_users(const char *path, const char *value)
+{
+    BUFFER_AUTO full = {0};
+    buffer_add_text(&full, path);
+    return !full.failed && path_canonical(&full) &&
+           store_above_hides(LAYER_MACHINE, full.data, value);
+}
+
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path)
 {
     return write_at(layer, path, (struct change){.kind = CHANGE_DELETE_KEY});

@@ -54,6 +54,8 @@ bool registry_expand(const char *text, struct buffer *ret);
 LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
                      const void *data, size_t size);
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value);
+/* Does the user's layer say it, whatever the others do? As the files were when last read. */
+bool registry_is_users(const char *path, const char *value);
 /* Deletes the key and all below it, as one step. */
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 

@@ -228,14 +228,40 @@ static void who_is_late_once_is_asked_again(void **state)
 }
 
 /* Not even root writes below a file. */
+static void take_the_machines_layer(char from[static 96], char to[static 96])
+{
+    snprintf(from, 96, "%s/machine", test_root);
+    snprintf(to, 96, "%s/moved", test_root);
+    assert_int_equal(rename(from, to), 0);
+    temp_write(test_root, "machine", "no folder");
+}
+
+static void what_a_user_registered_is_in_quarantine_for_him(void **state)
+{
+    static const char library[] = "/nonexistent/myperf.so", collect[] = "Collect";
+    char from[96], to[96];
+    take_the_machines_layer(from, to);
+    assert_int_equal(
+        registry_set(LAYER_USER, PERFORMANCE, "Library", REG_SZ, library, sizeof library), 0);
+    assert_int_equal(
+        registry_set(LAYER_USER, PERFORMANCE, "Collect", REG_SZ, collect, sizeof collect), 0);
+    it_fails(5);
+    assert_false(event_seen(1018));
+    assert_true(disabled_in_registry());
+    assert_string_equal(quarantine_text(), "until 2026-11-21T20:10:00Z, time 1: Collect crashed");
+    now += MINUTES(10);
+    quarantine_success(myperf());
+    assert_int_equal(number_of("Disable Performance Counters"), -1);
+    assert_string_equal(quarantine_text(), "");
+    temp_remove(from);
+    assert_int_equal(rename(to, from), 0);
+}
+
 static void where_the_registry_cannot_be_written_it_is_for_this_session(void **state)
 {
     char from[96], to[96];
     struct service *service = myperf();
-    snprintf(from, sizeof from, "%s/machine", test_root);
-    snprintf(to, sizeof to, "%s/moved", test_root);
-    assert_int_equal(rename(from, to), 0);
-    temp_write(test_root, "machine", "no folder");
+    take_the_machines_layer(from, to);
     for (int i = 0; i < 5; i++)
         quarantine_failure(service, &roster->settings, "Collect crashed");
     assert_true(event_seen(1018));
@@ -271,6 +297,7 @@ int main(void)
         CASE(ten_good_minutes_are_forgiveness),
         CASE(the_end_of_the_session_too),
         CASE(who_is_late_once_is_asked_again),
+        CASE(what_a_user_registered_is_in_quarantine_for_him),
         CASE(where_the_registry_cannot_be_written_it_is_for_this_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
