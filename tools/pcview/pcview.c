@@ -46,11 +46,15 @@ static const struct option_row rows[] = {
 static const char more[] =
     "OBJECT is a name in English or in the chosen language, or an index; Process(b*)\n"
     "shows only the instances that match. Without OBJECT, all objects are listed.\n"
+    "Counters are also shown by their PATH, through PDH: '\\Object(instance)\\Counter', or\n"
+    "'Object(instance)::Counter', each part of which may be a pattern.\n"
     "\n"
     "Examples:\n"
     "  pcview                          list all objects\n"
     "  pcview Processor                everything about the processors\n"
     "  pcview -v 'Process(bash)'       the values of one process\n"
+    "  pcview 'Processor(*)::% Processor Time'\n"
+    "                                  one counter of every processor\n"
     "  pcview --save now.perf 2 4      keep the bytes of System and Memory\n"
     "  pcview --block now.perf --hex   look at them later\n"
     "  pcview --watch                  what this machine is doing\n"
@@ -60,7 +64,7 @@ static const char more[] =
 static const struct tool tool = {
     .name = "pcview",
     .summary = "Show performance objects: counters, types, instances, values.",
-    .usage = "[OPTION]... [OBJECT]...\n--watch[=SECONDS] [OBJECT]\n--events[=N]",
+    .usage = "[OPTION]... [OBJECT]...\n[--json] PATH...\n--watch[=SECONDS] [OBJECT]\n--events[=N]",
     .rows = rows,
     .more = more,
     .complete_words = "@objects",
@@ -126,6 +130,23 @@ static int take_option(struct pcview *view, const struct options *options, int i
     return EXIT_GOOD;
 }
 
+/* Paths are read by PDH, which has neither blocks nor definitions to show. */
+static int check_paths(struct pcview *view, const struct options *options)
+{
+    size_t paths = 0;
+    for (size_t i = 0; i < view->wanted_count; i++)
+        paths += path_is(view->wanted[i].text);
+    view->paths = paths > 0;
+    if (paths && paths < view->wanted_count)
+        return options_complain(options, "paths of counters and objects are asked for apart");
+    bool other = view->hex || view->save || view->watch || view->events || view->counters ||
+                 view->explain || view->names_only || view->block_count || view->values ||
+                 strcmp(view->language, "009") != 0;
+    if (paths && other)
+        return options_complain(options, "of all options, paths of counters take --json only");
+    return EXIT_GOOD;
+}
+
 static int check_options(const struct pcview *view, const struct options *options)
 {
     int forms = view->hex + view->json + view->watch + (view->save != NULL) + (view->events != 0);
@@ -152,6 +173,8 @@ static int read_options(struct pcview *view, int argc, char **argv)
     if (id < 0)
         return options_status(id);
     int code = check_options(view, &options);
+    if (!code)
+        code = check_paths(view, &options);
     return code ? code : -1;
 }
 
@@ -389,16 +412,18 @@ int main(int argc, char **argv)
     int code = read_options(&view, argc, argv);
     if (code >= 0)
         return code;
-    if (!view.events)
+    if (!view.events && !view.paths)
         load_names(&view);
     output_begin(&view);
     if (view.events)
         code = events_print(&view);
+    else if (view.paths)
+        code = paths_print(&view);
     else if (view.watch)
         code = watch_run(&view);
     else
         code = view.block_count ? read_blocks(&view) : ask_system(&view);
-    if (!code && !view.watch && !view.events)
+    if (!code && !view.watch && !view.events && !view.paths)
         code = show_picture(&view);
     if (!output_end(&view))
         code = EXIT_FAILED;

@@ -35,6 +35,7 @@ struct pcview {
     int block_count;
     const char *save;
     bool counters, values, explain, hex, json, watch, names_only;
+    bool paths;      /* the words are paths of counters */
     unsigned events; /* --events: how many */
     double seconds;
     struct wanted wanted[MAX_WANTED];
@@ -74,6 +75,12 @@ void registered_each(void (*each)(void *self, const struct registered *object), 
 size_t registered_objects(const char *service, uint32_t *indices, size_t room);
 /* Who promises this object? false: nobody, or the service's name does not fit. */
 bool registered_by(uint32_t index, char *service, size_t room, bool *ret_enabled);
+
+/* ---- paths.c: counters by their paths ---- */
+/* Is the word the path of counters, not an object's name? */
+bool path_is(const char *word);
+/* Prints what the words, which are paths, stand for; an exit code. */
+int paths_print(struct pcview *view);
 
 /* ---- events.c ---- */
 /* Prints the last events of the log; an exit code. */

@@ -54,7 +54,7 @@ static const uint32_t byte_titles[] = {
     1478, /* Working Set - Private */
 };
 
-static enum view_unit unit_of(uint32_t title_index, const char *english)
+enum view_unit view_unit(uint32_t title_index, const char *english)
 {
     for (size_t i = 0; i < sizeof byte_titles / sizeof *byte_titles; i++)
         if (byte_titles[i] == title_index)
@@ -87,8 +87,8 @@ static bool load_counters(struct view_object *object, const struct names *names)
         *counter = (struct view_counter){.now = at};
         opl_type_describe(at.definition.CounterType, &counter->type);
         counter->hidden = counter->type.is_base || at.definition.CounterType == PERF_COUNTER_NODATA;
-        counter->unit = unit_of(at.definition.CounterNameTitleIndex,
-                                names_english(names, at.definition.CounterNameTitleIndex));
+        counter->unit = view_unit(at.definition.CounterNameTitleIndex,
+                                  names_english(names, at.definition.CounterNameTitleIndex));
     }
     for (size_t i = 0; i < object->counter_count; i++) { /* they stay where they are from here on */
         struct view_counter *counter = &object->counters[i];

@@ -38,8 +38,7 @@ static void cook(const struct view_counter *counter, const opl_sample *now,
     ret->number = value.doubleValue;
 }
 
-/* A count that stands for itself: shown from its integer, exact to the last digit. */
-static bool stands_for_itself(const struct view_counter *counter)
+bool view_whole(const struct view_counter *counter)
 {
     DWORD type = counter->now.definition.CounterType;
     return (type & 0x00000c00) == PERF_TYPE_NUMBER && (type & 0x000f0000) != PERF_NUMBER_DEC_1000 &&
@@ -68,7 +67,7 @@ void view_value_get(const struct view_object *object, const struct view_instance
     }
     if (counter->type.is_base)
         return;
-    ret->whole = stands_for_itself(counter);
+    ret->whole = view_whole(counter);
     if (object->has_before && instance->has_before && counter->has_before)
         has_before = opl_counter_sample(&object->before_picture->block, &object->before,
                                         &instance->before, &counter->before, &before);
@@ -176,8 +175,8 @@ static void print_whole(const struct view_counter *counter, const opl_sample *ra
         snprintf(out, room, "%" PRId64, (int64_t)raw->first);
 }
 
-static void print_number(const struct view_counter *counter, const struct view_value *value,
-                         char *out, size_t room)
+void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
+                      size_t room)
 {
     const char *suffix = counter->type.suffix ? counter->type.suffix : "";
     bool rate = strcmp(suffix, "/sec") == 0;
@@ -201,7 +200,7 @@ void view_value_text(const struct view_object *object, const struct view_instanc
     if (value.state == VIEW_STRING)
         view_value_string(object, instance, counter, out, room);
     else if (value.state == VIEW_NUMBER)
-        print_number(counter, &value, out, room);
+        view_number_text(counter, &value, out, room);
     else
         snprintf(out, room, "-");
 }

@@ -76,6 +76,8 @@ void picture_done(struct picture *picture);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
+/* What a counter of that title counts; `english` may be NULL. */
+enum view_unit view_unit(uint32_t title_index, const char *english);
 struct view_counter {
     opl_counter_view now, before;
     bool has_before;
@@ -145,6 +147,11 @@ void view_value_string(const struct view_object *object, const struct view_insta
 /* As a person reads it: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" where there is none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
                      const struct view_counter *counter, char *out, size_t room);
+/* The same of a value at hand, by its counter's type and unit. */
+void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
+                      size_t room);
+/* Is it a count that stands for itself? It is shown from its integer, exact to the last digit. */
+bool view_whole(const struct view_counter *counter);
 /* Why there is no number, "" if there is one. */
 const char *view_value_why(const struct view_value *value);
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters by their paths, through PDH: a wildcard is every path that it stands for. */
+#include "pcview.h"
+#include "../common/json.h"
+#include "../common/pdh-words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct reading {
+    PDH_HCOUNTER counter;
+    char *path;
+    bool by_pattern;          /* nobody asked for just this one */
+    struct view_counter kind; /* type and unit, for printing */
+    struct view_value value;
+};
+struct readings {
+    PDH_HQUERY query;
+    struct reading *items;
+    size_t count, room;
+    int samples;
+    int code;
+};
+
+bool path_is(const char *word)
+{
+    return word[0] == '\\' || !strncmp(word, "//", 2) || strstr(word, "::");
+}
+
+/* ---- from words to counters ---- */
+
+/* What is not there is said and left out. */
+static void miss(struct readings *all, const char *path, PDH_STATUS status)
+{
+    int code = pdh_complain("pcview", path, status);
+    if (!all->code)
+        all->code = code == EXIT_FAILED ? EXIT_MISSING : code;
+}
+
+static bool keep(struct readings *all, const char *path, PDH_HCOUNTER counter, bool by_pattern)
+{
+    if (all->count == all->room) {
+        size_t room = all->room ? all->room * 2 : 64;
+        struct reading *grown = reallocarray(all->items, room, sizeof *grown);
+        if (!grown)
+            return false;
+        all->items = grown;
+        all->room = room;
+    }
+    struct reading *reading = &all->items[all->count];
+    *reading = (struct reading){.counter = counter, .path = strdup(path), .by_pattern = by_pattern};
+    all->count += reading->path != NULL;
+    return reading->path;
+}
+
+static void add(struct readings *all, const char *path, bool by_pattern)
+{
+    PDH_HCOUNTER counter = NULL;
+    PDH_STATUS status = PdhAddCounterA(all->query, path, 0, &counter);
+    if (!status && !keep(all, path, counter, by_pattern))
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (status)
+        miss(all, path, status);
+}
+
+/* The multi-string of what the word stands for, malloc; there may come more between two calls. */
+static char *expand(const char *word, PDH_STATUS *ret_status)
+{
+    char *list = NULL;
+    DWORD length = 0;
+    while ((DWORD)(*ret_status = PdhExpandWildCardPathA(NULL, word, list, &length, 0)) ==
+           PDH_MORE_DATA) {
+        char *grown = realloc(list, length);
+        if (!grown)
+            *ret_status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        if (!grown)
+            break;
+        list = grown;
+    }
+    return list;
+}
+
+static void add_word(struct readings *all, const char *word)
+{
+    PDH_STATUS status;
+    char *list = expand(word, &status);
+    if (!status && !*list)
+        status = (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
+    if (status)
+        miss(all, word, status);
+    for (const char *path = list; !status && *path; path += strlen(path) + 1)
+        add(all, path, strpbrk(word, "*?"));
+    free(list);
+}
+
+/* ---- samples ---- */
+
+/* Type and unit; the type decides whether one sample is enough. */
+static bool look_at_type(struct reading *reading)
+{
+    struct view_counter *kind = &reading->kind;
+    DWORD index = 0, *type = &kind->now.definition.CounterType;
+    PDH_RAW_COUNTER raw;
+    const char *name = strrchr(reading->path, '\\') + 1;
+    PdhGetRawCounterValue(reading->counter, type, &raw);
+    PdhLookupPerfIndexByNameA(NULL, name, &index);
+    opl_type_describe(*type, &kind->type);
+    kind->unit = view_unit(index, name);
+    return kind->type.needs_two_samples;
+}
+
+static PDH_STATUS collect(struct readings *all)
+{
+    static const struct timespec pause = {0, SAMPLE_MILLISECONDS * 1000000L};
+    bool two = false;
+    PDH_STATUS status = PdhCollectQueryData(all->query);
+    all->samples = 1;
+    for (size_t i = 0; !status && i < all->count; i++)
+        two |= look_at_type(&all->items[i]);
+    if (two) {
+        nanosleep(&pause, NULL);
+        all->samples = 2;
+        status = PdhCollectQueryData(all->query);
+    }
+    return (DWORD)status == PDH_NO_DATA ? 0 : status; /* each counter says why */
+}
+
+static void read_value(struct readings *all, struct reading *reading)
+{
+    PDH_RAW_COUNTER raw = {0};
+    PDH_FMT_COUNTERVALUE cooked = {0};
+    struct view_value *value = &reading->value;
+    PDH_STATUS status = PdhGetRawCounterValue(reading->counter, NULL, &raw);
+    value->raw.first = raw.FirstValue;
+    if (!status)
+        status = PdhGetFormattedCounterValue(reading->counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100,
+                                             NULL, &cooked);
+    value->number = cooked.doubleValue;
+    value->status = cooked.CStatus > PDH_CSTATUS_NEW_DATA ? cooked.CStatus : (DWORD)status;
+    value->state = value->status ? VIEW_INVALID : VIEW_NUMBER;
+    value->whole = view_whole(&reading->kind);
+    bool went = reading->by_pattern && value->status == PDH_CSTATUS_NO_INSTANCE;
+    if (value->status && !went)
+        miss(all, reading->path, (PDH_STATUS)value->status);
+}
+
+/* ---- printed ---- */
+
+static void print_text(struct pcview *view, const struct readings *all)
+{
+    int labels = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        int width = text_width(all->items[i].path);
+        labels = width > labels ? width : labels;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const struct reading *reading = &all->items[i];
+        char path[PDH_MAX_COUNTER_PATH * 4], value[64] = "-";
+        text_clean(reading->path, path, sizeof path);
+        if (!reading->value.status)
+            view_number_text(&reading->kind, &reading->value, value, sizeof value);
+        text_cell(view->out, path, labels);
+        fprintf(view->out, "  %s%*s%s\n", view->style.strong, 12, value, view->style.off);
+    }
+}
+
+static void print_one_json(struct json *json, const struct reading *reading)
+{
+    const struct view_value *value = &reading->value;
+    json_open(json, NULL, '{');
+    json_string(json, "path", reading->path);
+    if (value->status)
+        json_string(json, "value", NULL);
+    else if (value->whole)
+        json_integer(json, "value", (int64_t)value->raw.first);
+    else
+        json_double(json, "value", value->number);
+    json_string(json, "suffix", reading->kind.type.suffix);
+    json_integer(json, "counterType", reading->kind.now.definition.CounterType);
+    json_integer(json, "status", value->status);
+    json_close(json, '}');
+}
+
+static void print_json(struct pcview *view, const struct readings *all)
+{
+    struct json json = {.out = view->out};
+    json_open(&json, NULL, '{');
+    json_integer(&json, "samples", all->samples);
+    json_open(&json, "counters", '[');
+    for (size_t i = 0; i < all->count; i++)
+        print_one_json(&json, &all->items[i]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+static void done(struct readings *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->items[i].path);
+    free(all->items);
+    PdhCloseQuery(all->query);
+}
+
+int paths_print(struct pcview *view)
+{
+    struct readings all = {0};
+    PDH_STATUS status = PdhOpenQueryA(NULL, 0, &all.query);
+    if (status)
+        return pdh_complain("pcview", "a query", status);
+    for (size_t i = 0; i < view->wanted_count; i++)
+        add_word(&all, view->wanted[i].text);
+    status = all.count ? collect(&all) : 0;
+    for (size_t i = 0; !status && i < all.count; i++)
+        read_value(&all, &all.items[i]);
+    if (status)
+        all.code = pdh_complain("pcview", "a sample", status);
+    else if (view->json)
+        print_json(view, &all);
+    else
+        print_text(view, &all);
+    done(&all);
+    return all.code;
+}
