@@ -13,8 +13,9 @@ static LSTATUS begin_edit(struct layer_change *change)
     const char *folder = registry_folder(load->layer);
     if (status)
         load_error(load, folder, 0, "cannot be written: %s%s", status_text(status),
-                   load->options->user || status != ERROR_ACCESS_DENIED
-                       ? ""
+                   status != ERROR_ACCESS_DENIED ? ""
+                   : load->options->user
+                       ? "; XDG_DATA_HOME names another place, HOME does not count"
                        : "; root registers for the machine, --user for yourself");
     return status;
 }

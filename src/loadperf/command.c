@@ -21,16 +21,6 @@ static bool take_word(const char **cursor, struct span *ret)
     return count > 0 && (end != '"' || at[count]);
 }
 
-static LSTATUS read_line(const char *line, char **ret)
-{
-    struct span dummy, argument;
-    *ret = NULL;
-    if (!take_word(&line, &dummy) || !take_word(&line, &argument) || line[strspn(line, " \t")])
-        return ERROR_INVALID_PARAMETER;
-    *ret = span_copy(argument);
-    return *ret ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
-}
-
 /* The first thing that went wrong is the one line that is printed. */
 struct listening {
     bool heard;
@@ -48,6 +38,21 @@ static void listen(void *self, const opl_load_remark *remark)
         snprintf(line, sizeof line, "%u: ", remark->line);
     snprintf(listening->text, sizeof listening->text, "%s%s%s%s", remark->file ? remark->file : "",
              remark->file ? (remark->line ? ":" : ": ") : "", line, remark->text);
+}
+
+static LSTATUS read_line(const char *line, char **ret, struct listening *listening)
+{
+    struct span dummy, argument;
+    *ret = NULL;
+    if (!take_word(&line, &dummy) || !take_word(&line, &argument) || line[strspn(line, " \t")]) {
+        listening->heard = true;
+        snprintf(listening->text, sizeof listening->text,
+                 "the command line is two words, such as: lodctr \"my counters.ini\", or unlodctr "
+                 "MyPerf");
+        return ERROR_INVALID_PARAMETER;
+    }
+    *ret = span_copy(argument);
+    return *ret ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 static DWORD finish(bool quiet, const char *tool, LSTATUS status, const char *good,
@@ -69,7 +74,7 @@ DWORD load_command(const char *command_line, bool quiet)
     opl_load_result result = {0};
     FREE_AUTO char *path = NULL;
     char good[512];
-    LSTATUS status = read_line(command_line, &path);
+    LSTATUS status = read_line(command_line, &path, &listening);
     status = status ? status : (LSTATUS)opl_load_install(path, &options, &result);
     snprintf(good, sizeof good, "%s: %s, counters %u to %u, explanations %u to %u", result.service,
              result.already ? "loaded before" : "loaded", (unsigned)result.first_counter,
@@ -85,7 +90,7 @@ DWORD unload_command(const char *command_line, bool quiet)
     opl_load_result result = {0};
     FREE_AUTO char *service = NULL;
     char good[512];
-    LSTATUS status = read_line(command_line, &service);
+    LSTATUS status = read_line(command_line, &service, &listening);
     status = status ? status : (LSTATUS)opl_load_remove(service, &options, &result);
     snprintf(good, sizeof good, "%s: unloaded", result.service);
     return finish(quiet, "unlodctr", status, good, &listening);

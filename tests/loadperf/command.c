@@ -97,7 +97,7 @@ static void a_failure_is_one_line_on_standard_error(void **state)
     assert_int_equal(captured(unload_command, "unlodctr Nobody", false), ERROR_FILE_NOT_FOUND);
     assert_string_equal(output[1], "unlodctr: Nobody: there is no such service\n");
     assert_int_equal(captured(load_command, "alone", false), ERROR_INVALID_PARAMETER);
-    assert_true(strncmp(output[1], "lodctr: ", 8) == 0);
+    assert_non_null(strstr(output[1], "lodctr: the command line is two words"));
 }
 
 /* Quotation marks around names with blanks, relative paths, both widths. */
