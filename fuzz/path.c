@@ -33,12 +33,19 @@ static bool has_backslash(const struct pdh_path *path)
            strstr(path->counter, ")\\");
 }
 
+/* "a#2#0" is the first that is called "a#2", and is written without its index. */
+static bool name_has_index(const struct pdh_path *path)
+{
+    const char *hash = path->stem ? strrchr(path->stem, '#') : NULL;
+    return hash && (!strcmp(hash, "#*") || hash[1 + strspn(hash + 1, "0123456789")] == '\0');
+}
+
 static void again(const struct pdh_path *path)
 {
     BUFFER_AUTO text = {0};
     PATH_AUTO second = {0};
     demand(!path_make(path, &text));
-    if (has_backslash(path) || path_parse(text.data, &second))
+    if (has_backslash(path) || name_has_index(path) || path_parse(text.data, &second))
         return; /* a written number may be longer than what was read */
     demand_same(path, &second);
 }
