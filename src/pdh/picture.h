@@ -10,7 +10,7 @@
 #include "pdh/pdh.h"
 #include <openperflib/block.h>
 
-enum { PICTURE_NONE = UINT32_MAX };
+#define PICTURE_NONE UINT32_MAX
 
 struct picture_instance {
     opl_instance_view view;
