@@ -40,6 +40,11 @@ static const struct {
     {PDH_UNABLE_READ_LOG_HEADER,    "the capture's first line or buffer cannot be read"                        },
     {PDH_BINARY_LOG_CORRUPT,        "the capture is damaged"                                                   },
     {PDH_ENTRY_NOT_IN_LOG_FILE,     "the capture has no such counter"                                          },
+    {PDH_UNMATCHED_APPEND_COUNTER,  "the capture has other counters; nothing was appended"                     },
+    {PDH_INCORRECT_APPEND_TIME,     "the capture has later samples; nothing was appended"                      },
+    {PDH_END_OF_LOG_FILE,           "the capture is as large as it may be"                                     },
+    {ERROR_DISK_FULL,               "no room left on the disk"                                                 },
+    {ERROR_WRITE_FAULT,             "it cannot be written"                                                     },
     {PDH_NOT_IMPLEMENTED,           "this is not implemented yet"                                              },
 };
 

@@ -39,6 +39,7 @@ struct source {
     struct text_list paths; /* as in the capture */
     struct text_list shown; /* renamed */
     PDH_HCOUNTER *handles;  /* one for each path, once added */
+    void *seen;             /* the paths, to find them */
     size_t missing;         /* asked for and not there: said on stderr */
 };
 /* Opens the captures and finds the counters; an exit code, on failure it was said. */

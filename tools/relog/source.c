@@ -2,6 +2,7 @@
 /* Captures, and which of their counters are wanted. */
 #include "relog.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,12 +53,18 @@ static int open_files(struct source *source, const struct text_list *files)
 
 /* ---- which counters ---- */
 
-static bool has_path(const struct source *source, const char *path)
+static int compare_paths(const void *one, const void *other)
 {
-    for (size_t i = 0; i < source->paths.count; i++)
-        if (strcasecmp(source->paths.texts[i], path) == 0)
-            return true;
-    return false;
+    return strcasecmp(one, other);
+}
+
+/* Two patterns may mean the same counter: it is one column. */
+static bool take_once(struct source *source, const char *path)
+{
+    if (tfind(path, &source->seen, compare_paths))
+        return true;
+    return text_list_add(&source->paths, path) &&
+           tsearch(source->paths.texts[source->paths.count - 1], &source->seen, compare_paths);
 }
 
 /* All that a path stands for in the captures. */
@@ -73,8 +80,7 @@ static PDH_STATUS take_path(struct source *source, const char *path)
     if (!status && !*list)
         status = (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
     for (const char *at = list; !status && *at; at += strlen(at) + 1)
-        if ((source->paths.count > 1000 || !has_path(source, at)) &&
-            !text_list_add(&source->paths, at))
+        if (!take_once(source, at))
             status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     free(list);
     return status;
@@ -154,12 +160,18 @@ int source_add(struct source *source, const struct relog *asked)
     return EXIT_GOOD;
 }
 
+static void keep(void *path)
+{
+    (void)path; /* the list has it */
+}
+
 void source_close(struct source *source)
 {
     if (source->query)
         PdhCloseQuery(source->query);
     if (source->log)
         PdhCloseLog(source->log, 0);
+    tdestroy(source->seen, keep);
     text_list_done(&source->paths);
     text_list_done(&source->shown);
     free(source->handles);
