@@ -143,6 +143,7 @@ struct outside {
     int64_t asked_at, collect_deadline; /* clock_ticks */
     int64_t collect_ms, silence_ms;     /* until it is late, until it is ended */
     bool refusal_said, slow_open_said;  /* in this session */
+    bool unsure; /* its last process was ended for its silence: asked, but not waited for */
 };
 /* Never entered twice at once: whoever asks it in this process holds `lock`; whoever asks its
  * helper holds `claim`, and `lock` only for a look at `place` and `path`. */

@@ -88,6 +88,8 @@ static void take_lateness(struct service *service, const struct host_settings *s
     struct library *code = service->code;
     uint64_t ms = (uint64_t)((clock_ticks() - code->outside.asked_at) / TICKS_PER_MS);
     trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
+    if (code->outside.unsure)
+        return; /* which was said when its process was ended */
     if (reply->stage >= ISOLATE_COLLECT)
         verdict_keep(service, settings, &(struct finding){MISTAKE_LATE, .numbers = {ms}});
     else if (!code->outside.slow_open_said)
@@ -144,6 +146,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
     if (damaged)
         isolate_end(code->outside.isolated); /* what it does cannot be trusted any more */
     code->patience.missed = 0;
+    code->outside.unsure = false;
     return status;
 }
 
@@ -179,6 +182,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     verdict_report(service, 1015, NULL, more);
     isolate_end(service->code->outside.isolated);
     quarantine_failure(service, settings, "it did not answer for long");
+    service->code->outside.unsure = true;
     forget_file(service->code);
 }
 
@@ -193,6 +197,8 @@ static bool is_still_silent(struct service *service, const struct host_settings 
     int64_t silent_ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
     if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
         take_end(service, settings, &reply);
+    else if (reply.end != ISOLATE_LATE && code->outside.unsure)
+        code->outside.unsure = false;
     else if (reply.end != ISOLATE_LATE)
         quarantine_late(service);
     else if (silent_ms >= code->outside.silence_ms)
@@ -284,7 +290,9 @@ bool outside_ask(struct service *service, const struct host_settings *settings,
 void outside_await_open(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
-    int64_t deadline = deadline_of(settings, code->outside.asked_at, service_open_ms(service));
+    int64_t deadline = code->outside.unsure ? PAST
+                                            : deadline_of(settings, code->outside.asked_at,
+                                                          service_open_ms(service));
     isolate_wait(code->outside.isolated, PAST, PAST, &code->outside.reply);
     bool opening =
         code->outside.reply.end == ISOLATE_LATE && code->outside.reply.stage < ISOLATE_COLLECT;
@@ -294,8 +302,11 @@ void outside_await_open(struct service *service, const struct host_settings *set
     bool opened = code->outside.reply.stage == ISOLATE_COLLECT;
     if (opening && opened && settings->slow_open && ms > settings->slow_open)
         library_report_slow_open(service, ms);
-    code->outside.collect_deadline = deadline_of(
-        settings, opening ? clock_ticks() : code->outside.asked_at, code->outside.collect_ms);
+    code->outside.collect_deadline =
+        code->outside.unsure
+            ? PAST
+            : deadline_of(settings, opening ? clock_ticks() : code->outside.asked_at,
+                          code->outside.collect_ms);
     code->outside.replied = code->outside.reply.end != ISOLATE_LATE || !opened;
 }
 
@@ -325,5 +336,5 @@ void outside_close(struct service *service, bool unload)
     trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
     if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
         report_end(service, &reply);
-    code->outside.refusal_said = code->outside.slow_open_said = false;
+    code->outside.refusal_said = code->outside.slow_open_said = code->outside.unsure = false;
 }

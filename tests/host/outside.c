@@ -191,7 +191,7 @@ static void who_is_late_is_not_waited_for_again(void **state)
 static void who_stays_silent_is_ended(void **state)
 {
     INSTALL("Silent", "22222\0gate");
-    set_dword("Silent", "Collect Timeout", 100);
+    set_dword("Silent", "Collect Timeout", 900);
     close_gate();
     long long start = now_ms();
     while (!strstr(read_all(events), "was ended") && now_ms() - start < 30000) {
@@ -201,8 +201,13 @@ static void who_stays_silent_is_ended(void **state)
     assert_in_range(now_ms() - start, 10000, 12000);
     assert_int_equal(count_events(1015), 2);
     assert_int_equal(count_notes("collect"), 1);
-    open_gate();
     usleep(1100 * 1000); /* patience, as after a crash */
+    for (int i = 0; i < 3; i++)
+        assert_in_range(ask_in_time("22222"), 0, MUCH_LESS); /* a second time, nobody waits */
+    assert_int_equal(count_events(1015), 2);
+    open_gate();
+    usleep(200 * 1000);
+    assert_int_equal(count_notes("collect"), 2);
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_notes("close"), 0);
