@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * BLG, the outside: an event-trace log. Buffers of one size, each with a head of 72 bytes and
+ * records that begin at multiples of 8; what is ours among them bears one GUID. A body too long for
+ * a record comes in numbered parts. docs/format.md describes what was seen. (reference F.8)
+ *
+ * Damage costs the rest of its buffer, and is told once; reading goes on with the next buffer.
+ */
+#include "log/inner.h"
+
+#include <stdlib.h>
+
+enum {
+    BUFFER_HEAD = 72,
+    RECORD_HEAD = 48,
+    RECORD_BODY = 72, /* behind the head: the capture's GUID, part, parts */
+    HEADER_RECORD = 72,
+    HEADER_FIELDS = HEADER_RECORD + 32, /* TRACE_LOGFILE_HEADER */
+    HEADER_MODE = HEADER_FIELDS + 32,
+    HEADER_POINTER = HEADER_FIELDS + 44,
+    HEADER_NAMES = HEADER_FIELDS + 56, /* two pointers, then the time zone */
+    ZONE_SIZE = 172,
+    MODE_CIRCULAR = 2,
+    SMALLEST_BUFFER = 1024,
+    LARGEST_BUFFER = 16 << 20
+};
+
+enum { KIND_CATALOGUE = 0x20, KIND_SAMPLE = 0x22, KIND_INDEX = 0x23, KIND_NAMES = 0x24 };
+
+static const unsigned char our_guid[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
+                                           0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
+
+struct place { /* a buffer of a circular capture */
+    uint64_t sequence;
+    uint32_t number;
+};
+
+struct binary {
+    uint32_t buffer_size;
+    bool circular;
+    struct place *order; /* NULL: as they lie in the file */
+    size_t order_count;
+    uint64_t turn;      /* which buffer is being read */
+    uint32_t offset;    /* in that buffer, 0: its head was not looked at */
+    uint64_t newest;    /* sequence of the last one in `order` */
+    struct buffer body; /* of parts */
+    uint32_t part, parts;
+    uint64_t body_offset;
+    int body_kind;
+    bool in_catalogue;
+    struct zone_rule zone;
+    char zone_text[2][100];
+};
+
+struct record {
+    int kind;
+    uint64_t offset; /* in the file */
+    LONGLONG time;
+    const unsigned char *body;
+    size_t size;
+};
+
+/* ---- the first buffer ---- */
+
+static bool size_is_sane(uint32_t size)
+{
+    return size >= SMALLEST_BUFFER && size <= LARGEST_BUFFER && size % 512 == 0;
+}
+
+/* Two of three signs do: a damaged head is still recognised. */
+static bool binary_matches(const unsigned char *start, size_t size)
+{
+    if (size < BUFFER_HEAD)
+        return size >= 4 && size_is_sane(get32(start)) && start[0] == 0;
+    int signs = size_is_sane(get32(start));
+    if (size >= HEADER_RECORD + 4)
+        signs += start[HEADER_RECORD + 3] == 0xC0 &&
+                 (start[HEADER_RECORD + 2] == 1 || start[HEADER_RECORD + 2] == 2);
+    if (size >= HEADER_FIELDS + 4)
+        signs += size_is_sane(get32(start + HEADER_FIELDS));
+    return signs >= 2;
+}
+
+/* Does a buffer that says the same size follow? */
+static bool size_holds(struct file *file, uint32_t size)
+{
+    size_t got;
+    const unsigned char *at = size_is_sane(size) ? stream_at(&file->stream, size, 4, &got) : NULL;
+    return at && got == 4 && get32(at) == size;
+}
+
+/* The size stands in two places; the one that the next buffer confirms is right. */
+static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
+{
+    if (size_holds(file, first))
+        return first;
+    if (size_holds(file, second))
+        return second;
+    return size_is_sane(first) ? first : second;
+}
+
+static void read_zone(struct binary *binary, const unsigned char *start)
+{
+    size_t at = HEADER_NAMES + 2 * (get32(start + HEADER_POINTER) == 4 ? 4 : 8);
+    const unsigned char *zone = start + at;
+    binary->zone = (struct zone_rule){.bias = (LONG)get32(zone),
+                                      .standard_bias = (LONG)get32(zone + 84),
+                                      .daylight_bias = (LONG)get32(zone + 168)};
+    memcpy(&binary->zone.standard, zone + 68, sizeof(SYSTEMTIME));
+    memcpy(&binary->zone.daylight, zone + 152, sizeof(SYSTEMTIME));
+    for (int i = 0; i < 2; i++) {
+        const unsigned char *name = zone + (i ? 88 : 4);
+        size_t units = 0;
+        while (units < 32 && get16(name + 2 * units))
+            units++;
+        char *text = binary->zone_text[i];
+        text[utf16_to_8_bytes(name, units, text, sizeof(binary->zone_text[i]) - 1)] = '\0';
+    }
+}
+
+static PDH_STATUS read_header(struct file *file, struct binary *binary)
+{
+    size_t got, wanted = HEADER_NAMES + 16 + ZONE_SIZE;
+    unsigned char start[HEADER_NAMES + 16 + ZONE_SIZE];
+    const unsigned char *bytes = stream_at(&file->stream, 0, wanted, &got);
+    if (!bytes)
+        return status_to_pdh(file->stream.status);
+    if (got < wanted)
+        return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER, got,
+                            "the file ends inside its first head");
+    memcpy(start, bytes, wanted);
+    binary->buffer_size = choose_size(file, get32(start), get32(start + HEADER_FIELDS));
+    binary->circular = get32(start + HEADER_MODE) & MODE_CIRCULAR;
+    read_zone(binary, start);
+    return 0;
+}
+
+/* ---- the order of a circular capture's buffers ---- */
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static PDH_STATUS read_order(struct file *file, struct binary *binary)
+{
+    uint64_t count = stream_size(&file->stream) / binary->buffer_size;
+    if (count > LIMIT_ORDERED)
+        return file_problem(file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, 0,
+                            "a circular capture with more than %d buffers", LIMIT_ORDERED);
+    struct place *order = realloc(binary->order, (count + 1) * sizeof(*order));
+    if (!order)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    binary->order = order;
+    binary->order_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t got;
+        const unsigned char *head =
+            stream_at(&file->stream, (uint64_t)i * binary->buffer_size, BUFFER_HEAD, &got);
+        if (!head || got < BUFFER_HEAD)
+            break;
+        /* the first one holds the capture's head whatever it says */
+        uint64_t sequence = i ? get64(head + 24) : 0;
+        order[binary->order_count++] = (struct place){sequence, i};
+    }
+    if (binary->order_count)
+        qsort(order + 1, binary->order_count - 1, sizeof(*order), compare_places);
+    return 0;
+}
+
+/* A circular capture that is still being written: what is newer than the last one read. */
+static bool order_goes_on(struct file *file, struct binary *binary)
+{
+    uint64_t newest = binary->newest;
+    if (read_order(file, binary))
+        return false;
+    for (size_t i = 1; i < binary->order_count; i++)
+        if (binary->order[i].sequence > newest) {
+            binary->turn = i;
+            return true;
+        }
+    binary->turn = binary->order_count;
+    return false;
+}
+
+/* ---- buffers ---- */
+
+static void next_buffer(struct binary *binary)
+{
+    binary->turn++;
+    binary->offset = 0;
+}
+
+static bool all_zero(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+/* A buffer whose head says nothing was not written yet, unless written ones follow. */
+static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
+{
+    uint64_t turn = binary->turn;
+    size_t got = BUFFER_HEAD;
+    while (got == BUFFER_HEAD) {
+        turn++;
+        const unsigned char *head =
+            stream_at(&file->stream, turn * binary->buffer_size, BUFFER_HEAD, &got);
+        if (!head || got < BUFFER_HEAD)
+            return (PDH_STATUS)PDH_NO_MORE_DATA;
+        if (!all_zero(head, BUFFER_HEAD))
+            break;
+    }
+    binary->turn = turn;
+    return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                        "buffers that were never written");
+}
+
+struct view { /* of the buffer being read */
+    const unsigned char *bytes;
+    size_t got;
+    uint32_t used;
+    uint64_t offset;
+};
+
+static PDH_STATUS check_head(struct file *file, struct binary *binary, struct view *view)
+{
+    const unsigned char *head = view->bytes;
+    if (view->got < BUFFER_HEAD)
+        return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, view->offset,
+                            "the file ends inside the head of this buffer");
+    if (!binary->order && all_zero(head, BUFFER_HEAD))
+        return unwritten(file, binary, view->offset);
+    view->used = get32(head + 48);
+    /* the first buffer's size was found in another way */
+    bool bad = view->offset && get32(head) != binary->buffer_size;
+    if (!bad && view->used >= BUFFER_HEAD && view->used <= binary->buffer_size)
+        return 0;
+    next_buffer(binary);
+    return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, view->offset,
+                        "no head of a buffer: size %u, used %u", get32(head), view->used);
+}
+
+static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct view *view)
+{
+    uint64_t number = binary->turn;
+    if (binary->order) {
+        if (binary->turn >= binary->order_count && !order_goes_on(file, binary))
+            return (PDH_STATUS)PDH_NO_MORE_DATA;
+        number = binary->order[binary->turn].number;
+        binary->newest = binary->order[binary->turn].sequence;
+    }
+    view->offset = number * binary->buffer_size;
+    view->bytes = stream_at(&file->stream, view->offset, binary->buffer_size, &view->got);
+    if (!view->bytes)
+        return file_problem(file, status_to_pdh(file->stream.status), view->offset,
+                            "cannot be read: %s", status_text(file->stream.status));
+    if (view->got == 0)
+        return (PDH_STATUS)PDH_NO_MORE_DATA;
+    PDH_STATUS status = check_head(file, binary, view);
+    if (!status && binary->offset == 0)
+        binary->offset = BUFFER_HEAD;
+    return status;
+}
+
+/* ---- records ---- */
+
+/* The file ends here: maybe for now. In a circular capture other buffers follow. */
+static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct view *view)
+{
+    uint64_t offset = view->offset + binary->offset;
+    PDH_STATUS status = (PDH_STATUS)PDH_NO_MORE_DATA;
+    if (binary->order) {
+        next_buffer(binary);
+        status = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
+    }
+    return file_problem(file, status, offset, "the file ends inside this record");
+}
+
+/* A full header has the size in front, the short kinds behind their kind. */
+static uint32_t record_size(const unsigned char *record)
+{
+    int type = record[2];
+    bool full = type == 0x0A || type == 0x14 || type == 0x12 || type == 0x13;
+    return get16(record + (full ? 0 : 4));
+}
+
+static bool is_ours(const unsigned char *record, uint32_t size)
+{
+    return (record[2] == 0x0A || record[2] == 0x14) && size >= RECORD_BODY &&
+           memcmp(record + 24, our_guid, sizeof(our_guid)) == 0;
+}
+
+enum step { STEP_RECORD, STEP_OTHER, STEP_BUFFER_ENDS, STEP_STOPS };
+
+static enum step read_record(struct file *file, struct binary *binary, const struct view *view,
+                             const unsigned char **ret, uint32_t *ret_size, PDH_STATUS *ret_status)
+{
+    uint32_t left = view->used > binary->offset ? view->used - binary->offset : 0;
+    if (left < 8)
+        return STEP_BUFFER_ENDS;
+    const unsigned char *record = view->bytes + binary->offset;
+    bool there = binary->offset + 8 <= view->got;
+    if (there && get32(record) == UINT32_MAX)
+        return STEP_BUFFER_ENDS;
+    uint32_t size = there ? record_size(record) : 0;
+    if (there && (!(record[3] & 0x80) || size < 8 || size > left)) {
+        uint64_t offset = view->offset + binary->offset;
+        next_buffer(binary);
+        *ret_status = file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                                   "no record, or one of an impossible size: %u", size);
+        return STEP_STOPS;
+    }
+    if (!there || binary->offset + size > view->got) {
+        *ret_status = cut_off(file, binary, view);
+        return STEP_STOPS;
+    }
+    binary->offset += (size + 7) & ~7u;
+    *ret = record;
+    *ret_size = size;
+    return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
+}
+
+/* Whole buffers follow each other; behind one that is not whole yet nothing can be. */
+static PDH_STATUS leave_buffer(struct binary *binary, const struct view *view)
+{
+    if (!binary->order && view->got < binary->buffer_size)
+        return (PDH_STATUS)PDH_NO_MORE_DATA;
+    next_buffer(binary);
+    return 0;
+}
+
+static PDH_STATUS next_record(struct file *file, struct binary *binary, const unsigned char **ret,
+                              uint32_t *ret_size, uint64_t *ret_offset)
+{
+    for (;;) {
+        struct view view = {0};
+        PDH_STATUS status = view_buffer(file, binary, &view);
+        if (status)
+            return status;
+        uint64_t offset = view.offset + binary->offset;
+        switch (read_record(file, binary, &view, ret, ret_size, &status)) {
+        case STEP_RECORD:
+            *ret_offset = offset;
+            return 0;
+        case STEP_OTHER:
+            break;
+        case STEP_BUFFER_ENDS:
+            status = leave_buffer(binary, &view);
+            break;
+        case STEP_STOPS:
+            break;
+        }
+        if (status)
+            return status;
+    }
+}
+
+/* ---- bodies ---- */
+
+static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsigned char *record,
+                           uint32_t size, uint64_t offset)
+{
+    uint32_t part = get32(record + 64), parts = get32(record + 68);
+    if (part == 1) {
+        buffer_clear(&binary->body);
+        binary->part = 0;
+        binary->parts = parts;
+        binary->body_kind = record[4];
+        binary->body_offset = offset;
+    }
+    bool fits = part == binary->part + 1 && parts == binary->parts &&
+                record[4] == binary->body_kind &&
+                binary->body.len + size - RECORD_BODY <= LIMIT_RECORD;
+    if (!fits) {
+        binary->part = binary->parts = 0;
+        return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                            "part %u of %u does not follow", part, parts);
+    }
+    binary->part = part;
+    if (!buffer_add(&binary->body, record + RECORD_BODY, size - RECORD_BODY))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return 0;
+}
+
+/* The next whole body. */
+static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
+{
+    for (;;) {
+        const unsigned char *record;
+        uint32_t size;
+        uint64_t offset;
+        PDH_STATUS status = next_record(file, binary, &record, &size, &offset);
+        if (status)
+            return status;
+        *ret = (struct record){record[4], offset, (LONGLONG)get64(record + 16),
+                               record + RECORD_BODY, size - RECORD_BODY};
+        if (get32(record + 68) <= 1)
+            return 0;
+        status = add_part(file, binary, record, size, offset);
+        if (status)
+            return status;
+        if (binary->part < binary->parts)
+            continue;
+        ret->offset = binary->body_offset;
+        ret->body = (const unsigned char *)binary->body.data;
+        ret->size = binary->body.len;
+        binary->part = binary->parts = 0;
+        return 0;
+    }
+}
+
+static PDH_STATUS take_catalogue(struct file *file, struct binary *binary,
+                                 const struct record *record)
+{
+    if (!binary->in_catalogue) {
+        columns_begin(&file->log->columns);
+        file->mapped = 0;
+    }
+    binary->in_catalogue = true;
+    return catalogue_read(file, record->body, record->size, record->offset);
+}
+
+static PDH_STATUS take_sample(struct file *file, struct binary *binary, const struct record *record)
+{
+    binary->in_catalogue = false;
+    file->sample.time = record->time;
+    return file->blind ? 0 : sample_read(file, record->body, record->size, record->offset);
+}
+
+/* Standard or daylight time: what holds at the first record. */
+static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
+{
+    bool daylight = zone_is_daylight(&binary->zone, time);
+    file->facts.zone = zone_name(binary->zone_text[daylight]);
+    file->facts.bias =
+        binary->zone.bias + (daylight ? binary->zone.daylight_bias : binary->zone.standard_bias);
+}
+
+static PDH_STATUS binary_next(struct file *file)
+{
+    struct binary *binary = file->state;
+    for (;;) {
+        struct record record;
+        PDH_STATUS status = next_body(file, binary, &record);
+        if (status)
+            return status;
+        if (!file->facts.zone)
+            set_zone(file, binary, record.time);
+        if (record.kind == KIND_SAMPLE)
+            return take_sample(file, binary, &record);
+        if (file->blind)
+            continue;
+        if (record.kind == KIND_CATALOGUE)
+            status = take_catalogue(file, binary, &record);
+        else if (record.kind == KIND_NAMES)
+            status = names_read(file, record.body, record.size, record.offset);
+        if (status)
+            return status;
+    }
+}
+
+static PDH_STATUS binary_rewind(struct file *file)
+{
+    struct binary *binary = file->state;
+    binary->turn = 0;
+    binary->offset = 0;
+    binary->part = binary->parts = 0;
+    binary->newest = 0;
+    binary->in_catalogue = false;
+    return 0;
+}
+
+static void binary_close(struct file *file)
+{
+    struct binary *binary = file->state;
+    if (!binary)
+        return;
+    buffer_done(&binary->body);
+    free(binary->order);
+    free(binary);
+}
+
+static PDH_STATUS binary_open(struct file *file)
+{
+    struct binary *binary = file->state = calloc(1, sizeof(*binary));
+    if (!binary)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    PDH_STATUS status = read_header(file, binary);
+    if (!status && binary->circular)
+        status = read_order(file, binary);
+    return status;
+}
+
+const struct format format_binary = {LOG_BINARY,   HEADER_NAMES, binary_matches, binary_open,
+                                     binary_close, binary_next,  binary_rewind};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of log share: a stream of bytes, the united catalogue, one file of a capture. */
+#ifndef OPL_LOG_INNER_H
+#define OPL_LOG_INNER_H
+
+#include "log/log.h"
+
+#include <string.h>
+
+enum {
+    STREAM_WINDOW = 1 << 18, /* bytes read at once */
+    LIMIT_RECORD = 32 << 20, /* bytes of a sample or a line */
+    LIMIT_COLUMNS = 1 << 20, /* of all files */
+    LIMIT_ORDERED = 4 << 20  /* buffers of a circular capture: 256 GiB of them */
+};
+
+/* ---- stream.c: bytes at a position; a pipe is kept in an unnamed file as it is read ---- */
+struct stream {
+    int fd, pipe; /* pipe: -1 for a plain file; else where the rest comes from */
+    char *name;
+    char *window;
+    size_t room, len;
+    uint64_t start;   /* of the window */
+    uint64_t spooled; /* bytes that came from the pipe */
+    LSTATUS status;   /* of the last read that failed */
+};
+LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes fd */
+/* The same bytes again with a window of its own. */
+LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
+void stream_done(struct stream *stream);
+/* The bytes at `offset`, as many as there are, at most `size`; valid until the next call. NULL: no
+ * memory, or they cannot be read (status). */
+const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret);
+/* Bytes from `offset` on that need no reading. */
+size_t stream_have(const struct stream *stream, uint64_t offset);
+uint64_t stream_size(struct stream *stream); /* as far as it is known */
+
+static inline uint16_t get16(const void *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+static inline uint32_t get32(const void *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+static inline uint64_t get64(const void *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+/* ---- columns.c: the columns of all files, equal ones united ---- */
+struct column {
+    struct log_column door;
+    uint32_t stamp; /* the catalogue that named it last: twice in one catalogue are two columns */
+    uint32_t next;  /* in its chain of the table, plus one */
+    bool unwanted;
+    char text[];
+};
+struct columns {
+    struct column **list;
+    size_t count, room;
+    uint32_t *table; /* heads of the chains, plus one */
+    size_t table_size;
+    uint32_t stamp;
+};
+void columns_done(struct columns *columns);
+void columns_begin(struct columns *columns); /* a new catalogue */
+/* A column by its path; the rest of it is read from the path. */
+PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, const char *path,
+                            size_t size, uint32_t *ret);
+/* A column by its parts; `like` is copied, its path is made. */
+PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, uint32_t *ret);
+
+/* ---- the names that a machine sent along ---- */
+struct names {
+    char *machine, *text;
+    struct name_entry {
+        uint32_t index, offset;
+    } * list;
+    size_t count;
+};
+
+/* ---- one file ---- */
+struct array { /* the items of a column and what they were made of */
+    struct log_item *items;
+    size_t count, room;
+    struct buffer text, raw;
+};
+struct file {
+    struct log *log;
+    struct stream stream;
+    const struct format *format;
+    void *state;   /* the format's */
+    uint32_t *map; /* entry of the file's catalogue -> column */
+    size_t mapped, map_room;
+    struct log_value *values; /* one for each column */
+    struct array *arrays;
+    size_t values_count;
+    bool values_fresh;        /* the columns that are not the file's say so */
+    struct log_sample sample; /* the next to be given out */
+    bool pending, blind;      /* blind: only times are wanted */
+    PDH_STATUS ended;         /* why there is no next one; 0: not tried */
+    struct buffer problem;
+    struct log_facts facts;
+};
+
+/* A format reads files of one kind. */
+struct format {
+    enum log_kind kind;
+    /* Is it this kind? From the first bytes of the file, as many as it needs or as there are. */
+    size_t needs;
+    bool (*matches)(const unsigned char *start, size_t size);
+    PDH_STATUS (*open)(struct file *file); /* facts and catalogue */
+    void (*close)(struct file *file);
+    PDH_STATUS (*next)(struct file *file); /* fills file->sample and file->values */
+    PDH_STATUS (*rewind)(struct file *file);
+};
+extern const struct format format_binary, format_text;
+
+struct log {
+    struct columns columns;
+    struct file *files;
+    size_t file_count;
+    struct file *last; /* whose sample was given out last */
+    LONGLONG from, until;
+    struct names *names;
+    size_t name_count;
+    struct log_facts facts;
+    struct buffer problem;
+    struct log_extent extent;
+    uint64_t extent_size; /* of the files when `extent` was found */
+};
+
+/* The words: "FILE: offset N: ...". Returns `status`. */
+PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
+                        ...) PRINTF_LIKE(4, 5);
+/* Room for one more entry of the file's catalogue. */
+PDH_STATUS file_map_add(struct file *file, uint32_t column);
+/* All columns have values and arrays; those that the file lacks say so. */
+PDH_STATUS file_make_values(struct file *file);
+/* Takes texts: malloc'd. */
+PDH_STATUS log_add_names(struct log *log, struct names *names);
+
+PDH_STATUS status_to_pdh(LSTATUS status); /* of opening or reading a file */
+
+/* ---- zone.c: what a time zone says of itself ---- */
+struct zone_rule {
+    LONG bias, standard_bias, daylight_bias;
+    SYSTEMTIME standard, daylight; /* when they begin: with year 0 the n-th weekday of the month */
+};
+bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time);
+
+/* ---- sample.c: what a binary capture's records hold ---- */
+/* Adds the entries of a catalogue record to the file's map; `offset` is for messages. */
+PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
+                          uint64_t offset);
+PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset);
+PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset);
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A capture: one or more files whose samples are given out in order of time. Each file has its next
+ * sample ready; the earliest one goes out.
+ */
+#include "log/inner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const struct format *const formats[] = {&format_text, &format_binary};
+
+PDH_STATUS status_to_pdh(LSTATUS status)
+{
+    switch (status) {
+    case ERROR_SUCCESS:
+        return 0;
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+        return (PDH_STATUS)PDH_FILE_NOT_FOUND;
+    case ERROR_ACCESS_DENIED:
+        return (PDH_STATUS)PDH_ACCESS_DENIED;
+    case ERROR_NOT_ENOUGH_MEMORY:
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    default:
+        return (PDH_STATUS)PDH_LOG_FILE_OPEN_ERROR;
+    }
+}
+
+/* ---- a file ---- */
+
+PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
+                        ...)
+{
+    char words[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof(words), format, arguments);
+    va_end(arguments);
+    buffer_clear(&file->problem);
+    buffer_printf(&file->problem, "%s: offset %llu: %s", file->stream.name,
+                  (unsigned long long)offset, words);
+    return status;
+}
+
+PDH_STATUS file_map_add(struct file *file, uint32_t column)
+{
+    if (file->mapped == file->map_room) {
+        size_t room = file->map_room ? file->map_room * 2 : 32;
+        uint32_t *map = realloc(file->map, room * sizeof(*map));
+        if (map)
+            file->map = map;
+        struct array *arrays = map ? realloc(file->arrays, room * sizeof(*arrays)) : NULL;
+        if (!arrays)
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        memset(arrays + file->map_room, 0, (room - file->map_room) * sizeof(*arrays));
+        file->arrays = arrays;
+        file->map_room = room;
+    }
+    file->map[file->mapped++] = column;
+    file->values_fresh = false;
+    return 0;
+}
+
+PDH_STATUS file_make_values(struct file *file)
+{
+    const struct columns *columns = &file->log->columns;
+    if (file->values_fresh && file->values_count == columns->count)
+        return 0;
+    struct log_value *values = realloc(file->values, (columns->count + 1) * sizeof(*values));
+    if (!values)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    file->values = values;
+    /* values that were read stay; new columns are not this file's */
+    size_t first = file->values_fresh ? file->values_count : 0;
+    for (size_t i = first; i < columns->count; i++)
+        values[i] = (struct log_value){.kind = columns->list[i]->door.kind,
+                                       .status = PDH_ENTRY_NOT_IN_LOG_FILE};
+    file->values_count = columns->count;
+    file->values_fresh = true;
+    return 0;
+}
+
+static void file_done(struct file *file)
+{
+    if (file->format)
+        file->format->close(file);
+    for (size_t i = 0; i < file->map_room; i++) {
+        buffer_done(&file->arrays[i].text);
+        buffer_done(&file->arrays[i].raw);
+        free(file->arrays[i].items);
+    }
+    free(file->arrays);
+    free(file->map);
+    free(file->values);
+    buffer_done(&file->problem);
+    stream_done(&file->stream);
+}
+
+static PDH_STATUS find_format(struct file *file)
+{
+    size_t got = 0;
+    for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
+        /* no more than the format needs: a pipe may give nothing else for a while */
+        const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
+        if (!start)
+            return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
+                                status_text(file->stream.status));
+        if (formats[i]->matches(start, got))
+            file->format = formats[i];
+    }
+    if (file->format)
+        return 0;
+    return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
+                        got ? "neither CSV, TSV nor BLG: the first bytes are of none"
+                            : "the file is empty");
+}
+
+/* Has the file's next sample ready, or the reason why not. */
+static void file_advance(struct file *file)
+{
+    if (file->pending)
+        return;
+    file->ended = file->format->next(file);
+    file->pending = file->ended == 0;
+}
+
+static PDH_STATUS file_open(struct log *log, struct file *file, int fd, const char *name)
+{
+    file->log = log;
+    LSTATUS status = stream_open(&file->stream, fd, name);
+    if (status)
+        return file_problem(file, status_to_pdh(status), 0, "%s", status_text(status));
+    PDH_STATUS found = find_format(file);
+    if (found)
+        return found;
+    file->facts.kind = file->format->kind;
+    found = file->format->open(file);
+    if (!found)
+        file_advance(file);
+    return found;
+}
+
+/* ---- opening ---- */
+
+static void set_facts(struct log *log)
+{
+    struct file *first = &log->files[0];
+    log->facts = first->facts;
+    log->facts.name = first->stream.name;
+    if (!log->facts.zone)
+        log->facts.zone = "";
+    if (log->columns.count)
+        log->facts.machine = log->columns.list[0]->door.machine;
+    for (size_t i = 1; i < log->file_count && !log->facts.caption; i++)
+        log->facts.caption = log->files[i].facts.caption;
+}
+
+static void tell(const struct file *file, struct buffer *problem)
+{
+    if (problem && file->problem.len)
+        buffer_printf(problem, "%s%s", problem->len ? "\n" : "", file->problem.data);
+}
+
+static struct log *log_new(size_t count)
+{
+    struct log *log = calloc(1, sizeof(*log));
+    if (log)
+        log->files = calloc(count, sizeof(*log->files));
+    for (size_t i = 0; log && log->files && i < count; i++)
+        log->files[i].stream = (struct stream){.fd = -1, .pipe = -1};
+    if (log && !log->files) {
+        free(log);
+        log = NULL;
+    }
+    return log;
+}
+
+static PDH_STATUS add_file(struct log *log, int fd, const char *name, struct buffer *problem)
+{
+    struct file *file = &log->files[log->file_count++];
+    PDH_STATUS status = file_open(log, file, fd, name);
+    tell(file, problem);
+    return status;
+}
+
+PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem)
+{
+    struct log *log = log_new(1);
+    if (!log) {
+        close(fd);
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    PDH_STATUS status = add_file(log, fd, name, problem);
+    if (status) {
+        log_close(log);
+        return status;
+    }
+    set_facts(log);
+    *ret = log;
+    return 0;
+}
+
+static PDH_STATUS open_path(struct log *log, const char *path, struct buffer *problem)
+{
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                      : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0)
+        return add_file(log, fd, standard ? "standard input" : path, problem);
+    LSTATUS status = status_from_errno(errno);
+    if (problem)
+        buffer_printf(problem, "%s: %s", path, status_text(status));
+    return status_to_pdh(status);
+}
+
+PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
+                    struct buffer *problem)
+{
+    if (count == 0)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct log *log = log_new(count);
+    PDH_STATUS status = log ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    for (size_t i = 0; i < count && !status; i++)
+        status = open_path(log, paths[i], problem);
+    if (status) {
+        log_close(log);
+        return status;
+    }
+    set_facts(log);
+    *ret = log;
+    return 0;
+}
+
+void log_close(struct log *log)
+{
+    if (!log)
+        return;
+    for (size_t i = 0; i < log->file_count; i++)
+        file_done(&log->files[i]);
+    for (size_t i = 0; i < log->name_count; i++) {
+        free(log->names[i].text);
+        free(log->names[i].list);
+    }
+    free(log->names);
+    free(log->files);
+    columns_done(&log->columns);
+    buffer_done(&log->problem);
+    free(log);
+}
+
+/* ---- what there is ---- */
+
+const struct log_facts *log_facts(struct log *log)
+{
+    log->facts.size_bytes = 0;
+    for (size_t i = 0; i < log->file_count; i++)
+        log->facts.size_bytes += stream_size(&log->files[i].stream);
+    return &log->facts;
+}
+
+size_t log_columns(const struct log *log)
+{
+    return log->columns.count;
+}
+
+const struct log_column *log_column(const struct log *log, size_t number)
+{
+    return number < log->columns.count ? &log->columns.list[number]->door : NULL;
+}
+
+void log_want(struct log *log, size_t column, bool wanted)
+{
+    if (column < log->columns.count)
+        log->columns.list[column]->unwanted = !wanted;
+}
+
+static struct names *find_names(const struct log *log, const char *machine)
+{
+    for (size_t i = 0; i < log->name_count; i++)
+        if (text_equal_fold(log->names[i].machine, machine ? machine : ""))
+            return &log->names[i];
+    return NULL;
+}
+
+PDH_STATUS log_add_names(struct log *log, struct names *names)
+{
+    struct names *old = find_names(log, names->machine);
+    if (old) { /* the same table, read again */
+        free(names->text);
+        free(names->list);
+        return 0;
+    }
+    struct names *list = realloc(log->names, (log->name_count + 1) * sizeof(*list));
+    if (!list) {
+        free(names->text);
+        free(names->list);
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    log->names = list;
+    log->names[log->name_count++] = *names;
+    return 0;
+}
+
+const char *log_name(const struct log *log, const char *machine, DWORD index)
+{
+    const struct names *names = find_names(log, machine);
+    if (!names && log->name_count == 1)
+        names = log->names;
+    size_t low = 0, high = names ? names->count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (names->list[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = names && low < names->count && names->list[low].index == index;
+    return found ? names->text + names->list[low].offset : NULL;
+}
+
+const char *log_problem(const struct log *log)
+{
+    return log->problem.len ? log->problem.data : NULL;
+}
+
+/* ---- reading ---- */
+
+/* The file with the earliest sample; NULL: none has one. */
+static struct file *earliest(struct log *log)
+{
+    struct file *found = NULL;
+    for (size_t i = 0; i < log->file_count; i++) {
+        struct file *file = &log->files[i];
+        if (file->pending && (!found || file->sample.time < found->sample.time))
+            found = file;
+    }
+    return found;
+}
+
+/* Something that one file could not read is told once. */
+static PDH_STATUS tell_damage(struct log *log)
+{
+    for (size_t i = 0; i < log->file_count; i++) {
+        struct file *file = &log->files[i];
+        PDH_STATUS status = file->ended;
+        if (!status || (DWORD)status == PDH_NO_MORE_DATA)
+            continue;
+        tell(file, &log->problem);
+        buffer_clear(&file->problem);
+        file->ended = 0;
+        return status;
+    }
+    return 0;
+}
+
+static PDH_STATUS at_end(struct log *log)
+{
+    for (size_t i = 0; i < log->file_count; i++)
+        tell(&log->files[i], &log->problem);
+    return (PDH_STATUS)PDH_NO_MORE_DATA;
+}
+
+static void advance_all(struct log *log, bool ended_too)
+{
+    for (size_t i = 0; i < log->file_count; i++) {
+        struct file *file = &log->files[i];
+        if (file->pending || (file->ended && !ended_too))
+            continue;
+        buffer_clear(&file->problem);
+        file_advance(file);
+    }
+}
+
+/* The earliest sample leaves its file. */
+static PDH_STATUS take_next(struct log *log, struct file **ret)
+{
+    advance_all(log, false);
+    PDH_STATUS status = tell_damage(log);
+    if (status)
+        return status;
+    struct file *file = earliest(log);
+    if (!file) { /* maybe something was written meanwhile */
+        advance_all(log, true);
+        status = tell_damage(log);
+        file = earliest(log);
+    }
+    if (status || !file)
+        return status ? status : at_end(log);
+    file->pending = false;
+    *ret = file;
+    return 0;
+}
+
+static bool in_range(const struct log *log, LONGLONG time)
+{
+    return (!log->from || time >= log->from) && (!log->until || time <= log->until);
+}
+
+PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
+{
+    struct file *file;
+    buffer_clear(&log->problem);
+    PDH_STATUS status = take_next(log, &file);
+    while (!status && !in_range(log, file->sample.time)) {
+        log->last = NULL; /* what is left out is nobody's neighbour */
+        status = take_next(log, &file);
+    }
+    if (!status)
+        status = file_make_values(file);
+    if (status)
+        return status;
+    if (log->last != file)
+        for (size_t i = 0; i < file->values_count; i++)
+            file->values[i].same_names = false;
+    log->last = file;
+    file->sample.values = file->values;
+    *ret = &file->sample;
+    return 0;
+}
+
+PDH_STATUS log_rewind(struct log *log)
+{
+    log->last = NULL;
+    buffer_clear(&log->problem);
+    for (size_t i = 0; i < log->file_count; i++) {
+        struct file *file = &log->files[i];
+        PDH_STATUS status = file->format->rewind(file);
+        if (status)
+            return status;
+        file->pending = false;
+        file->ended = 0;
+        buffer_clear(&file->problem);
+    }
+    return 0;
+}
+
+PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
+{
+    log->from = first;
+    log->until = last;
+    return log_rewind(log);
+}
+
+/* ---- the extent ---- */
+
+static void count_samples(struct file *file, struct log_extent *extent)
+{
+    for (;;) {
+        PDH_STATUS status = file->format->next(file);
+        if ((DWORD)status == PDH_BINARY_LOG_CORRUPT)
+            continue;
+        if (status)
+            return;
+        LONGLONG time = file->sample.time;
+        extent->first = !extent->samples || time < extent->first ? time : extent->first;
+        extent->last = !extent->samples || time > extent->last ? time : extent->last;
+        extent->samples++;
+    }
+}
+
+static PDH_STATUS file_extent(struct file *file, struct log_extent *extent)
+{
+    struct file again = {.log = file->log, .format = file->format, .blind = true};
+    LSTATUS status = stream_clone(&file->stream, &again.stream);
+    PDH_STATUS opened = status ? status_to_pdh(status) : again.format->open(&again);
+    if (!opened)
+        count_samples(&again, extent);
+    file_done(&again);
+    return opened;
+}
+
+PDH_STATUS log_extent(struct log *log, struct log_extent *ret)
+{
+    uint64_t size = log_facts(log)->size_bytes;
+    if (!size || size != log->extent_size) {
+        struct log_extent extent = {0};
+        for (size_t i = 0; i < log->file_count; i++) {
+            PDH_STATUS status = file_extent(&log->files[i], &extent);
+            if (status)
+                return status;
+        }
+        log->extent = extent;
+        log->extent_size = size;
+    }
+    *ret = log->extent;
+    return 0;
+}

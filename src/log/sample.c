@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * BLG, the inside: the catalogue's entries, a sample's values in the same order, and the names that
+ * a machine sent along. Every length and offset is checked before it is followed.
+ */
+#include "log/inner.h"
+
+#include <stdlib.h>
+
+enum {
+    ENTRY_HEAD = 52,
+    ENTRY_WILDCARD = 1, /* flag */
+    VALUE_HEAD = 8,
+    ITEMS_HEAD = 24,
+    ITEM_SIZE = 24,
+    RAW_SIZE = 40,
+    KIND_ONE = 1,
+    KIND_ITEMS = 2,
+    KIND_BLOCK = 5
+};
+
+/* UTF-16 from `at` to its NUL or to `end`. */
+static size_t units_at(const unsigned char *at, const unsigned char *end)
+{
+    size_t units = 0;
+    while ((size_t)(end - at) >= 2 * (units + 1) && get16(at + 2 * units))
+        units++;
+    return units;
+}
+
+static bool add_utf16(struct buffer *buffer, const unsigned char *at, size_t units)
+{
+    if (!buffer_reserve(buffer, 3 * units + 1))
+        return false;
+    buffer->len += utf16_to_8_bytes(at, units, buffer->data + buffer->len, 3 * units);
+    return buffer_add(buffer, "", 1);
+}
+
+/* ---- the catalogue ---- */
+
+/* The text of an entry at one of its offsets: in `buffer`; NULL if it has none. */
+static const char *entry_text(const unsigned char *entry, size_t length, size_t field,
+                              struct buffer *buffer)
+{
+    uint32_t offset = get32(entry + field);
+    if (offset == UINT32_MAX || offset >= length - ENTRY_HEAD)
+        return NULL;
+    const unsigned char *at = entry + ENTRY_HEAD + offset;
+    size_t start = buffer->len;
+    if (!add_utf16(buffer, at, units_at(at, entry + length)))
+        return NULL;
+    return buffer->data + start;
+}
+
+static enum log_column_kind kind_of(uint32_t flags, const struct log_column *column)
+{
+    if (column->counter && strcmp(column->counter, "*") == 0)
+        return LOG_BLOCK;
+    return flags & ENTRY_WILDCARD ? LOG_ARRAY : LOG_RAW;
+}
+
+static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size_t length)
+{
+    struct log_column column = {.type = get32(entry + 12),
+                                .time_base = (LONGLONG)get64(entry + 16),
+                                .scale = (LONG)get32(entry + 24)};
+    uint32_t index = get32(entry + 44), number;
+    column.index = index == UINT32_MAX ? 0 : index;
+    BUFFER_AUTO text = {0};
+    /* room for all, so that the texts stay where they are */
+    if (!buffer_reserve(&text, 5 * (2 * length + 4)))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    column.machine = entry_text(entry, length, 28, &text);
+    column.object = entry_text(entry, length, 32, &text);
+    column.instance = entry_text(entry, length, 36, &text);
+    column.parent = entry_text(entry, length, 40, &text);
+    column.counter = entry_text(entry, length, 48, &text);
+    column.kind = kind_of(get32(entry + 4), &column);
+    PDH_STATUS status = columns_add(&file->log->columns, &column, &number);
+    return status ? status : file_map_add(file, number);
+}
+
+PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
+                          uint64_t offset)
+{
+    /* eight bytes stand in front of the first entry, whose length is a multiple of 8 */
+    size_t at = size >= 8 && get32(body) % 8 ? 8 : 0;
+    while (size - at >= 8) {
+        uint32_t length = get32(body + at);
+        if (length < ENTRY_HEAD + 2 || length > size - at)
+            return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                                "entry %zu of the catalogue has an impossible length: %u",
+                                file->mapped + 1, length);
+        PDH_STATUS status = read_entry(file, body + at, length);
+        if (status)
+            return status;
+        at += length;
+    }
+    return 0;
+}
+
+/* ---- values ---- */
+
+static void read_raw(const unsigned char *body, size_t size, struct log_value *value)
+{
+    value->kind = LOG_RAW;
+    value->status = PDH_CSTATUS_INVALID_DATA;
+    if (size < RAW_SIZE)
+        return;
+    /* the structure as it lies in memory on 64-bit Windows */
+    value->raw.CStatus = value->status = get32(body);
+    memcpy(&value->raw.TimeStamp, body + 4, sizeof(FILETIME));
+    value->raw.FirstValue = (LONGLONG)get64(body + 16);
+    value->raw.SecondValue = (LONGLONG)get64(body + 24);
+    value->raw.MultiCount = get32(body + 32);
+}
+
+static bool make_items(struct array *array, size_t count)
+{
+    if (array->room >= count)
+        return true;
+    size_t room = count + count / 2;
+    struct log_item *items = realloc(array->items, room * sizeof(*items));
+    if (!items)
+        return false;
+    array->items = items;
+    array->room = room;
+    return true;
+}
+
+/* Names change rarely: are they, and their places, those of the sample before? */
+static bool same_names(const struct array *array, const unsigned char *body, size_t length,
+                       size_t count)
+{
+    size_t names = ITEMS_HEAD + count * ITEM_SIZE;
+    const unsigned char *before = (const unsigned char *)array->raw.data;
+    if (array->count != count || array->raw.len != length ||
+        memcmp(before + names, body + names, length - names) != 0)
+        return false;
+    for (size_t at = ITEMS_HEAD; at < names; at += ITEM_SIZE)
+        if (get32(before + at) != get32(body + at))
+            return false;
+    return true;
+}
+
+static bool take_names(struct array *array, const unsigned char *body, size_t length, size_t count)
+{
+    buffer_clear(&array->raw);
+    buffer_clear(&array->text);
+    array->count = 0;
+    size_t room = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t offset = get32(body + ITEMS_HEAD + i * ITEM_SIZE);
+        room += 4;
+        if (offset < length)
+            room += 3 * units_at(body + offset, body + length);
+        if (room > LIMIT_RECORD)
+            return false;
+    }
+    if (!make_items(array, count) || !buffer_reserve(&array->text, room) ||
+        !buffer_add(&array->raw, body, length))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t offset = get32(body + ITEMS_HEAD + i * ITEM_SIZE);
+        const unsigned char *at = body + (offset < length ? offset : length);
+        array->items[i].name = array->text.data + array->text.len;
+        add_utf16(&array->text, at, units_at(at, body + length));
+    }
+    array->count = count;
+    return true;
+}
+
+static void read_items(const unsigned char *body, size_t size, struct array *array,
+                       struct log_value *value)
+{
+    value->kind = LOG_ARRAY;
+    value->status = PDH_CSTATUS_INVALID_DATA;
+    value->items = NULL;
+    value->count = 0;
+    value->same_names = false;
+    if (size < ITEMS_HEAD)
+        return;
+    uint32_t length = get32(body), count = get32(body + 4);
+    if (length < ITEMS_HEAD || length > size || count > (length - ITEMS_HEAD) / ITEM_SIZE)
+        return;
+    value->same_names = same_names(array, body, length, count);
+    if (!value->same_names && !take_names(array, body, length, count))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        const unsigned char *item = body + ITEMS_HEAD + (size_t)i * ITEM_SIZE;
+        array->items[i].multi = get32(item + 4);
+        array->items[i].first = (LONGLONG)get64(item + 8);
+        array->items[i].second = (LONGLONG)get64(item + 16);
+    }
+    value->raw = (PDH_RAW_COUNTER){.CStatus = get32(body + 8)};
+    memcpy(&value->raw.TimeStamp, body + 16, sizeof(FILETIME));
+    value->status = value->raw.CStatus;
+    value->items = array->items;
+    value->count = count;
+}
+
+static void read_block(const unsigned char *body, size_t size, struct log_value *value)
+{
+    static const unsigned char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
+    bool good = size >= sizeof(signature) && memcmp(body, signature, sizeof(signature)) == 0;
+    value->kind = LOG_BLOCK;
+    value->status = good ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_INVALID_DATA;
+    value->block = good ? body : NULL;
+    value->size = good ? size : 0;
+}
+
+static void read_value(struct file *file, size_t entry, int kind, const unsigned char *body,
+                       size_t size)
+{
+    uint32_t number = file->map[entry];
+    struct log_value *value = &file->values[number];
+    if (file->log->columns.list[number]->unwanted)
+        value->status = PDH_NO_DATA;
+    else if (kind == KIND_ONE)
+        read_raw(body, size, value);
+    else if (kind == KIND_ITEMS)
+        read_items(body, size, &file->arrays[entry], value);
+    else if (kind == KIND_BLOCK)
+        read_block(body, size, value);
+    else
+        value->status = PDH_CSTATUS_INVALID_DATA;
+}
+
+static bool is_piece(const unsigned char *body, size_t size, size_t at)
+{
+    return size >= VALUE_HEAD && at <= size - VALUE_HEAD && body[at] == 'B' &&
+           body[at + 1] == 'L' && body[at + 2] == 3;
+}
+
+/* Pieces follow each other; one of an odd length is filled up to a multiple of 8. */
+static size_t next_piece(const unsigned char *body, size_t size, size_t end)
+{
+    size_t aligned = (end + 7) & ~(size_t)7;
+    return !is_piece(body, size, end) && is_piece(body, size, aligned) ? aligned : end;
+}
+
+PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset)
+{
+    PDH_STATUS status = file_make_values(file);
+    if (status)
+        return status;
+    if (!is_piece(body, size, 0) || body[3] != 0 || get32(body + 4) > size)
+        return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                            "this sample has no head");
+    size = get32(body + 4);
+    size_t at = VALUE_HEAD, entry = 0;
+    for (; entry < file->mapped && is_piece(body, size, at); entry++) {
+        uint32_t length = get32(body + at + 4);
+        if (length < VALUE_HEAD || length > size - at)
+            break;
+        read_value(file, entry, body[at + 3], body + at + VALUE_HEAD, length - VALUE_HEAD);
+        at = next_piece(body, size, at + length);
+    }
+    if (entry == file->mapped && entry > 0)
+        return 0;
+    return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                        "this sample breaks off: %zu of %zu values", entry, file->mapped);
+}
+
+/* ---- names ---- */
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct name_entry *a = left, *b = right;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* "1", "1847", "2", "System", ...: index and name by turns. */
+static bool index_names(struct names *names, const struct buffer *text, size_t start)
+{
+    const char *cursor = text->data + start, *end = text->data + text->len;
+    size_t room = 0;
+    while (cursor < end && *cursor) {
+        uint32_t index;
+        const char *name = cursor + strlen(cursor) + 1;
+        if (name >= end)
+            break;
+        if (text_decimal(cursor, strlen(cursor), &index)) {
+            if (names->count == room) {
+                room = room ? room * 2 : 256;
+                struct name_entry *list = realloc(names->list, room * sizeof(*list));
+                if (!list)
+                    return false;
+                names->list = list;
+            }
+            names->list[names->count++] = (struct name_entry){index, (uint32_t)(name - text->data)};
+        }
+        cursor = name + strlen(name) + 1;
+    }
+    if (names->count)
+        qsort(names->list, names->count, sizeof(*names->list), compare_entries);
+    return true;
+}
+
+PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset)
+{
+    const unsigned char *at = body, *end = body + size;
+    struct buffer text = {0};
+    while (end - at >= 2) {
+        size_t units = units_at(at, end);
+        if (!add_utf16(&text, at, units))
+            break;
+        at += 2 * units;
+        at += end - at >= 2 ? 2 : 0;
+    }
+    struct names names = {0};
+    if (!text.data || text.failed || !index_names(&names, &text, strlen(text.data) + 1)) {
+        free(names.list);
+        buffer_done(&text);
+        return file_problem(file, (PDH_STATUS)PDH_CANNOT_READ_NAME_STRINGS, offset,
+                            "a table of names that cannot be read");
+    }
+    names.text = text.data;
+    names.machine = text.data;
+    return log_add_names(file->log, &names);
+}

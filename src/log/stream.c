@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes at a position, through a window that moves. What comes through a pipe goes into an unnamed
+ * file, as far as somebody asked for it, so that everything can be read twice. */
+#include "log/inner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int spool_open(void)
+{
+    const char *folder = secure_getenv("TMPDIR");
+    int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    char path[] = "/tmp/openperflib.XXXXXX";
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+LSTATUS stream_open(struct stream *stream, int fd, const char *name)
+{
+    *stream = (struct stream){.fd = fd, .pipe = -1, .name = strdup(name)};
+    if (!stream->name)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return status_from_errno(errno);
+    if (S_ISDIR(st.st_mode))
+        return ERROR_ACCESS_DENIED;
+    if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
+        return ERROR_SUCCESS;
+    int spool = spool_open();
+    if (spool < 0)
+        return status_from_errno(errno);
+    stream->pipe = fd;
+    stream->fd = spool;
+    return ERROR_SUCCESS;
+}
+
+void stream_done(struct stream *stream)
+{
+    if (stream->fd >= 0)
+        close(stream->fd);
+    if (stream->pipe >= 0)
+        close(stream->pipe);
+    free(stream->name);
+    free(stream->window);
+    *stream = (struct stream){.fd = -1, .pipe = -1};
+}
+
+static ssize_t read_again(int fd, void *out, size_t size)
+{
+    ssize_t count;
+    do
+        count = read(fd, out, size);
+    while (count < 0 && errno == EINTR);
+    return count;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size, uint64_t offset)
+{
+    while (size) {
+        ssize_t count = pwrite(fd, bytes, size, (off_t)offset);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        bytes += count;
+        size -= (size_t)count;
+        offset += (uint64_t)count;
+    }
+    return true;
+}
+
+/* Moves bytes from the pipe until `end` is there or the pipe is at its end. */
+static LSTATUS spool_to(struct stream *stream, uint64_t end)
+{
+    char bytes[16384];
+    while (stream->spooled < end) {
+        ssize_t count = read_again(stream->pipe, bytes, sizeof(bytes));
+        if (count < 0)
+            return status_from_errno(errno);
+        if (count == 0)
+            return ERROR_SUCCESS;
+        if (!write_all(stream->fd, bytes, (size_t)count, stream->spooled))
+            return status_from_errno(errno);
+        stream->spooled += (uint64_t)count;
+    }
+    return ERROR_SUCCESS;
+}
+
+LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
+{
+    *ret = (struct stream){.fd = -1, .pipe = -1};
+    struct stream *from = (struct stream *)stream;
+    LSTATUS status = stream->pipe >= 0 ? spool_to(from, UINT64_MAX) : ERROR_SUCCESS;
+    if (status)
+        return status;
+    int fd = fcntl(stream->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return status_from_errno(errno);
+    *ret = (struct stream){.fd = fd, .pipe = -1, .name = strdup(stream->name)};
+    return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+uint64_t stream_size(struct stream *stream)
+{
+    struct stat st;
+    return fstat(stream->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+size_t stream_have(const struct stream *stream, uint64_t offset)
+{
+    bool inside = offset >= stream->start && offset - stream->start <= stream->len;
+    return inside && stream->window ? stream->len - (size_t)(offset - stream->start) : 0;
+}
+
+static bool make_room(struct stream *stream, size_t size)
+{
+    size_t room = size > STREAM_WINDOW ? size : STREAM_WINDOW;
+    if (stream->room >= room)
+        return true;
+    char *window = realloc(stream->window, room);
+    if (!window)
+        return false;
+    stream->window = window;
+    stream->room = room;
+    return true;
+}
+
+/* A pipe gives what it has: who follows it must not wait for a whole window. */
+static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
+{
+    if (stream->pipe >= 0) {
+        LSTATUS status = spool_to(stream, offset + size);
+        if (status)
+            return status;
+    }
+    stream->start = offset;
+    stream->len = 0;
+    while (stream->len < size) {
+        ssize_t count = pread(stream->fd, stream->window + stream->len, stream->room - stream->len,
+                              (off_t)(offset + stream->len));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return status_from_errno(errno);
+        if (count == 0)
+            break;
+        stream->len += (size_t)count;
+    }
+    return ERROR_SUCCESS;
+}
+
+const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret)
+{
+    if (!stream->window || stream_have(stream, offset) < size) {
+        stream->status =
+            make_room(stream, size) ? fill(stream, offset, size) : ERROR_NOT_ENOUGH_MEMORY;
+        if (stream->status)
+            return NULL;
+    }
+    size_t skip = (size_t)(offset - stream->start);
+    *ret = stream->len - skip < size ? stream->len - skip : size;
+    return (const unsigned char *)stream->window + skip;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample, every
+ * field in quotes that are not doubled inside. Also read: UTF-16, the Western code page, fields
+ * without quotes, either newline, several heads. A last line without its end is not a line yet,
+ * unless nothing but the newline is missing. (reference F.8)
+ */
+#include "log/inner.h"
+
+#include <stdlib.h>
+
+enum { KIND_BYTES = 24 }; /* by which a kind is known, in either encoding */
+
+enum encoding { UTF8, UTF16, WESTERN };
+
+struct text {
+    enum encoding encoding;
+    char separator;
+    uint64_t head, position; /* of the head and of the next line */
+    size_t caption;          /* the caption's number among the columns' fields; SIZE_MAX: none */
+    struct buffer line, caption_text, zone, caption_value;
+};
+
+struct line {
+    const char *start, *end;
+    uint64_t offset;
+    bool whole; /* with its newline */
+};
+
+struct field {
+    const char *text;
+    size_t size;
+    bool closed; /* by its quote */
+};
+
+/* ---- lines ---- */
+
+static const char *find_newline(const struct text *text, const char *start, const char *end)
+{
+    const char *c = start;
+    while (c < end && (c = memchr(c, '\n', (size_t)(end - c)))) {
+        if (text->encoding != UTF16)
+            return c;
+        if ((c - start) % 2 == 0 && c + 1 < end && c[1] == '\0')
+            return c;
+        c++;
+    }
+    return NULL;
+}
+
+static const uint16_t western_80_9f[32] = {
+    0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178};
+
+static void add_western(struct buffer *out, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        uint16_t unit = c >= 0x80 && c < 0xA0 ? western_80_9f[c - 0x80] : c;
+        utf16_add_as_8(out, &unit, 1);
+    }
+}
+
+/* The line in UTF-8. */
+static bool decode(struct text *text, struct line *line)
+{
+    size_t size = (size_t)(line->end - line->start);
+    if (text->encoding == UTF8)
+        return true;
+    buffer_clear(&text->line);
+    if (!buffer_reserve(&text->line, 3 * size + 1))
+        return false;
+    if (text->encoding == UTF16)
+        text->line.len = utf16_to_8_bytes(line->start, size / 2, text->line.data, 3 * size);
+    else
+        add_western(&text->line, line->start, size);
+    line->start = text->line.data;
+    line->end = text->line.data + text->line.len;
+    return true;
+}
+
+/* The next line as far as it is there; empty at the end of the file. Does not move on. */
+static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *ret)
+{
+    size_t have = 0, got = stream_have(&file->stream, text->position);
+    const char *newline = NULL;
+    const unsigned char *bytes = NULL;
+    while (!newline) {
+        bytes = stream_at(&file->stream, text->position, got > have ? got : have + 1, &got);
+        if (!bytes)
+            return file_problem(file, status_to_pdh(file->stream.status), text->position,
+                                "cannot be read: %s", status_text(file->stream.status));
+        if (got <= have)
+            break;
+        const char *start = (const char *)bytes;
+        /* what was searched is not searched again; UTF-16 keeps to its pairs */
+        newline = find_newline(text, start + (have & ~(size_t)1), start + got);
+        have = got;
+        got = stream_have(&file->stream, text->position);
+        if (have > LIMIT_RECORD)
+            return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, text->position,
+                                "a line of more than %d bytes", LIMIT_RECORD);
+    }
+    *ret = (struct line){(const char *)bytes, newline ? newline : (const char *)bytes + have,
+                         text->position, newline != NULL};
+    return 0;
+}
+
+/* Behind the line that peek_line showed. */
+static void pass_line(struct text *text, const struct line *line)
+{
+    size_t newline = text->encoding == UTF16 ? 2 : 1;
+    text->position += (size_t)(line->end - line->start) + (line->whole ? newline : 0);
+}
+
+/* ---- fields ---- */
+
+/* A quote closes when a separator or the line's end follows. */
+static const char *closing_quote(const char *c, const char *end, char separator)
+{
+    while ((c = memchr(c, '"', (size_t)(end - c)))) {
+        if (c + 1 == end || c[1] == separator)
+            return c;
+        c++;
+    }
+    return NULL;
+}
+
+/* False: no further field. *cursor becomes NULL behind the last one. */
+static bool next_field(const char **cursor, const char *end, char separator, struct field *ret)
+{
+    const char *start = *cursor;
+    if (!start)
+        return false;
+    const char *close = NULL, *after = NULL;
+    if (start < end && *start == '"')
+        close = closing_quote(start + 1, end, separator);
+    if (close) {
+        *ret = (struct field){start + 1, (size_t)(close - start - 1), true};
+        after = close + 1 < end ? close + 1 : NULL;
+    } else {
+        after = start < end ? memchr(start, separator, (size_t)(end - start)) : NULL;
+        *ret = (struct field){start, (size_t)((after ? after : end) - start), false};
+    }
+    *cursor = after ? after + 1 : NULL;
+    return true;
+}
+
+static void trim_return(struct line *line)
+{
+    while (line->end > line->start && line->end[-1] == '\r')
+        line->end--;
+}
+
+/* ---- the head ---- */
+
+static const char *skip_mark(const char *start, size_t size)
+{
+    return size >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0 ? start + 3 : start;
+}
+
+/* "(PDH-CSV" or "(PDH-TSV", with or without its quote; 0: neither. */
+static enum log_kind kind_of(const char *start, const char *end)
+{
+    start = skip_mark(start, (size_t)(end - start));
+    start += start < end && *start == '"';
+    if (end - start < 8)
+        return 0;
+    if (memcmp(start, "(PDH-CSV", 8) == 0)
+        return LOG_CSV;
+    return memcmp(start, "(PDH-TSV", 8) == 0 ? LOG_TSV : 0;
+}
+
+static bool is_utf16(const unsigned char *start, size_t size)
+{
+    return size >= 4 && ((start[0] == 0xFF && start[1] == 0xFE) ||
+                         (start[1] == 0 && start[3] == 0 && (start[0] == '"' || start[0] == '(')));
+}
+
+static size_t narrow(const unsigned char *start, size_t size, char *out, size_t room)
+{
+    size_t skip = start[0] == 0xFF ? 2 : 0, used = 0;
+    for (size_t i = skip; i + 1 < size && used < room; i += 2)
+        out[used++] = start[i + 1] ? '?' : (char)start[i];
+    return used;
+}
+
+static enum log_kind kind_of_bytes(const unsigned char *start, size_t size)
+{
+    char text[16];
+    if (!is_utf16(start, size))
+        return kind_of((const char *)start, (const char *)start + size);
+    return kind_of(text, text + narrow(start, size, text, sizeof(text)));
+}
+
+static bool text_matches(const unsigned char *start, size_t size)
+{
+    return kind_of_bytes(start, size) != 0;
+}
+
+/* "(PDH-CSV 4.0) (Pacific Standard Time)(480)": zone and minutes, if they are there. */
+static void read_zone(struct file *file, struct text *text, const struct field *field)
+{
+    if (text->zone.data) /* a later head: the first one's holds */
+        return;
+    buffer_add(&text->zone, field->text, field->size);
+    char *open = text->zone.data ? strchr(text->zone.data, ')') : NULL;
+    char *bias = open ? strrchr(open, '(') : NULL;
+    open = open ? strchr(open, '(') : NULL;
+    if (!open || bias == open || bias[-1] != ')')
+        return;
+    bias[-1] = '\0';
+    file->facts.zone = open + 1;
+    file->facts.bias = (LONG)strtol(bias + 1, NULL, 10);
+}
+
+static PDH_STATUS add_header_field(struct file *file, struct text *text, const struct field *field,
+                                   size_t number, bool last)
+{
+    uint32_t column;
+    if (last && (field->size == 0 || field->text[0] != '\\')) {
+        text->caption = number;
+        if (!text->caption_text.data)
+            buffer_add(&text->caption_text, field->text, field->size);
+        file->facts.caption = text->caption_text.data;
+        return 0;
+    }
+    PDH_STATUS status =
+        columns_add_path(&file->log->columns, LOG_COOKED, field->text, field->size, &column);
+    return status ? status : file_map_add(file, column);
+}
+
+static PDH_STATUS read_header(struct file *file, struct text *text, struct line *line)
+{
+    struct field field;
+    const char *cursor = skip_mark(line->start, (size_t)(line->end - line->start));
+    trim_return(line);
+    text->separator = file->facts.kind == LOG_TSV ? '\t' : ',';
+    if (!next_field(&cursor, line->end, text->separator, &field))
+        return 0;
+    if (file->blind)
+        return 0;
+    read_zone(file, text, &field);
+    columns_begin(&file->log->columns);
+    file->mapped = 0;
+    file->values_fresh = false;
+    text->caption = SIZE_MAX;
+    PDH_STATUS status = 0;
+    for (size_t i = 0; !status && next_field(&cursor, line->end, text->separator, &field); i++)
+        status = add_header_field(file, text, &field, i, cursor == NULL);
+    return status;
+}
+
+static enum encoding encoding_of(const unsigned char *start, size_t size, const struct line *line)
+{
+    if (is_utf16(start, size))
+        return UTF16;
+    return utf8_valid(line->start, (size_t)(line->end - line->start)) ? UTF8 : WESTERN;
+}
+
+static PDH_STATUS text_open(struct file *file)
+{
+    struct text *text = file->state = calloc(1, sizeof(*text));
+    if (!text)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    size_t got;
+    struct line line;
+    const unsigned char *start = stream_at(&file->stream, 0, KIND_BYTES, &got);
+    if (!start)
+        return status_to_pdh(file->stream.status);
+    file->facts.kind = kind_of_bytes(start, got);
+    text->encoding = is_utf16(start, got) ? UTF16 : UTF8;
+    text->head = text->position = start[0] == 0xFF ? 2 : 0;
+    PDH_STATUS status = peek_line(file, text, &line);
+    if (status)
+        return status;
+    if (!line.whole)
+        return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER,
+                            line.offset + (uint64_t)(line.end - line.start),
+                            "the file ends inside its first line");
+    if (text->encoding == UTF8)
+        text->encoding = encoding_of((const unsigned char *)line.start, 0, &line);
+    pass_line(text, &line);
+    return decode(text, &line) ? read_header(file, text, &line)
+                               : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+/* ---- samples ---- */
+
+static bool two_digits(const char *text, WORD *ret)
+{
+    if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9')
+        return false;
+    *ret = (WORD)((text[0] - '0') * 10 + text[1] - '0');
+    return true;
+}
+
+/* "11/26/2016 13:46:30.874" */
+static bool read_time(const struct field *field, LONGLONG *ret)
+{
+    const char *c = field->text;
+    SYSTEMTIME time = {0};
+    WORD century, year;
+    if (field->size < 19 || c[2] != '/' || c[5] != '/' || c[10] != ' ' || c[13] != ':' ||
+        c[16] != ':' || !two_digits(c, &time.wMonth) || !two_digits(c + 3, &time.wDay) ||
+        !two_digits(c + 6, &century) || !two_digits(c + 8, &year) ||
+        !two_digits(c + 11, &time.wHour) || !two_digits(c + 14, &time.wMinute) ||
+        !two_digits(c + 17, &time.wSecond))
+        return false;
+    time.wYear = (WORD)(century * 100 + year);
+    if (time.wYear < 1601 || time.wMonth < 1 || time.wMonth > 12 || time.wDay < 1 ||
+        time.wDay > 31 || time.wHour > 23 || time.wMinute > 59 || time.wSecond > 60)
+        return false;
+    WORD tens;
+    if (field->size >= 23 && c[19] == '.' && two_digits(c + 20, &tens) && c[22] >= '0' &&
+        c[22] <= '9')
+        time.wMilliseconds = (WORD)(tens * 10 + c[22] - '0');
+    *ret = clock_filetime_from(&time);
+    return true;
+}
+
+static void read_number(struct file *file, size_t entry, const struct field *field)
+{
+    uint32_t number = file->map[entry];
+    struct log_value *value = &file->values[number];
+    value->kind = LOG_COOKED;
+    if (file->log->columns.list[number]->unwanted)
+        value->status = PDH_NO_DATA;
+    else if (field && number_parse(field->text, field->size, &value->number))
+        value->status = PDH_CSTATUS_VALID_DATA;
+    else
+        value->status = PDH_CSTATUS_INVALID_DATA;
+}
+
+/* *ret_whole: there are as many fields as in the head, the last one with its quote. */
+static PDH_STATUS read_fields(struct file *file, struct text *text, const char *cursor,
+                              const char *end, bool *ret_whole)
+{
+    struct field field = {0};
+    size_t entry = 0, number = 0;
+    size_t expected = file->mapped + (text->caption != SIZE_MAX);
+    PDH_STATUS status = file_make_values(file);
+    if (status)
+        return status;
+    file->sample.text = NULL;
+    for (; next_field(&cursor, end, text->separator, &field) && number < expected; number++) {
+        if (number != text->caption) {
+            read_number(file, entry++, &field);
+            continue;
+        }
+        buffer_clear(&text->caption_value);
+        buffer_add(&text->caption_value, field.text, field.size);
+        file->sample.text = text->caption_value.data ? text->caption_value.data : "";
+    }
+    *ret_whole = number == expected && field.closed;
+    while (entry < file->mapped)
+        read_number(file, entry++, NULL);
+    return 0;
+}
+
+static PDH_STATUS torn(struct file *file, const struct line *line)
+{
+    return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, line->offset,
+                        "the file ends inside this line, which is left out");
+}
+
+static PDH_STATUS read_sample(struct file *file, struct text *text, const struct line *raw,
+                              const struct line *line)
+{
+    struct field field;
+    const char *cursor = line->start;
+    next_field(&cursor, line->end, text->separator, &field);
+    bool good = read_time(&field, &file->sample.time), whole = true;
+    PDH_STATUS status = 0;
+    if (good && (!file->blind || !line->whole))
+        status = read_fields(file, text, cursor, line->end, &whole);
+    if (status)
+        return status;
+    if (!line->whole && (!good || !whole))
+        return torn(file, line);
+    pass_line(text, raw);
+    if (good)
+        return 0;
+    return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, line->offset,
+                        "this line does not begin with a time");
+}
+
+static PDH_STATUS text_next(struct file *file)
+{
+    struct text *text = file->state;
+    for (;;) {
+        struct line raw, line;
+        PDH_STATUS status = peek_line(file, text, &raw);
+        if (status)
+            return status;
+        line = raw;
+        if (!decode(text, &line))
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        trim_return(&line);
+        if (line.start < line.end && !kind_of(line.start, line.end))
+            return read_sample(file, text, &raw, &line);
+        if (!raw.whole)
+            return line.start < line.end ? torn(file, &line) : (PDH_STATUS)PDH_NO_MORE_DATA;
+        pass_line(text, &raw);
+        if (line.start < line.end)
+            status = read_header(file, text, &line);
+        if (status)
+            return status;
+    }
+}
+
+static PDH_STATUS text_rewind(struct file *file)
+{
+    struct text *text = file->state;
+    /* the head is read again: another one may have come behind it */
+    text->position = text->head;
+    return 0;
+}
+
+static void text_close(struct file *file)
+{
+    struct text *text = file->state;
+    if (!text)
+        return;
+    buffer_done(&text->line);
+    buffer_done(&text->caption_text);
+    buffer_done(&text->caption_value);
+    buffer_done(&text->zone);
+    free(text);
+}
+
+const struct format format_text = {LOG_CSV,    KIND_BYTES, text_matches, text_open,
+                                   text_close, text_next,  text_rewind};

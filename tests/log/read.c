@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of reading captures: the one that Windows made, in its three forms, and what damage does
+ * to it. The argument "all" tries every truncation instead of every thirteenth. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "log/log.h"
+
+static size_t step = 13;
+static struct buffer golden; /* CounterSamples.blg */
+
+enum { SAMPLES = 25, FIRST_SAMPLE = 0x10438, SAMPLE_SIZE = 816 };
+
+static struct log *open_golden(const char *name)
+{
+    char path[4096];
+    struct log *log = NULL;
+    snprintf(path, sizeof(path), "%s/perfmon-logs/%s", getenv("GOLDEN"), name);
+    const char *paths[] = {path};
+    assert_int_equal(log_open(paths, 1, &log, NULL), 0);
+    return log;
+}
+
+static int memory_file(const void *bytes, size_t size)
+{
+    int fd = memfd_create("capture", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, bytes, size, 0), (ssize_t)size);
+    return fd;
+}
+
+static struct log *open_bytes(const void *bytes, size_t size)
+{
+    struct log *log = NULL;
+    assert_int_equal(log_open_fd(memory_file(bytes, size), "capture", &log, NULL), 0);
+    return log;
+}
+
+static struct log *open_text(const char *text)
+{
+    return open_bytes(text, strlen(text));
+}
+
+static const struct log_sample *next(struct log *log)
+{
+    const struct log_sample *sample = NULL;
+    assert_int_equal(log_next(log, &sample), 0);
+    return sample;
+}
+
+static void ends(struct log *log)
+{
+    const struct log_sample *sample;
+    assert_int_equal((DWORD)log_next(log, &sample), PDH_NO_MORE_DATA);
+}
+
+/* ---- what Windows wrote ---- */
+
+static void binary_has_facts(void **state)
+{
+    (void)state;
+    struct log *log = open_golden("CounterSamples.blg");
+    const struct log_facts *facts = log_facts(log);
+    assert_int_equal(facts->kind, LOG_BINARY);
+    assert_string_equal(facts->machine, "\\\\charlieparker");
+    assert_string_equal(facts->zone, "Pacific Standard Time");
+    assert_int_equal(facts->bias, 480);
+    assert_null(facts->caption);
+    assert_int_equal(facts->size_bytes, 131072);
+    struct log_extent extent;
+    assert_int_equal(log_extent(log, &extent), 0);
+    assert_int_equal(extent.samples, SAMPLES);
+    assert_int_equal(extent.first, INT64_C(131246415908740000));
+    assert_int_equal(extent.last, INT64_C(131246416629830000));
+    log_close(log);
+}
+
+static void binary_has_columns(void **state)
+{
+    (void)state;
+    struct log *log = open_golden("CounterSamples.blg");
+    assert_int_equal(log_columns(log), 6);
+    const struct log_column *column = log_column(log, 0);
+    assert_int_equal(column->kind, LOG_ARRAY);
+    assert_string_equal(column->path, "\\\\charlieparker\\network interface(*)\\bytes total/sec");
+    assert_int_equal(column->type, 0x10410500);
+    assert_int_equal(column->time_base, 2630633);
+    assert_int_equal(column->scale, -4);
+    column = log_column(log, 1);
+    assert_int_equal(column->kind, LOG_RAW);
+    assert_string_equal(column->object, "processor");
+    assert_string_equal(column->instance, "_total");
+    assert_string_equal(column->counter, "% processor time");
+    assert_null(column->parent);
+    assert_null(log_column(log, 2)->instance);
+    assert_null(log_column(log, 6));
+    log_close(log);
+}
+
+static void binary_has_raw_values(void **state)
+{
+    (void)state;
+    struct log *log = open_golden("CounterSamples.blg");
+    const struct log_sample *sample = next(log);
+    assert_int_equal(sample->time, INT64_C(131246415908740000));
+    assert_null(sample->text);
+    const struct log_value *value = &sample->values[0];
+    assert_int_equal(value->kind, LOG_ARRAY);
+    assert_int_equal(value->count, 5);
+    assert_string_equal(value->items[1].name, "intel[r] dual band wireless-ac 7260");
+    assert_int_equal(value->items[1].first, INT64_C(3983296633));
+    assert_int_equal(value->items[1].second, INT64_C(0x1d32e8d5d97));
+    assert_int_equal(value->items[1].multi, 1);
+    assert_false(value->same_names);
+    value = &sample->values[2];
+    assert_int_equal(value->kind, LOG_RAW);
+    assert_int_equal(value->raw.FirstValue, INT64_C(0xde8f432a));
+    assert_int_equal(value->raw.SecondValue, INT64_C(0xffffffff));
+    assert_int_equal(value->raw.MultiCount, 1);
+    assert_int_equal(value->raw.TimeStamp.dwLowDateTime, 0x7e489ba0);
+    assert_true(next(log)->values[0].same_names);
+    log_close(log);
+}
+
+/* CSV, TSV and BLG say the same of themselves; each has all samples, twice. */
+static void all_forms_are_read_to_the_end(void **state)
+{
+    static const char *const names[] = {"CounterSamples.blg", "CounterSamples.csv",
+                                        "CounterSamples.tsv"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct log *log = open_golden(names[i]);
+        assert_string_equal(log_facts(log)->zone, "Pacific Standard Time");
+        assert_int_equal(log_facts(log)->bias, 480);
+        for (int round = 0; round < 2; round++) {
+            for (int k = 0; k < SAMPLES; k++)
+                next(log);
+            ends(log);
+            ends(log);
+            assert_null(log_problem(log));
+            assert_int_equal(log_rewind(log), 0);
+        }
+        log_close(log);
+    }
+}
+
+static void text_has_numbers_and_gaps(void **state)
+{
+    (void)state;
+    struct log *log = open_golden("CounterSamples.tsv");
+    assert_int_equal(log_facts(log)->kind, LOG_TSV);
+    assert_int_equal(log_columns(log), 10);
+    const struct log_sample *sample = next(log);
+    assert_int_equal(sample->time, INT64_C(131246415908740000));
+    assert_int_equal(sample->values[0].kind, LOG_COOKED);
+    assert_int_equal(sample->values[0].status, PDH_CSTATUS_INVALID_DATA);
+    assert_int_equal(sample->values[6].status, PDH_CSTATUS_VALID_DATA);
+    assert_true(sample->values[6].number == 86.93735103284412);
+    log_close(log);
+}
+
+static void a_range_leaves_the_rest_out(void **state)
+{
+    (void)state;
+    struct log *log = open_golden("CounterSamples.csv");
+    const LONGLONG first = INT64_C(131246415908740000);
+    assert_int_equal(log_set_range(log, first + 1, first + INT64_C(65000000)), 0);
+    assert_int_equal(next(log)->time, first + INT64_C(30030000));
+    assert_int_equal(next(log)->time, first + INT64_C(60050000));
+    ends(log);
+    struct log_extent extent;
+    assert_int_equal(log_extent(log, &extent), 0);
+    assert_int_equal(extent.samples, SAMPLES);
+    assert_int_equal(log_set_range(log, 0, 0), 0);
+    assert_int_equal(next(log)->time, first);
+    log_close(log);
+}
+
+static void unwanted_columns_are_left_out(void **state)
+{
+    (void)state;
+    struct log *log = open_golden("CounterSamples.blg");
+    log_want(log, 0, false);
+    next(log); /* was read at opening */
+    const struct log_sample *sample = next(log);
+    assert_int_equal(sample->values[0].status, PDH_NO_DATA);
+    assert_int_equal(sample->values[1].status, PDH_CSTATUS_VALID_DATA);
+    log_close(log);
+}
+
+/* ---- damage ---- */
+
+/* Reads all; returns how many samples came. Every failure has words with an offset. */
+static int read_all(struct log *log, bool *ret_told)
+{
+    int count = 0;
+    *ret_told = false;
+    for (int calls = 0; calls < 1000; calls++) {
+        const struct log_sample *sample;
+        PDH_STATUS status = log_next(log, &sample);
+        count += status == 0;
+        if (status == 0)
+            continue;
+        if (log_problem(log)) {
+            assert_non_null(strstr(log_problem(log), "capture: offset "));
+            *ret_told = true;
+        }
+        if ((DWORD)status == PDH_NO_MORE_DATA)
+            return count;
+        assert_int_equal((DWORD)status, PDH_BINARY_LOG_CORRUPT);
+        assert_non_null(log_problem(log));
+    }
+    fail_msg("no end");
+    return 0;
+}
+
+static void every_flipped_bit_is_survived(void **state)
+{
+    int fd = memory_file(golden.data, golden.len);
+    (void)state;
+    for (size_t bit = 0; bit < 4096 * 8; bit++) {
+        char byte = golden.data[bit / 8] ^ (char)(1 << bit % 8);
+        assert_int_equal(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
+        struct log *log = NULL;
+        bool told = false;
+        BUFFER_AUTO problem = {0};
+        assert_int_equal(log_open_fd(dup(fd), "capture", &log, &problem), 0);
+        int count = read_all(log, &told);
+        if (count != SAMPLES)
+            fail_msg("bit %zu costs %d samples", bit, SAMPLES - count);
+        log_close(log);
+        assert_int_equal(pwrite(fd, &golden.data[bit / 8], 1, (off_t)(bit / 8)), 1);
+    }
+    close(fd);
+}
+
+static void check_truncated(int fd, size_t size)
+{
+    struct log *log = NULL;
+    BUFFER_AUTO problem = {0};
+    PDH_STATUS status = log_open_fd(dup(fd), "capture", &log, &problem);
+    if (status) {
+        if (size >= 0x210)
+            fail_msg("%zu bytes are not opened", size);
+        assert_non_null(strstr(problem.data, "capture: offset "));
+        return;
+    }
+    size_t whole = size < FIRST_SAMPLE ? 0 : (size - FIRST_SAMPLE) / SAMPLE_SIZE;
+    size_t expected = whole > SAMPLES ? SAMPLES : whole;
+    bool told;
+    int count = read_all(log, &told);
+    if ((size_t)count != expected)
+        fail_msg("%zu bytes give %d samples", size, count);
+    bool torn = size > 0x10000 && size < 0x10000 + 0x53e8;
+    if (torn && !told)
+        fail_msg("%zu bytes: nothing was said", size);
+    log_close(log);
+}
+
+static void every_truncation_is_survived(void **state)
+{
+    int fd = memory_file(golden.data, golden.len);
+    (void)state;
+    for (size_t size = golden.len; size > 0; size -= size > step ? step : size) {
+        assert_int_equal(ftruncate(fd, (off_t)size), 0);
+        check_truncated(fd, size);
+    }
+    close(fd);
+}
+
+/* A damaged sample costs the rest of its buffer; what came before is there. */
+static void damage_is_told_once_with_its_offset(void **state)
+{
+    (void)state;
+    int fd = memory_file(golden.data, golden.len);
+    off_t third = FIRST_SAMPLE + 2 * SAMPLE_SIZE;
+    assert_int_equal(pwrite(fd, "\0\0", 2, third), 2);
+    struct log *log = NULL;
+    const struct log_sample *sample;
+    assert_int_equal(log_open_fd(fd, "capture", &log, NULL), 0);
+    next(log);
+    next(log);
+    assert_int_equal((DWORD)log_next(log, &sample), PDH_BINARY_LOG_CORRUPT);
+    char expected[64];
+    snprintf(expected, sizeof(expected), "capture: offset %lld: ", (long long)third);
+    assert_memory_equal(log_problem(log), expected, strlen(expected));
+    ends(log);
+    assert_null(log_problem(log));
+    log_close(log);
+}
+
+/* ---- a file that grows ---- */
+
+static void what_is_written_later_comes_later(void **state)
+{
+    (void)state;
+    int fd = memory_file(golden.data, FIRST_SAMPLE + SAMPLE_SIZE + 5);
+    struct log *log = NULL;
+    assert_int_equal(log_open_fd(dup(fd), "capture", &log, NULL), 0);
+    next(log);
+    ends(log);
+    assert_non_null(log_problem(log));
+    assert_int_equal(pwrite(fd, golden.data, golden.len, 0), (ssize_t)golden.len);
+    for (int i = 1; i < SAMPLES; i++)
+        next(log);
+    ends(log);
+    assert_null(log_problem(log));
+    log_close(log);
+    close(fd);
+}
+
+static void a_pipe_is_read_as_it_fills(void **state)
+{
+    (void)state;
+    int ends_of_pipe[2];
+    struct log *log = NULL;
+    static const char head[] =
+        "\"(PDH-CSV 4.0)\",\"\\\\M\\O\\c\"\r\n\"01/02/2003 04:05:06.789\",\"1\"\r\n";
+    static const char more[] = "\"01/02/2003 04:05:07.789\",\"2\"\r\n";
+    assert_int_equal(pipe2(ends_of_pipe, O_CLOEXEC), 0);
+    assert_int_equal(write(ends_of_pipe[1], head, strlen(head)), (ssize_t)strlen(head));
+    assert_int_equal(log_open_fd(ends_of_pipe[0], "pipe", &log, NULL), 0);
+    assert_true(next(log)->values[0].number == 1);
+    assert_int_equal(write(ends_of_pipe[1], more, strlen(more)), (ssize_t)strlen(more));
+    assert_true(next(log)->values[0].number == 2);
+    close(ends_of_pipe[1]);
+    ends(log);
+    struct log_extent extent;
+    assert_int_equal(log_extent(log, &extent), 0);
+    assert_int_equal(extent.samples, 2);
+    log_close(log);
+}
+
+/* ---- text of other origin ---- */
+
+static void text_without_zone_or_quotes_is_read(void **state)
+{
+    (void)state;
+    struct log *log = open_text("(PDH-CSV 4.0),\\\\M\\O(p/a#2)\\c\n01/02/2003 04:05:06,-1.5");
+    assert_string_equal(log_facts(log)->zone, "");
+    const struct log_column *column = log_column(log, 0);
+    assert_string_equal(column->parent, "p");
+    assert_string_equal(column->instance, "a");
+    assert_int_equal(column->index, 2);
+    ends(log); /* without quotes nobody knows whether -1.5 goes on */
+    assert_non_null(log_problem(log));
+    log_close(log);
+    log = open_text("(PDH-CSV 4.0),\\\\M\\O(x)\\c\n01/02/2003 04:05:06,-1.5\n\n");
+    assert_true(next(log)->values[0].number == -1.5);
+    ends(log);
+    log_close(log);
+}
+
+static void odd_names_and_captions_are_kept(void **state)
+{
+    (void)state;
+    struct log *log =
+        open_text("\"(PDH-CSV 4.0) (Zeit (Ost))(-60)\",\"\\\\M\\O(a \"b\" (c))\\d\","
+                  "\"caption\"\n\"01/02/2003 04:05:06.007\",\" \",\"say \"hi\" you\"\n");
+    assert_string_equal(log_facts(log)->zone, "Zeit (Ost)");
+    assert_int_equal(log_facts(log)->bias, -60);
+    assert_string_equal(log_facts(log)->caption, "caption");
+    assert_string_equal(log_column(log, 0)->instance, "a \"b\" (c)");
+    const struct log_sample *sample = next(log);
+    assert_int_equal(sample->values[0].status, PDH_CSTATUS_INVALID_DATA);
+    assert_string_equal(sample->text, "say \"hi\" you");
+    log_close(log);
+}
+
+static void wide_and_western_text_is_read(void **state)
+{
+    static const char text[] = "\"(PDH-CSV 4.0)\",\"\\\\M\\Gr\xF6\xDF"
+                               "e\\c\"\r\n"
+                               "\"01/02/2003 04:05:06.789\",\"7\"\r\n";
+    char wide[2 * sizeof(text) + 2] = "\xFF\xFE";
+    (void)state;
+    for (size_t i = 0; i < strlen(text); i++)
+        wide[2 * i + 2] = text[i];
+    for (int i = 0; i < 3; i++) { /* as it is, wide with mark, wide without */
+        struct log *log =
+            i == 0 ? open_text(text)
+                   : open_bytes(wide + (i == 2 ? 2 : 0), 2 * strlen(text) + (i == 1 ? 2 : 0));
+        assert_string_equal(log_column(log, 0)->object, "Größe");
+        assert_true(next(log)->values[0].number == 7);
+        ends(log);
+        log_close(log);
+    }
+}
+
+static void a_bad_line_is_told_and_passed(void **state)
+{
+    const struct log_sample *sample;
+    (void)state;
+    struct log *log = open_text("\"(PDH-CSV 4.0)\",\"\\\\M\\O\\c\"\nnonsense\n"
+                                "\"01/02/2003 04:05:06.789\",\"7\"\n");
+    assert_int_equal((DWORD)log_next(log, &sample), PDH_BINARY_LOG_CORRUPT);
+    assert_string_equal(log_problem(log),
+                        "capture: offset 26: this line does not begin with a time");
+    assert_true(next(log)->values[0].number == 7);
+    log_close(log);
+}
+
+static void what_is_no_capture_is_refused(void **state)
+{
+    static const char *const texts[] = {"", "a,b,c\n1,2,3\n",
+                                        "PK\003\004 something that is longer"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct log *log = NULL;
+        BUFFER_AUTO problem = {0};
+        int fd = memory_file(texts[i], strlen(texts[i]));
+        assert_int_equal((DWORD)log_open_fd(fd, "x", &log, &problem), PDH_UNKNOWN_LOG_FORMAT);
+        assert_non_null(strstr(problem.data, "x: offset 0: "));
+    }
+    const char *paths[] = {"/nonexistent/file"};
+    struct log *log = NULL;
+    BUFFER_AUTO problem = {0};
+    assert_int_equal((DWORD)log_open(paths, 1, &log, &problem), PDH_FILE_NOT_FOUND);
+    assert_non_null(strstr(problem.data, paths[0]));
+}
+
+/* ---- several files ---- */
+
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static void several_files_are_one_source(void **state)
+{
+    char folder[] = "/tmp/openperflib-log.XXXXXX", one[64], two[64];
+    struct log *log = NULL;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(one, sizeof(one), "%s/one", folder);
+    snprintf(two, sizeof(two), "%s/two", folder);
+    write_file(one, "\"(PDH-CSV 4.0)\",\"\\\\M\\O\\a\",\"\\\\M\\O\\b\"\n"
+                    "\"01/02/2003 04:05:07.000\",\"3\",\"4\"\n");
+    write_file(two, "\"(PDH-TSV 4.0)\"\t\"\\\\m\\o\\b\"\t\"\\\\M\\O\\c\"\n"
+                    "\"01/02/2003 04:05:06.000\"\t\"1\"\t\"2\"\n"
+                    "\"01/02/2003 04:05:08.000\"\t\"5\"\t\"6\"\n");
+    const char *paths[] = {one, two};
+    assert_int_equal(log_open(paths, 2, &log, NULL), 0);
+    assert_int_equal(log_columns(log), 3);
+    const struct log_sample *sample = next(log);
+    assert_int_equal(sample->values[0].status, PDH_ENTRY_NOT_IN_LOG_FILE);
+    assert_true(sample->values[1].number == 1 && sample->values[2].number == 2);
+    sample = next(log);
+    assert_true(sample->values[0].number == 3 && sample->values[1].number == 4);
+    assert_int_equal(sample->values[2].status, PDH_ENTRY_NOT_IN_LOG_FILE);
+    assert_true(next(log)->values[2].number == 6);
+    ends(log);
+    log_close(log);
+    unlink(one);
+    unlink(two);
+    rmdir(folder);
+}
+
+/* ---- */
+
+static int read_golden(void **state)
+{
+    char path[4096];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/perfmon-logs/CounterSamples.blg", getenv("GOLDEN"));
+    return file_read(AT_FDCWD, path, &golden);
+}
+
+static int drop_golden(void **state)
+{
+    (void)state;
+    buffer_done(&golden);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "all") == 0)
+        step = 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(binary_has_facts),
+        cmocka_unit_test(binary_has_columns),
+        cmocka_unit_test(binary_has_raw_values),
+        cmocka_unit_test(all_forms_are_read_to_the_end),
+        cmocka_unit_test(text_has_numbers_and_gaps),
+        cmocka_unit_test(a_range_leaves_the_rest_out),
+        cmocka_unit_test(unwanted_columns_are_left_out),
+        cmocka_unit_test(every_flipped_bit_is_survived),
+        cmocka_unit_test(every_truncation_is_survived),
+        cmocka_unit_test(damage_is_told_once_with_its_offset),
+        cmocka_unit_test(what_is_written_later_comes_later),
+        cmocka_unit_test(a_pipe_is_read_as_it_fills),
+        cmocka_unit_test(text_without_zone_or_quotes_is_read),
+        cmocka_unit_test(odd_names_and_captions_are_kept),
+        cmocka_unit_test(wide_and_western_text_is_read),
+        cmocka_unit_test(a_bad_line_is_told_and_passed),
+        cmocka_unit_test(what_is_no_capture_is_refused),
+        cmocka_unit_test(several_files_are_one_source),
+    };
+    return cmocka_run_group_tests(tests, read_golden, drop_golden);
+}
