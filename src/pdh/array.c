@@ -16,26 +16,41 @@ void item_set_done(struct item_set *set)
     *set = (struct item_set){0};
 }
 
-/* ---- an instance in another set ---- */
-
-static bool same_item(const struct item_set *left_set, const struct item *left,
-                      const struct item_set *right_set, const struct item *right)
+void item_set_clear(struct item_set *set)
 {
-    return left->hash == right->hash && left->number == right->number &&
-           !text_compare_fold_n(left_set->names.data + left->name, left->length,
-                                right_set->names.data + right->name, right->length);
+    set->count = 0;
+    set->wide_bytes = 0;
+    set->table_made = false;
+    buffer_clear(&set->names);
 }
 
-static uint32_t place_of(const struct item_set *set, const struct item *item)
+/* ---- the table ---- */
+
+/* The slot of the name and number, or the empty one where they belong. */
+static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
 {
-    uint64_t hash = (item->hash + item->number) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(hash >> 32) & (set->table_room - 1);
+    uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t mask = set->table_room - 1, at = (uint32_t)(mixed >> 32) & mask;
+    for (; set->table[at]; at = (at + 1) & mask) {
+        const struct item *item = &set->items[set->table[at] - 1];
+        if (item->hash == key->hash && item->number == key->number &&
+            !text_compare_fold_n(set->names.data + item->name, item->length, key->name,
+                                 key->length))
+            break;
+    }
+    return &set->table[at];
+}
+
+static struct instance_key key_of(const struct item_set *set, const struct item *item)
+{
+    return (struct instance_key){set->names.data + item->name, item->length, item->hash,
+                                 item->number};
 }
 
 static bool make_table(struct item_set *set)
 {
     uint32_t room = 16;
-    while (room / 2 < set->count)
+    while (room / 4 < set->count)
         room *= 2;
     if (room > set->table_room) {
         uint32_t *table = reallocarray(set->table, room, sizeof *table);
@@ -46,28 +61,77 @@ static bool make_table(struct item_set *set)
     }
     memset(set->table, 0, set->table_room * sizeof *set->table);
     for (uint32_t i = 0; i < set->count; i++) {
-        uint32_t at = place_of(set, &set->items[i]);
-        while (set->table[at])
-            at = (at + 1) & (set->table_room - 1);
-        set->table[at] = i + 1;
+        const struct instance_key key = key_of(set, &set->items[i]);
+        *slot_of(set, &key) = i + 1;
     }
     return set->table_made = true;
+}
+
+/* ---- items ---- */
+
+static bool room_for_one(struct item_set *set)
+{
+    if (set->count < set->room)
+        return true;
+    uint32_t room = set->room ? set->room * 2 : 16;
+    struct item *items = reallocarray(set->items, room, sizeof *items);
+    if (!items)
+        return false;
+    set->items = items;
+    set->room = room;
+    return true;
+}
+
+/* The key's name ends with a zero. */
+bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
+{
+    if (!room_for_one(set) || set->names.len + key->length >= UINT32_MAX)
+        return false;
+    set->items[set->count] = (struct item){.sample = *sample,
+                                           .hash = key->hash,
+                                           .name = (uint32_t)set->names.len,
+                                           .length = (uint32_t)key->length,
+                                           .number = key->number};
+    if (!buffer_add(&set->names, key->name, key->length + 1))
+        return false;
+    set->wide_bytes += utf8_to_16(key->name, key->length + 1, NULL, 0) * sizeof(uint16_t);
+    set->count++;
+    if (set->count > set->table_room / 2)
+        set->table_made = false;
+    else if (set->table_made)
+        *slot_of(set, key) = set->count;
+    return true;
+}
+
+const struct item *item_find_key(struct item_set *set, const struct instance_key *key,
+                                 uint32_t hint)
+{
+    if (hint < set->count) {
+        const struct item *item = &set->items[hint];
+        if (item->hash == key->hash && item->number == key->number &&
+            !text_compare_fold_n(set->names.data + item->name, item->length, key->name,
+                                 key->length))
+            return item;
+    }
+    if (!set->count || (!set->table_made && !make_table(set)))
+        return NULL;
+    uint32_t slot = *slot_of(set, key);
+    return slot ? &set->items[slot - 1] : NULL;
+}
+
+uint32_t item_set_number(struct item_set *set, const char *name, size_t length, uint64_t hash)
+{
+    struct instance_key key = {name, length, hash, 0};
+    while (item_find_key(set, &key, UINT32_MAX))
+        key.number++;
+    return key.number;
 }
 
 const struct item *item_find(struct item_set *set, const struct item_set *of,
                              const struct item *item, uint32_t hint)
 {
-    if (hint < set->count && same_item(set, &set->items[hint], of, item))
-        return &set->items[hint];
-    if (!set->table_made && !make_table(set))
-        return NULL;
-    uint32_t at = place_of(set, item);
-    for (; set->table[at]; at = (at + 1) & (set->table_room - 1)) {
-        const struct item *found = &set->items[set->table[at] - 1];
-        if (same_item(set, found, of, item))
-            return found;
-    }
-    return NULL;
+    const struct instance_key key = key_of(of, item);
+    return item_find_key(set, &key, hint);
 }
 
 /* ---- what an array needs ---- */

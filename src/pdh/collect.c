@@ -77,14 +77,27 @@ static void renew_question(struct query *query, struct machine_group *group)
     group->question_old = group->question.failed;
 }
 
-/* A machine that could not be reached, or an object that was not there, may be by now. */
+/* A machine that could not be reached, or an object that was not there, may be by now; perhaps
+ * under another number. Looked for once a second: it costs more than collecting. */
 static void look_again(struct query *query, struct machine_group *group)
 {
+    bool any = false;
+    if (group->look_ticks > clock_ticks())
+        return;
     for (uint32_t i = 0; i < query->counter_count; i++) {
         struct counter *counter = query->counters[i];
-        if (counter->group == group && !counter->known && counter_resolve(counter) == 0)
+        if (counter->group != group || (counter->known && !counter->lost))
+            continue;
+        bool known = counter->known;
+        any = true;
+        counter->known = false;
+        if (counter_resolve(counter) == 0)
             group->question_old = true;
+        else
+            counter->known = known;
     }
+    if (any)
+        group->look_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
 }
 
 static void ask_group(struct query *query, struct machine_group *group)
@@ -125,9 +138,9 @@ static const opl_counter_view *definition_of(struct counter *counter, const stru
     return NULL;
 }
 
-static void take_value(struct picture *picture, const struct picture_object *object,
-                       const struct picture_instance *instance, const opl_counter_view *definition,
-                       struct sample *ret)
+static void take_value(struct counter *counter, struct picture *picture,
+                       const struct picture_object *object, const struct picture_instance *instance,
+                       const opl_counter_view *definition, struct sample *ret)
 {
     opl_sample sample;
     if (!opl_counter_sample(&picture->block, &object->view, &instance->view, definition, &sample)) {
@@ -137,6 +150,7 @@ static void take_value(struct picture *picture, const struct picture_object *obj
     ret->raw.FirstValue = sample.first;
     ret->raw.SecondValue = sample.second;
     ret->raw.MultiCount = sample.multi_count;
+    counter->time_base = sample.time_base;
     ret->identity = picture_identity(picture, object, instance);
 }
 
@@ -168,10 +182,7 @@ void counter_sampled(struct counter *counter, const struct sample *sample, bool 
 struct item_set *counter_next_set(struct counter *counter)
 {
     struct item_set *set = &counter->sets[!counter->turn];
-    set->count = 0;
-    set->wide_bytes = 0;
-    set->table_made = false;
-    buffer_clear(&set->names);
+    item_set_clear(set);
     return set;
 }
 
@@ -182,67 +193,36 @@ void counter_sampled_set(struct counter *counter, bool steady)
     counter->collected += counter->collected < 2;
 }
 
-bool item_add(struct item_set *set, const char *name, size_t length, uint64_t hash, uint32_t number,
-              const struct sample *sample)
+void sample_all(struct counter *counter, struct picture *picture,
+                const struct picture_object *object, const opl_counter_view *definition,
+                const struct sample *empty)
 {
-    if (set->count == set->room) {
-        uint32_t room = set->room ? set->room * 2 : 16;
-        struct item *items = reallocarray(set->items, room, sizeof *items);
-        if (!items)
-            return false;
-        set->items = items;
-        set->room = room;
-    }
-    struct item *item = &set->items[set->count];
-    *item = (struct item){.sample = *sample,
-                          .hash = hash,
-                          .name = (uint32_t)set->names.len,
-                          .length = (uint32_t)length,
-                          .number = number};
-    if (!buffer_add(&set->names, name, length + 1) || set->names.len > UINT32_MAX)
-        return false;
-    set->wide_bytes += utf8_to_16(name, length + 1, NULL, 0) * sizeof(uint16_t);
-    set->count++;
-    return true;
-}
-
-/* Does the pattern mean this one? Its parent's name must end, for a moment. */
-static bool is_meant(const struct counter *counter, const struct picture *picture,
-                     const struct picture_instance *instance)
-{
-    char *parent = NULL, *end = NULL;
-    if (!strcmp(counter->path.whole, "*"))
-        return true;
-    if (instance->name != instance->full) {
-        parent = picture->names.data + instance->full;
-        end = picture->names.data + instance->name - 1;
-        *end = '\0';
-    }
-    bool meant = path_match_instance(&counter->path, parent, picture_name(picture, instance),
-                                     instance->number);
-    if (end)
-        *end = '/';
-    return meant;
-}
-
-static bool sample_wild(struct counter *counter, struct picture *picture,
-                        const struct picture_object *object, const opl_counter_view *definition,
-                        const struct sample *empty)
-{
-    struct item_set *set = counter_next_set(counter);
+    struct item_set *set = &counter->sets[!counter->turn];
     const struct picture_instance *instances = picture_instances(picture, object);
     uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
+    bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_meant(counter, picture, &instances[i]))
+        const char *name = picture_full_name(picture, &instances[i]);
+        if (!each && !path_match_full(&counter->path, name, instances[i].number))
             continue;
         struct sample sample = *empty;
-        const char *name = picture_full_name(picture, &instances[i]);
-        take_value(picture, object, &instances[i], definition, &sample);
-        if (!item_add(set, name, strlen(name), instances[i].hash, instances[i].number, &sample))
+        const struct instance_key key = {name, strlen(name), instances[i].hash,
+                                         instances[i].number};
+        take_value(counter, picture, object, &instances[i], definition, &sample);
+        if (!item_add(set, &key, &sample))
             break;
     }
-    counter_sampled_set(counter, counter->group->steady);
-    return set->count > 0;
+}
+
+void sample_one(struct counter *counter, struct picture *picture,
+                const struct picture_object *object, const opl_counter_view *definition,
+                struct sample *ret)
+{
+    const struct picture_instance *instance = instance_of(counter, picture, object);
+    if (instance)
+        take_value(counter, picture, object, instance, definition, ret);
+    else
+        ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
 }
 
 /* Nothing there: why. */
@@ -268,17 +248,20 @@ static bool sample_counter(struct counter *counter, FILETIME time)
             counter, group->machine ? PDH_CSTATUS_INVALID_DATA : PDH_CSTATUS_NO_MACHINE, &sample);
     const struct picture_object *object =
         counter->known ? picture_object(&group->picture, counter->object) : NULL;
+    counter->lost = !object;
     if (!object)
         return sample_none(counter, PDH_CSTATUS_NO_OBJECT, &sample);
     const opl_counter_view *definition = definition_of(counter, &group->picture, object);
+    counter->lost = !definition;
     if (!definition)
         return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
-    if (counter->wild)
-        return sample_wild(counter, &group->picture, object, definition, &sample);
-    const struct picture_instance *instance = instance_of(counter, &group->picture, object);
-    if (!instance)
-        return sample_none(counter, PDH_CSTATUS_NO_INSTANCE, &sample);
-    take_value(&group->picture, object, instance, definition, &sample);
+    if (counter->wild) {
+        const struct item_set *set = counter_next_set(counter);
+        sample_all(counter, &group->picture, object, definition, &sample);
+        counter_sampled_set(counter, group->steady);
+        return set->count > 0;
+    }
+    sample_one(counter, &group->picture, object, definition, &sample);
     counter_sampled(counter, &sample, group->steady);
     return sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
 }

@@ -120,6 +120,7 @@ static bool take_name(const char *shown, const char *written, char **ret)
 static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
                              const struct offer_counter *found)
 {
+    lock_take(&counter->query->lock);
     counter->object = offer->index;
     counter->title = found->index;
     counter->position = (uint32_t)(found - offer->counters);
@@ -129,6 +130,7 @@ static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
     counter->time_base = offer_time_base(offer, found->type);
     counter->known = take_name(offer->name, counter->path.object, &counter->object_name) &&
                      take_name(found->name, counter->path.counter, &counter->counter_name);
+    lock_release(&counter->query->lock);
     return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
@@ -170,7 +172,7 @@ static bool room_for_one(struct query *query)
 
 static PDH_STATUS find_meaning(struct counter *counter)
 {
-    if (counter->query->capture)
+    if (counter->query->reading)
         return capture_resolve(counter);
     counter->group = group_of(counter->query, counter->path.machine);
     if (!counter->group)
@@ -287,11 +289,16 @@ static void full_path(const struct counter *counter, const char *machine, struct
 
 static const char *machine_of(struct counter *counter)
 {
-    if (counter->query->capture)
+    if (counter->query->reading)
         return capture_machine(counter);
     if (counter->group->machine)
         return machine_label(counter->group->machine);
     return counter->group->name;
+}
+
+void counter_full_path(struct counter *counter, struct buffer *ret)
+{
+    full_path(counter, machine_of(counter), ret);
 }
 
 /* Both forms of the structure have their pointers at the same places. */
@@ -334,7 +341,7 @@ static void explain(PDH_HCOUNTER handle, struct buffer *ret)
         return;
     uint32_t help = counter->help;
     char *machine = counter->path.machine ? strdup(counter->path.machine) : NULL;
-    bool live = !counter->query->capture;
+    bool live = !counter->query->reading;
     counter_unlock(counter);
     if (live && help)
         source_explain(machine, help, ret);

@@ -6,6 +6,8 @@
  */
 #include "pdh/pdh.h"
 
+#include <string.h>
+
 /* What a formula works on. */
 struct operands {
     double first;  /* FirstValue, or how much it rose, or the time since it */
@@ -68,6 +70,7 @@ static double formula_seconds(const struct operands *from)
 enum reading {
     READ_NEWEST, /* the newest values as they are */
     READ_RISE,   /* newest minus before, of both values */
+    READ_DOUBLE, /* the newest value is a double's bits */
     READ_AGE     /* SecondValue minus FirstValue: a clock and a start */
 };
 
@@ -127,6 +130,7 @@ static const struct formula_row formula_rows[] = {
     {PERF_PRECISION_SYSTEM_TIMER,         READ_RISE,   formula_percent,         PERCENT | FRACTION},
     {PERF_PRECISION_100NS_TIMER,          READ_RISE,   formula_percent,         PERCENT | FRACTION},
     {PERF_PRECISION_OBJECT_TIMER,         READ_RISE,   formula_percent,         PERCENT | FRACTION},
+    {TYPE_DOUBLE,                         READ_DOUBLE, formula_value,           0},
 };
 /* clang-format on */
 
@@ -213,12 +217,21 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
     return 0;
 }
 
+/* Of text captures, which keep cooked numbers. */
+static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
+{
+    memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);
+    return 0;
+}
+
 static PDH_STATUS read_operands(const struct formula_row *row, const PDH_RAW_COUNTER *newest,
                                 const PDH_RAW_COUNTER *before, struct operands *ret)
 {
     ret->multi_count = newest->MultiCount;
     if (row->reading == READ_NEWEST)
         return read_newest(row, newest, ret);
+    if (row->reading == READ_DOUBLE)
+        return read_double(newest, ret);
     if (row->reading == READ_AGE)
         return read_age(newest, ret);
     if (!before)

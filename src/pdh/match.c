@@ -66,19 +66,6 @@ bool path_match(const char *pattern, const char *text)
 
 /* ---- instances ---- */
 
-static bool match_full(const char *pattern, const char *parent, const char *name)
-{
-    if (!strcmp(pattern, "*"))
-        return true;
-    if (!parent)
-        return path_match(pattern, name);
-    BUFFER_AUTO full = {0};
-    buffer_add_text(&full, parent);
-    buffer_add_byte(&full, '/');
-    buffer_add_text(&full, name);
-    return !full.failed && path_match(pattern, full.data);
-}
-
 /* A pattern without number stands for all of a name, a name for its first. */
 static bool number_fits(const struct pdh_path *path, uint32_t number)
 {
@@ -89,14 +76,25 @@ static bool number_fits(const struct pdh_path *path, uint32_t number)
     return number == 0 || is_pattern(path->stem);
 }
 
-bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
-                         uint32_t number)
+bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number)
 {
     if (!path->stem)
         return false;
-    if (number_fits(path, number) && match_full(path->stem, parent, name))
+    if (number_fits(path, number) && path_match(path->stem, full_name))
         return true;
     /* "a#1" is the second a, or the first that is called so */
     return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
-           match_full(path->whole, parent, name);
+           path_match(path->whole, full_name);
+}
+
+bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
+                         uint32_t number)
+{
+    if (!parent)
+        return path_match_full(path, name, number);
+    BUFFER_AUTO full = {0};
+    buffer_add_text(&full, parent);
+    buffer_add_byte(&full, '/');
+    buffer_add_text(&full, name);
+    return !full.failed && path_match_full(path, full.data, number);
 }

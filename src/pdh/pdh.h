@@ -18,6 +18,8 @@ struct cooked {
     bool is_whole;
     bool percent; /* capped at 100 unless the caller says otherwise */
 };
+/* PERF_DOUBLE_RAW of later headers: FirstValue holds a double's bits. Of text captures. (B.1) */
+enum { TYPE_DOUBLE = 0x00012000 };
 /* Has the type a formula? False for bases, texts, headings, unknown ones. */
 bool formula_known(DWORD counter_type);
 bool formula_needs_two(DWORD counter_type);
@@ -88,6 +90,9 @@ bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
 /* "*" is any text, "?" any character; without regard to case. */
 bool path_match(const char *pattern, const char *text);
+/* Does it mean the instance of that full name, "parent/name" or "name"? `number`: 0 for the first
+ * of that name, counted as the block has them. */
+bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number);
 /* Is it the one, or one of those, that the path's brackets mean? `parent` may be NULL; `number`: 0
  * for the first of that name, counted as the block has them. */
 bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,

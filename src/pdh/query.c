@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries: handles, life, and the collection of all counters at one moment. */
-#include "pdh/query.h"
+#include "pdh/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ void query_let_go(struct query *query)
         counter_free(query->counters[i]);
     free(query->counters);
     free_groups(query->groups);
-    if (query->own_capture)
-        capture_let_go(query->capture);
+    reading_close(query->reading);
+    free(query->file);
     pthread_mutex_destroy(&query->lock);
     free(query);
 }
@@ -68,6 +68,17 @@ void query_unclaim(struct query *query)
 
 /* ---- life ---- */
 
+static PDH_STATUS open_source(struct query *query, struct pdh_from from)
+{
+    PDH_STATUS status = capture_resolve_from(&from);
+    if (status || (!from.file && !from.log))
+        return status;
+    if (from.file && !(query->file = strdup(from.file)))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    query->from = (struct pdh_from){.file = query->file, .log = from.log};
+    return reading_open(from, &query->reading);
+}
+
 PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
 {
     if (!ret)
@@ -78,9 +89,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
     query->user = user;
     query->references = 1; /* the handle's */
     pthread_mutex_init(&query->lock, NULL);
-    PDH_STATUS status = 0;
-    if (from.file || from.log)
-        status = capture_of(from, &query->capture, &query->own_capture);
+    PDH_STATUS status = open_source(query, from);
     if (!status && handle_new(&queries, query, &query->handle))
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (status)
@@ -112,7 +121,7 @@ bool query_is_real_time(PDH_HQUERY handle)
     struct query *query = query_hold(handle);
     if (!query)
         return false;
-    bool live = !query->capture;
+    bool live = !query->reading;
     query_let_go(query);
     return live;
 }
@@ -125,10 +134,10 @@ PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
     struct query *query = query_claim(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    if (query->capture && range->EndTime && range->EndTime < range->StartTime)
+    if (query->reading && range->EndTime && range->EndTime < range->StartTime)
         status = (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    else if (query->capture)
-        status = capture_limit(query->capture, range);
+    else if (query->reading)
+        status = capture_limit(query->reading, range);
     query_unclaim(query);
     return status;
 }
@@ -137,7 +146,7 @@ PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
 
 PDH_STATUS query_collect_claimed(struct query *query, LONGLONG *ret_time)
 {
-    return query->capture ? collect_capture(query, ret_time) : collect_live(query, ret_time);
+    return query->reading ? collect_capture(query, ret_time) : collect_live(query, ret_time);
 }
 
 PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)

@@ -52,7 +52,8 @@ struct machine_group {
     struct picture picture;
     struct buffer question; /* object numbers */
     bool question_old;
-    PDH_STATUS status;                    /* of the last asking */
+    int64_t look_ticks; /* not before this moment is looked for what is not there */
+    PDH_STATUS status;  /* of the last asking */
     int64_t ticks, frequency, wall_100ns; /* of the last answer; 0: there was none */
     bool steady; /* the clocks agree on how long it was since the answer before (decision 15) */
 };
@@ -73,6 +74,7 @@ struct counter {
     /* of a live query */
     struct machine_group *group;
     bool known; /* the numbers are right: its machine was reached */
+    bool lost;  /* they were right, but the newest answer lacks the object or the counter */
     uint32_t object, title, position;
     uint32_t help;
 
@@ -94,7 +96,7 @@ struct counter {
     bool closed;
 };
 
-struct capture; /* capture.c */
+struct reading; /* capture.h */
 struct query {
     uintptr_t handle;
     uint32_t references;
@@ -102,8 +104,9 @@ struct query {
     struct claim claim;
     pthread_mutex_t lock;
     struct machine_group *groups;
-    struct capture *capture; /* NULL: the present */
-    bool own_capture;
+    struct reading *reading; /* NULL: the present */
+    struct pdh_from from;
+    char *file; /* from.file */
     struct counter **counters;
     uint32_t counter_count, counter_room;
     bool closed;
@@ -126,6 +129,8 @@ struct counter *counter_lock(PDH_HCOUNTER handle);
 void counter_unlock(struct counter *counter);
 void counter_free(struct counter *counter); /* has no handle any more */
 void counter_forget_handle(struct counter *counter);
+/* Appends the whole path with its machine; the query's claim or lock is held. */
+void counter_full_path(struct counter *counter, struct buffer *ret);
 /* Finds the numbers of a live counter: PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER. */
 PDH_STATUS counter_resolve(struct counter *counter);
 
@@ -135,15 +140,28 @@ PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time);
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
 /* The set that the next items go to, emptied; item_add fills it, counter_sampled_set ends it. */
 struct item_set *counter_next_set(struct counter *counter);
-bool item_add(struct item_set *set, const char *name, size_t length, uint64_t hash, uint32_t number,
-              const struct sample *sample);
 void counter_sampled_set(struct counter *counter, bool steady);
 /* UTC as FILETIME to the local time of this machine. */
 int64_t local_time(int64_t utc_100ns);
 
+/* The value of the one instance that the counter means; its CStatus says if it is not there. */
+void sample_one(struct counter *counter, struct picture *picture,
+                const struct picture_object *object, const opl_counter_view *definition,
+                struct sample *ret);
+/* The values of all instances that it means; `empty` has time and status. */
+void sample_all(struct counter *counter, struct picture *picture,
+                const struct picture_object *object, const opl_counter_view *definition,
+                const struct sample *empty);
+
 /* ---- array.c ---- */
+void item_set_clear(struct item_set *set);
+bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
 void item_set_done(struct item_set *set);
 /* The same instance in another set; NULL: it was not there. `hint`: where it is likely. */
+const struct item *item_find_key(struct item_set *set, const struct instance_key *key,
+                                 uint32_t hint);
+/* How many of that name there are. */
+uint32_t item_set_number(struct item_set *set, const char *name, size_t length, uint64_t hash);
 const struct item *item_find(struct item_set *set, const struct item_set *of,
                              const struct item *item, uint32_t hint);
 
@@ -152,12 +170,10 @@ const struct item *item_find(struct item_set *set, const struct item_set *of,
 PDH_STATUS cook_samples(const struct counter *counter, DWORD format, const struct sample *newest,
                         const struct sample *before, bool comparable, PDH_FMT_COUNTERVALUE *ret);
 
-/* ---- capture.c ---- */
-PDH_STATUS capture_of(struct pdh_from from, struct capture **ret, bool *ret_own);
-void capture_let_go(struct capture *capture);
+/* ---- reading.c: queries on captures ---- */
 PDH_STATUS capture_resolve(struct counter *counter); /* fills its columns and type */
 PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time);
-PDH_STATUS capture_limit(struct capture *capture, const PDH_TIME_INFO *range);
+PDH_STATUS capture_limit(struct reading *reading, const PDH_TIME_INFO *range);
 const char *capture_machine(struct counter *counter);
 
 /* ---- thread.c ---- */

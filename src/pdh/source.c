@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about the present: which machines, which objects, which numbers. */
-#include "pdh/machine.h"
+#include "pdh/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,9 +95,11 @@ static PDH_STATUS live_offer(const char *machine_name, const char *object, bool 
 PDH_STATUS source_offer(struct pdh_from from, const char *machine, const char *object, bool english,
                         enum offer_age age, struct offer **ret)
 {
-    if (from.file || from.log)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
-    return live_offer(machine, object, english, age, ret);
+    PDH_STATUS status = capture_resolve_from(&from);
+    if (status)
+        return status;
+    return from.file || from.log ? capture_offer(from, machine, object, ret)
+                                 : live_offer(machine, object, english, age, ret);
 }
 
 /* ---- all objects ---- */
@@ -144,9 +146,11 @@ PDH_STATUS source_offers(struct pdh_from from, const char *machine_name, enum of
                          struct offers *ret)
 {
     struct machine *machine;
-    if (from.file || from.log)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
-    PDH_STATUS status = machine_find(machine_name, &machine);
+    PDH_STATUS status = capture_resolve_from(&from);
+    if (!status && (from.file || from.log))
+        return capture_offers(from, machine_name, ret);
+    if (!status)
+        status = machine_find(machine_name, &machine);
     if (status || (age == OFFER_KEPT && machine_list_offers(machine, ret)))
         return status;
     machine_renew_titles(machine);
@@ -163,9 +167,11 @@ PDH_STATUS source_offers(struct pdh_from from, const char *machine_name, enum of
 PDH_STATUS source_machine(struct pdh_from from, const char *machine_name, struct buffer *ret)
 {
     struct machine *machine;
-    if (from.file || from.log)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
-    PDH_STATUS status = machine_find(machine_name, &machine);
+    PDH_STATUS status = capture_resolve_from(&from);
+    if (!status && (from.file || from.log))
+        return capture_label(from, machine_name, ret);
+    if (!status)
+        status = machine_find(machine_name, &machine);
     if (!status)
         buffer_add_text(ret, machine_label(machine));
     return status;
@@ -173,10 +179,12 @@ PDH_STATUS source_machine(struct pdh_from from, const char *machine_name, struct
 
 PDH_STATUS source_machines(struct pdh_from from, struct buffer *ret)
 {
-    if (from.file || from.log)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
-    machine_list(ret);
-    return 0;
+    PDH_STATUS status = capture_resolve_from(&from);
+    if (!status && (from.file || from.log))
+        return capture_machines(from, ret);
+    if (!status)
+        machine_list(ret);
+    return status;
 }
 
 /* ---- titles ---- */

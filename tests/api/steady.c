@@ -2,9 +2,10 @@
 /*
  * A steady query allocates nothing: after a few rounds, no malloc at all happens in
  * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects, a stranger in its helper process
- * and names.
+ * and names; nor in PdhCollectQueryData and the formatting of values and arrays.
  */
 #include <openperflib/windows.h>
+#include <openperflib/pdh.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,12 +74,12 @@ static void ask(const char *query)
 
 /* On a busy machine new processes make buffers grow and a vanished one makes a spare source be read
  * for the first time: one round in five without any allocation is what steady means. */
-static bool becomes_steady(const char *query)
+static bool becomes_steady(void (*do_it)(const char *), const char *what)
 {
     for (int round = 0; round < 5; round++) {
         unsigned long before = allocations;
         for (int i = 0; i < 20; i++)
-            ask(query);
+            do_it(what);
         if (allocations == before)
             return true;
     }
@@ -127,10 +128,33 @@ static void a_steady_query_allocates_nothing(void **state)
     watch();
     usleep(100 * 1000); /* until the registry's folder has settled it is read at each look */
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
-        if (!becomes_steady(queries[i]))
+        if (!becomes_steady(ask, queries[i]))
             fail_msg("\"%s\" allocates", queries[i]);
     ask("22222");
     assert_int_equal(((PERF_DATA_BLOCK *)(void *)data)->NumObjectTypes, 1);
+}
+
+static PDH_HQUERY pdh_query;
+static PDH_HCOUNTER one, many;
+
+static void collect(const char *format)
+{
+    PDH_FMT_COUNTERVALUE value;
+    DWORD size = sizeof data, count;
+    PdhCollectQueryData(pdh_query);
+    PdhGetFormattedCounterValue(one, PDH_FMT_DOUBLE, NULL, &value);
+    PdhGetFormattedCounterArrayA(many, PDH_FMT_DOUBLE, &size, &count,
+                                 (PPDH_FMT_COUNTERVALUE_ITEM_A)data);
+}
+
+static void a_steady_collection_allocates_nothing(void **state)
+{
+    assert_int_equal(PdhOpenQueryA(NULL, 0, &pdh_query), 0);
+    assert_int_equal(PdhAddCounterA(pdh_query, "\\Processor(_Total)\\% Processor Time", 0, &one),
+                     0);
+    assert_int_equal(PdhAddCounterA(pdh_query, "\\Process(*)\\% Processor Time", 0, &many), 0);
+    assert_true(becomes_steady(collect, NULL));
+    assert_int_equal(PdhCloseQuery(pdh_query), 0);
 }
 
 static void the_counting_counts(void **state)
@@ -145,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_query_allocates_nothing),
+        cmocka_unit_test(a_steady_collection_allocates_nothing),
         cmocka_unit_test(the_counting_counts),
     };
     return cmocka_run_group_tests(tests, register_stranger, remove_root);

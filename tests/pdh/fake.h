@@ -30,7 +30,8 @@ static LONGLONG fake_reads;
 static DWORD fake_length, fake_busy, fake_base;
 static char fake_question[256];
 static unsigned fake_questions;
-static bool fake_gone; /* no object is answered */
+static bool fake_gone;        /* no object is answered */
+static DWORD fake_number = 2; /* of the object System, also 2222 */
 
 static const char fake_titles[] = "1\0"
                                   "1847\0"
@@ -42,7 +43,8 @@ static const char fake_titles[] = "1\0"
                                   "230\0Process\0"
                                   "684\0Elapsed Time\0"
                                   "784\0ID Process\0"
-                                  "1350\0% Registry Quota In Use\0";
+                                  "1350\0% Registry Quota In Use\0"
+                                  "2222\0System\0";
 
 static void fake_system(opl_build *build)
 {
@@ -66,7 +68,7 @@ static void fake_system(opl_build *build)
          .level = PERF_DETAIL_NOVICE        },
     };
     const opl_build_object_info info = {
-        .name_index = 2, .help_index = 3, .default_counter = 1, .single = true};
+        .name_index = fake_number, .help_index = 3, .default_counter = 1, .single = true};
     opl_build_object(build, &info, counters, COUNT(counters));
     opl_build_large(build, 0, (ULONGLONG)fake_reads);
     opl_build_dword(build, 1, fake_length);
@@ -130,7 +132,7 @@ static LSTATUS fake_block(const char *query, void *data, DWORD *size)
     if (*size < sizeof header)
         return ERROR_MORE_DATA;
     opl_build_init(&build, cursor, bytes);
-    if (!fake_gone && fake_asked(query, "2"))
+    if (!fake_gone && fake_asked(query, fake_number == 2 ? "2" : "2222"))
         fake_system(&build);
     if (!fake_gone && fake_asked(query, "230"))
         fake_process(&build);
@@ -158,8 +160,11 @@ static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *
         memcpy(data, fake_titles, sizeof fake_titles);
         return ERROR_SUCCESS;
     }
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    lock_take(&lock);
     snprintf(fake_question, sizeof fake_question, "%s", name);
     fake_questions++;
+    lock_release(&lock);
     return fake_block(name, data, size);
 }
 
@@ -195,6 +200,7 @@ static inline int fake_reset(void **state)
     fake_base = 1;
     fake_questions = 0;
     fake_gone = false;
+    fake_number = 2;
     return 0;
 }
 

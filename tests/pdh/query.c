@@ -149,6 +149,22 @@ static void a_counter_of_an_absent_machine_is_kept(void **state)
     assert_int_equal(raw.CStatus, PDH_CSTATUS_NO_MACHINE);
 }
 
+/* A service that was registered anew has other numbers. */
+static void an_object_comes_back_under_another_number(void **state)
+{
+    PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
+    collect(0);
+    fake_number = 2222;
+    assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
+    no_value(length, PDH_CSTATUS_NO_OBJECT);
+    fake_length = 4;
+    LONGLONG end = clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND;
+    while (query_collect(query, NULL) != 0 && clock_ticks() < end)
+        ;
+    assert_true(value_of(length, 0) == 4);
+    assert_string_equal(fake_question, "2222");
+}
+
 /* ---- collecting ---- */
 
 static void a_collection_asks_once_for_what_is_needed(void **state)
@@ -474,6 +490,8 @@ int main(void)
         QUERY_TEST(statistics_of_a_ring),
         QUERY_TEST(statistics_of_a_rate),
         QUERY_TEST(samples_can_be_cooked_by_the_caller),
+        /* last: what it learned is believed for a second */
+        QUERY_TEST(an_object_comes_back_under_another_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to pdh: captures behind handles, and captures that queries and lists read. */
+#ifndef OPL_PDH_CAPTURE_H
+#define OPL_PDH_CAPTURE_H
+
+#include "log/log.h"
+#include "pdh/query.h"
+
+/* A whole block of one column, taken apart at most once a sample. */
+struct capture_block {
+    struct picture picture;
+    uint64_t sample; /* for which one it was taken apart */
+    PDH_STATUS status;
+};
+
+/* One reading of a capture: a position in it. */
+struct reading {
+    struct log *log;
+    struct capture *lender; /* gets it back */
+    bool limited;           /* columns that nobody wants are left out */
+    uint64_t samples;
+    struct item_set numbering;    /* all items of a column, to count equal names */
+    struct capture_block *blocks; /* one for each column, made when needed */
+    size_t block_count;
+};
+PDH_STATUS reading_open(struct pdh_from from, struct reading **ret);
+/* For a short look by who will not go on. */
+PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret);
+void reading_close(struct reading *reading);
+/* The block of a column in the newest sample; NULL: it is damaged. */
+struct picture *reading_block(struct reading *reading, size_t column,
+                              const struct log_value *value);
+
+/* What a from of a handle means: the handle's capture may be the present. PDH_INVALID_HANDLE. */
+PDH_STATUS capture_resolve_from(struct pdh_from *from);
+
+/* ---- writer.c: what a query collects, as text ---- */
+struct capture_writer;
+PDH_STATUS writer_open(const struct capture_wish *wish, DWORD type, struct capture_writer **ret);
+/* Collects the query and writes a line. */
+PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string);
+PDH_STATUS writer_close(struct capture_writer *writer); /* NULL is fine */
+PDH_HQUERY writer_query(const struct capture_writer *writer);
+uint64_t writer_bytes(const struct capture_writer *writer);
+
+/* ---- capture_offer.c ---- */
+PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offers *ret);
+PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *object,
+                         struct offer **ret);
+PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret);
+PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret);
+
+#endif
