@@ -14,6 +14,7 @@ enum { KIND_BYTES = 24 }; /* by which a kind is known, in either encoding */
 enum encoding { UTF8, UTF16, WESTERN };
 
 struct text {
+    size_t fields; /* behind the time */
     enum encoding encoding;
     char separator;
     uint64_t head, position; /* of the head and of the next line */
@@ -147,6 +148,17 @@ static bool next_field(const char **cursor, const char *end, char separator, str
     return true;
 }
 
+/* *ret_closed: the last one has its quote. */
+static size_t count_fields(const char *cursor, const char *end, char separator, bool *ret_closed)
+{
+    struct field field = {0};
+    size_t count = 0;
+    while (next_field(&cursor, end, separator, &field))
+        count++;
+    *ret_closed = field.closed;
+    return count;
+}
+
 static void trim_return(struct line *line)
 {
     while (line->end > line->start && line->end[-1] == '\r')
@@ -239,6 +251,8 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct line 
     text->separator = file->facts.kind == LOG_TSV ? '\t' : ',';
     if (!next_field(&cursor, line->end, text->separator, &field))
         return 0;
+    bool closed;
+    text->fields = count_fields(cursor, line->end, text->separator, &closed);
     if (file->blind)
         return 0;
     read_zone(file, text, &field);
@@ -333,18 +347,16 @@ static void read_number(struct file *file, size_t entry, const struct field *fie
         value->status = PDH_CSTATUS_INVALID_DATA;
 }
 
-/* *ret_whole: there are as many fields as in the head, the last one with its quote. */
 static PDH_STATUS read_fields(struct file *file, struct text *text, const char *cursor,
-                              const char *end, bool *ret_whole)
+                              const char *end)
 {
     struct field field = {0};
     size_t entry = 0, number = 0;
-    size_t expected = file->mapped + (text->caption != SIZE_MAX);
     PDH_STATUS status = file_make_values(file);
     if (status)
         return status;
     file->sample.text = NULL;
-    for (; next_field(&cursor, end, text->separator, &field) && number < expected; number++) {
+    for (; number < text->fields && next_field(&cursor, end, text->separator, &field); number++) {
         if (number != text->caption) {
             read_number(file, entry++, &field);
             continue;
@@ -353,10 +365,16 @@ static PDH_STATUS read_fields(struct file *file, struct text *text, const char *
         buffer_add(&text->caption_value, field.text, field.size);
         file->sample.text = text->caption_value.data ? text->caption_value.data : "";
     }
-    *ret_whole = number == expected && field.closed;
     while (entry < file->mapped)
         read_number(file, entry++, NULL);
     return 0;
+}
+
+/* All that the head has, and the last one with its quote: only the newline is missing. */
+static bool is_complete(const struct text *text, const char *cursor, const char *end)
+{
+    bool closed;
+    return count_fields(cursor, end, text->separator, &closed) == text->fields && closed;
 }
 
 static PDH_STATUS torn(struct file *file, const struct line *line)
@@ -371,17 +389,14 @@ static PDH_STATUS read_sample(struct file *file, struct text *text, const struct
     struct field field;
     const char *cursor = line->start;
     next_field(&cursor, line->end, text->separator, &field);
-    bool good = read_time(&field, &file->sample.time), whole = true;
-    PDH_STATUS status = 0;
-    if (good && (!file->blind || !line->whole))
-        status = read_fields(file, text, cursor, line->end, &whole);
-    if (status)
-        return status;
-    if (!line->whole && (!good || !whole))
+    LONGLONG time = 0;
+    bool good = read_time(&field, &time);
+    if (!line->whole && !(good && is_complete(text, cursor, line->end)))
         return torn(file, line);
     pass_line(text, raw);
+    file->sample.time = time;
     if (good)
-        return 0;
+        return file->blind ? 0 : read_fields(file, text, cursor, line->end);
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, line->offset,
                         "this line does not begin with a time");
 }

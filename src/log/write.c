@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CSV and TSV as PDH writes them: every field in quotes, CRLF, "%.17g", a blank for no value.
+ *
+ * Whole lines are handed to the system; when it takes only part of them, what is behind the last
+ * whole line is taken back. So however a writer ends, by a full disk or by a kill, at most one line
+ * is torn, and the next one that appends removes it. (reference F.8)
+ */
+#include "log/inner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
+
+struct log_writer {
+    int fd;
+    char separator;
+    bool caption, plain; /* plain: a file that can be cut */
+    size_t count;
+    uint64_t written;
+    PDH_STATUS failed;
+    struct buffer lines;
+};
+
+/* ---- lines ---- */
+
+static void add_field(struct buffer *line, const char *text, char separator)
+{
+    buffer_add_byte(line, '"');
+    buffer_add_text(line, text);
+    buffer_add_byte(line, '"');
+    buffer_add_byte(line, separator);
+}
+
+/* The separator behind the last field becomes the line's end. */
+static void end_line(struct buffer *line)
+{
+    if (!line->failed && line->len) {
+        line->len--;
+        buffer_add(line, "\r\n", 2);
+    }
+}
+
+static void add_header(const struct log_header *header, char separator, struct buffer *line)
+{
+    const char *kind = header->kind == LOG_TSV ? "TSV" : "CSV";
+    if (header->zone)
+        buffer_printf(line, "\"(PDH-%s 4.0) (%s)(%d)\"%c", kind, header->zone, header->bias,
+                      separator);
+    else
+        buffer_printf(line, "\"(PDH-%s 4.0)\"%c", kind, separator);
+    for (size_t i = 0; i < header->count; i++)
+        add_field(line, header->paths[i], separator);
+    if (header->caption)
+        add_field(line, header->caption, separator);
+    end_line(line);
+}
+
+static char *put_number(char *out, unsigned number, int digits)
+{
+    for (int i = digits - 1; i >= 0; i--) {
+        out[i] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    return out + digits;
+}
+
+/* "11/26/2016 13:46:30.874", TIME_LENGTH characters */
+static void put_time(char *out, LONGLONG time)
+{
+    SYSTEMTIME t;
+    clock_systemtime(time, &t);
+    out = put_number(out, t.wMonth, 2);
+    *out++ = '/';
+    out = put_number(out, t.wDay, 2);
+    *out++ = '/';
+    out = put_number(out, t.wYear, 4);
+    *out++ = ' ';
+    out = put_number(out, t.wHour, 2);
+    *out++ = ':';
+    out = put_number(out, t.wMinute, 2);
+    *out++ = ':';
+    out = put_number(out, t.wSecond, 2);
+    *out++ = '.';
+    put_number(out, t.wMilliseconds, 3);
+}
+
+/* Room for all of it was reserved. */
+static char *put_value(char *out, double number, char separator)
+{
+    *out++ = '"';
+    if (isnan(number))
+        *out++ = ' ';
+    else
+        out += number_shortest17(number, out);
+    *out++ = '"';
+    *out++ = separator;
+    return out;
+}
+
+static bool add_sample(const struct log_writer *writer, LONGLONG time, const double *numbers,
+                       struct buffer *line)
+{
+    size_t room = TIME_LENGTH + 3 + writer->count * (NUMBER_ROOM + 3);
+    if (!buffer_reserve(line, room))
+        return false;
+    char *out = line->data + line->len;
+    *out = '"';
+    put_time(out + 1, time);
+    out += TIME_LENGTH + 1;
+    *out++ = '"';
+    *out++ = writer->separator;
+    for (size_t i = 0; i < writer->count; i++)
+        out = put_value(out, numbers[i], writer->separator);
+    line->len = (size_t)(out - line->data);
+    return true;
+}
+
+/* ---- handing on ---- */
+
+/* Nothing behind the last whole line stays. */
+static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t done)
+{
+    LSTATUS status = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
+                         ? ERROR_DISK_FULL
+                         : status_from_errno(errno);
+    size_t whole = done;
+    while (whole > 0 && bytes[whole - 1] != '\n')
+        whole--;
+    writer->written += whole;
+    off_t end = writer->plain ? lseek(writer->fd, 0, SEEK_CUR) : -1;
+    if (end >= (off_t)(done - whole))
+        (void)!ftruncate(writer->fd, end - (off_t)(done - whole));
+    return writer->failed = (PDH_STATUS)status;
+}
+
+static PDH_STATUS hand_on(struct log_writer *writer)
+{
+    size_t done = 0, size = writer->lines.len;
+    const char *bytes = writer->lines.data;
+    if (writer->lines.failed)
+        return writer->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    while (done < size) {
+        ssize_t count = write(writer->fd, bytes + done, size - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return take_back(writer, bytes, done);
+        done += (size_t)count;
+    }
+    writer->written += size;
+    buffer_clear(&writer->lines);
+    return 0;
+}
+
+PDH_STATUS log_flush(struct log_writer *writer)
+{
+    return writer->failed ? writer->failed : hand_on(writer);
+}
+
+PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
+                     const char *text)
+{
+    if (writer->failed)
+        return writer->failed;
+    if (!add_sample(writer, time, numbers, &writer->lines))
+        return writer->failed = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (writer->caption)
+        add_field(&writer->lines, text ? text : "", writer->separator);
+    end_line(&writer->lines);
+    return writer->lines.len < LINES_BYTES ? 0 : hand_on(writer);
+}
+
+uint64_t log_written_bytes(const struct log_writer *writer)
+{
+    return writer->written + writer->lines.len;
+}
+
+PDH_STATUS log_write_close(struct log_writer *writer)
+{
+    PDH_STATUS status = log_flush(writer);
+    if (close(writer->fd) != 0 && !status)
+        status = (PDH_STATUS)(errno == ENOSPC || errno == EDQUOT ? ERROR_DISK_FULL
+                                                                 : status_from_errno(errno));
+    buffer_done(&writer->lines);
+    free(writer);
+    return status;
+}
+
+/* ---- creating ---- */
+
+static PDH_STATUS refuse(struct buffer *problem, const char *path, PDH_STATUS status,
+                         const char *words)
+{
+    if (problem)
+        buffer_printf(problem, "%s: %s", path, words);
+    return status;
+}
+
+static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *ret,
+                              struct buffer *problem)
+{
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
+    *ret =
+        strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
+    if (*ret < 0 && errno == ENXIO) /* a pipe without reader, or a device */
+        *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (*ret >= 0)
+        return 0;
+    if (errno == EEXIST)
+        return refuse(problem, path, (PDH_STATUS)PDH_FILE_ALREADY_EXISTS, "exists already");
+    LSTATUS status = status_from_errno(errno);
+    return refuse(
+        problem, path,
+        (PDH_STATUS)(status == ERROR_ACCESS_DENIED ? PDH_ACCESS_DENIED : PDH_LOG_FILE_CREATE_ERROR),
+        status_text(status));
+}
+
+/* How much of the file are whole lines. */
+static off_t whole_lines(int fd, off_t size)
+{
+    char bytes[4096];
+    while (size > 0) {
+        off_t start = size > (off_t)sizeof(bytes) ? size - (off_t)sizeof(bytes) : 0;
+        ssize_t got = pread(fd, bytes, (size_t)(size - start), start);
+        const char *newline = got > 0 ? memrchr(bytes, '\n', (size_t)got) : NULL;
+        if (newline || got <= 0)
+            return newline ? start + (newline - bytes) + 1 : size;
+        size = start;
+    }
+    return 0;
+}
+
+/* Does the file begin with these columns? Zone and bias may have changed since. */
+static bool same_columns(int fd, const struct buffer *header, char separator)
+{
+    FREE_AUTO char *old = malloc(header->len + 4096);
+    ssize_t got = old ? pread(fd, old, header->len + 4095, 0) : -1;
+    if (got <= 0)
+        return false;
+    old[got] = '\0';
+    const char *mine = strchr(header->data, separator), *theirs = strchr(old, separator);
+    if (!mine || !theirs)
+        return !mine && !theirs;
+    size_t length = header->len - (size_t)(mine - header->data) - 2;
+    const char *end = old + got;
+    return (size_t)(end - theirs) > length && strncmp(mine, theirs, length) == 0 &&
+           (theirs[length] == '\r' || theirs[length] == '\n');
+}
+
+static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_create_mode mode,
+                        const struct log_header *header, struct buffer *problem)
+{
+    struct stat st;
+    writer->plain = fstat(writer->fd, &st) == 0 && S_ISREG(st.st_mode);
+    add_header(header, writer->separator, &writer->lines);
+    off_t size = writer->plain && mode == LOG_CREATE_APPEND ? st.st_size : 0;
+    if (size > 0)
+        size = whole_lines(writer->fd, size);
+    if (size == 0)
+        return hand_on(writer);
+    if (!same_columns(writer->fd, &writer->lines, writer->separator))
+        return refuse(problem, path, (PDH_STATUS)PDH_UNMATCHED_APPEND_COUNTER,
+                      "its columns are others: nothing was appended");
+    buffer_clear(&writer->lines);
+    writer->written = (uint64_t)size;
+    if (ftruncate(writer->fd, size) != 0 || lseek(writer->fd, size, SEEK_SET) != size)
+        return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR,
+                      status_text(status_from_errno(errno)));
+    return 0;
+}
+
+PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
+                      struct log_writer **ret, struct buffer *problem)
+{
+    struct log_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    writer->separator = header->kind == LOG_TSV ? '\t' : ',';
+    writer->caption = header->caption != NULL;
+    writer->count = header->count;
+    PDH_STATUS status = open_target(path, mode, &writer->fd, problem);
+    if (status) {
+        free(writer);
+        return status;
+    }
+    status = begin(writer, path, mode, header, problem);
+    if (status) {
+        if ((DWORD)status == ERROR_DISK_FULL)
+            refuse(problem, path, status, "the disk is full");
+        writer->failed = status;
+        log_write_close(writer);
+        return status;
+    }
+    *ret = writer;
+    return 0;
+}
