@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Captures behind handles: several files bound together to be read, or one being written. Who
+ * reads opens a reading of its own, so that two queries on one handle do not take each other's
+ * samples; standard input, which cannot be opened twice, is lent to lists and goes to one query.
+ */
+#include "pdh/capture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAPTURE_TABLE_TAG = 5 };
+static struct handle_table captures = {.tag = CAPTURE_TABLE_TAG};
+static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
+
+struct capture {
+    uint32_t references;
+    struct claim claim;
+    char **files; /* to be read; none: the present */
+    size_t file_count;
+    struct log *first; /* opened to see whether it is a capture; the first reader gets it */
+    struct capture_writer *writer;
+};
+
+/* ---- handles ---- */
+
+static struct capture *hold(PDH_HLOG handle)
+{
+    lock_take(&holding);
+    struct capture *capture = handle_get(&captures, (uintptr_t)handle);
+    if (capture)
+        __atomic_add_fetch(&capture->references, 1, __ATOMIC_RELAXED);
+    lock_release(&holding);
+    return capture;
+}
+
+static void let_go(struct capture *capture)
+{
+    if (__atomic_sub_fetch(&capture->references, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (size_t i = 0; i < capture->file_count; i++)
+        free(capture->files[i]);
+    free(capture->files);
+    log_close(capture->first);
+    writer_close(capture->writer);
+    free(capture);
+}
+
+PDH_STATUS capture_resolve_from(struct pdh_from *from)
+{
+    if (!from->log)
+        return 0;
+    struct capture *capture = hold(from->log);
+    if (!capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    if (!capture->file_count)
+        from->log = NULL;
+    let_go(capture);
+    return 0;
+}
+
+/* ---- readings ---- */
+
+static PDH_STATUS open_files(struct capture *capture, struct log **ret)
+{
+    claim_take(&capture->claim);
+    *ret = capture->first;
+    capture->first = NULL;
+    claim_release(&capture->claim);
+    return *ret ? 0 : log_open((const char *const *)capture->files, capture->file_count, ret, NULL);
+}
+
+static PDH_STATUS open_reading(struct pdh_from from, struct capture *capture, struct reading **ret)
+{
+    struct reading *reading = calloc(1, sizeof *reading);
+    if (!reading)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    PDH_STATUS status =
+        capture ? open_files(capture, &reading->log) : log_open(&from.file, 1, &reading->log, NULL);
+    if (status)
+        reading_close(reading);
+    else
+        *ret = reading;
+    return status;
+}
+
+PDH_STATUS reading_open(struct pdh_from from, struct reading **ret)
+{
+    struct capture *capture = from.log ? hold(from.log) : NULL;
+    if (from.log && !capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = open_reading(from, capture, ret);
+    if (capture)
+        let_go(capture);
+    return status;
+}
+
+PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
+{
+    struct capture *capture = from.log ? hold(from.log) : NULL;
+    if (from.log && !capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = open_reading(from, capture, ret);
+    if (!status)
+        (*ret)->lender = capture;
+    else if (capture)
+        let_go(capture);
+    return status;
+}
+
+/* The next reader begins where this one did. */
+static void give_back(struct capture *lender, struct log **log)
+{
+    claim_take(&lender->claim);
+    if (!lender->first && !log_rewind(*log)) {
+        lender->first = *log;
+        *log = NULL;
+    }
+    claim_release(&lender->claim);
+    let_go(lender);
+}
+
+void reading_close(struct reading *reading)
+{
+    if (!reading)
+        return;
+    if (reading->lender)
+        give_back(reading->lender, &reading->log);
+    for (size_t i = 0; i < reading->block_count; i++)
+        picture_done(&reading->blocks[i].picture);
+    free(reading->blocks);
+    item_set_done(&reading->numbering);
+    log_close(reading->log);
+    free(reading);
+}
+
+static PDH_STATUS enter(struct capture *capture, PDH_HLOG *ret)
+{
+    uintptr_t handle;
+    if (handle_new(&captures, capture, &handle)) {
+        let_go(capture);
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    *ret = (PDH_HLOG)handle;
+    return 0;
+}
+
+static struct capture *new_capture(void)
+{
+    struct capture *capture = calloc(1, sizeof *capture);
+    if (capture)
+        capture->references = 1;
+    return capture;
+}
+
+static bool take_files(struct capture *capture, const char *files, size_t size)
+{
+    const char *cursor = files, *end = files + size, *file;
+    while (files && (file = text_multi_next(&cursor, end))) {
+        char **grown = reallocarray(capture->files, capture->file_count + 1, sizeof *grown);
+        if (!grown)
+            return false;
+        capture->files = grown;
+        if (!(grown[capture->file_count] = strdup(file)))
+            return false;
+        capture->file_count++;
+    }
+    return true;
+}
+
+/* Without files it is the present. */
+PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
+{
+    struct capture *capture = new_capture();
+    PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!capture)
+        return status;
+    if (take_files(capture, files, size))
+        status = files && !capture->file_count ? (PDH_STATUS)PDH_INVALID_ARGUMENT : 0;
+    if (!status && capture->file_count)
+        status = log_open((const char *const *)capture->files, capture->file_count, &capture->first,
+                          NULL);
+    if (status) {
+        let_go(capture);
+        return status;
+    }
+    return enter(capture, ret);
+}
+
+/* ---- opened by PdhOpenLog ---- */
+
+static PDH_STATUS open_to_read(const struct capture_wish *wish, DWORD *type, PDH_HLOG *ret)
+{
+    BUFFER_AUTO files = {0};
+    if (!buffer_add(&files, wish->file, strlen(wish->file) + 1))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    PDH_STATUS status = capture_bind(files.data, files.len, ret);
+    if (status)
+        return status;
+    struct capture *capture = hold(*ret);
+    if (capture) {
+        if (capture->first)
+            *type = log_facts(capture->first)->kind;
+        let_go(capture);
+    }
+    return 0;
+}
+
+static PDH_STATUS open_to_write(const struct capture_wish *wish, DWORD type, PDH_HLOG *ret)
+{
+    struct capture *capture = new_capture();
+    if (!capture)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    PDH_STATUS status = writer_open(wish, type, &capture->writer);
+    if (status) {
+        let_go(capture);
+        return status;
+    }
+    return enter(capture, ret);
+}
+
+PDH_STATUS capture_open(const struct capture_wish *wish, DWORD *type, PDH_HLOG *ret)
+{
+    if (!wish->file || !type || !ret)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    switch (wish->access & PDH_LOG_ACCESS_MASK) {
+    case PDH_LOG_READ_ACCESS:
+        return open_to_read(wish, type, ret);
+    case PDH_LOG_WRITE_ACCESS:
+    case PDH_LOG_UPDATE_ACCESS:
+        return open_to_write(wish, *type, ret);
+    default:
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    }
+}
+
+PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
+{
+    struct capture *capture = hold(handle);
+    if (!capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* it is one for reading */
+    claim_take(&capture->claim);
+    if (capture->writer)
+        status = writer_update(capture->writer, user_string);
+    claim_release(&capture->claim);
+    let_go(capture);
+    return status;
+}
+
+PDH_STATUS capture_close(PDH_HLOG handle, DWORD flags)
+{
+    PDH_STATUS status = 0;
+    lock_take(&holding);
+    struct capture *capture = handle_take(&captures, (uintptr_t)handle);
+    lock_release(&holding);
+    if (!capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    claim_take(&capture->claim);
+    PDH_HQUERY query = capture->writer ? writer_query(capture->writer) : NULL;
+    status = writer_close(capture->writer);
+    capture->writer = NULL;
+    claim_release(&capture->claim);
+    let_go(capture);
+    if (query && flags & PDH_FLAGS_CLOSE_QUERY)
+        query_close(query);
+    return status;
+}
+
+PDH_STATUS capture_catalog(PDH_HLOG handle)
+{
+    struct capture *capture = hold(handle);
+    if (!capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    let_go(capture);
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* as Windows says of text files */
+}
+
+PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
+{
+    struct capture *capture;
+    struct reading *reading = NULL;
+    if (!ret)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (!(capture = hold(handle)))
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
+    claim_take(&capture->claim);
+    if (capture->writer) {
+        *ret = (LONGLONG)writer_bytes(capture->writer);
+        status = 0;
+    }
+    claim_release(&capture->claim);
+    if (status && capture->file_count)
+        status = reading_borrow((struct pdh_from){.log = handle}, &reading);
+    let_go(capture);
+    if (status || !reading)
+        return status;
+    *ret = (LONGLONG)log_facts(reading->log)->size_bytes;
+    reading_close(reading);
+    return 0;
+}
+
+PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *ret, DWORD *size)
+{
+    if (!size)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
+}
+
+PDH_STATUS capture_time_range(struct pdh_from from, PDH_TIME_INFO *ret)
+{
+    struct reading *reading;
+    struct log_extent extent;
+    PDH_STATUS status = capture_resolve_from(&from);
+    if (!status && !from.file && !from.log)
+        status = (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
+    if (!status)
+        status = reading_borrow(from, &reading);
+    if (status)
+        return status;
+    status = log_extent(reading->log, &extent);
+    reading_close(reading);
+    if (status)
+        return status;
+    *ret = (PDH_TIME_INFO){.StartTime = extent.first, .EndTime = extent.last};
+    ret->SampleCount = extent.samples > UINT32_MAX ? UINT32_MAX : (DWORD)extent.samples;
+    return 0;
+}
+
+PDH_STATUS capture_set_default(DWORD source)
+{
+    if (source == DATA_SOURCE_REGISTRY)
+        return 0;
+    return source == DATA_SOURCE_WBEM ? (PDH_STATUS)PDH_CANNOT_SET_DEFAULT_REALTIME_DATASOURCE
+                                      : (PDH_STATUS)PDH_INVALID_ARGUMENT;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A query on a capture: its counters are columns, or items and values in them. A sample is as good
+ * as one of the present, and cooked by the same formulas.
+ */
+#include "pdh/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- blocks ---- */
+
+static bool room_for_blocks(struct reading *reading, size_t count)
+{
+    if (count <= reading->block_count)
+        return true;
+    struct capture_block *blocks = reallocarray(reading->blocks, count, sizeof *blocks);
+    if (!blocks)
+        return false;
+    memset(blocks + reading->block_count, 0, (count - reading->block_count) * sizeof *blocks);
+    reading->blocks = blocks;
+    reading->block_count = count;
+    return true;
+}
+
+struct picture *reading_block(struct reading *reading, size_t column, const struct log_value *value)
+{
+    if (value->status || value->kind != LOG_BLOCK || !room_for_blocks(reading, column + 1))
+        return NULL;
+    struct capture_block *block = &reading->blocks[column];
+    if (block->sample != reading->samples) {
+        buffer_clear(&block->picture.bytes);
+        block->sample = reading->samples;
+        block->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        if (buffer_add(&block->picture.bytes, value->block, value->size))
+            block->status = picture_take(&block->picture);
+    }
+    return block->status ? NULL : &block->picture;
+}
+
+/* ---- which columns a counter has ---- */
+
+static const char *without_slashes(const char *name)
+{
+    return strncmp(name, "\\\\", 2) ? name : name + 2;
+}
+
+static bool same_machine(const char *wanted, const char *column)
+{
+    return !wanted || (column && text_equal_fold(without_slashes(wanted), without_slashes(column)));
+}
+
+/* "*" stands for what a sample will show. */
+static bool name_fits(const char *wanted, const char *column)
+{
+    return column && (!strcmp(column, "*") || text_equal_fold(wanted, column));
+}
+
+static bool instance_fits(const struct counter *counter, const struct log_column *column)
+{
+    if (column->instance && !strcmp(column->instance, "*"))
+        return true;
+    if (!counter->path.whole || !column->instance)
+        return !counter->path.whole && !column->instance;
+    return path_match_instance(&counter->path, column->parent, column->instance, column->index);
+}
+
+static bool add_column(struct counter *counter, uint32_t number)
+{
+    uint32_t *columns = reallocarray(counter->columns, counter->column_count + 1u, sizeof *columns);
+    if (!columns)
+        return false;
+    counter->columns = columns;
+    columns[counter->column_count++] = number;
+    return true;
+}
+
+static void want_columns(struct reading *reading, const struct counter *counter)
+{
+    if (!reading->limited)
+        for (size_t i = 0; i < log_columns(reading->log); i++)
+            log_want(reading->log, i, false);
+    reading->limited = true;
+    for (uint32_t i = 0; i < counter->column_count; i++)
+        log_want(reading->log, counter->columns[i], true);
+}
+
+/* Text files keep cooked numbers; their columns have no type. */
+static void take_type(struct counter *counter, const struct log_column *column)
+{
+    counter->type = column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type;
+    counter->time_base = column->time_base;
+    counter->default_scale = column->scale;
+}
+
+PDH_STATUS capture_resolve(struct counter *counter)
+{
+    struct reading *reading = counter->query->reading;
+    const struct pdh_path *path = &counter->path;
+    bool object = false, name = false;
+    for (size_t i = 0; i < log_columns(reading->log); i++) {
+        const struct log_column *column = log_column(reading->log, i);
+        if (!same_machine(path->machine, column->machine) ||
+            !name_fits(path->object, column->object))
+            continue;
+        object = true;
+        if (!name_fits(path->counter, column->counter))
+            continue;
+        name = true;
+        if (!instance_fits(counter, column))
+            continue;
+        if (!counter->column_count)
+            take_type(counter, column);
+        if (!add_column(counter, (uint32_t)i))
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    if (!name)
+        return object ? (PDH_STATUS)PDH_CSTATUS_NO_COUNTER : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    want_columns(reading, counter);
+    return 0;
+}
+
+const char *capture_machine(struct counter *counter)
+{
+    struct reading *reading = counter->query->reading;
+    const struct log_facts *facts = log_facts(reading->log);
+    if (counter->column_count)
+        return log_column(reading->log, counter->columns[0])->machine;
+    return facts->machine;
+}
+
+/* ---- one sample ---- */
+
+static FILETIME filetime_of(LONGLONG time)
+{
+    return (FILETIME){(DWORD)(uint64_t)time, (DWORD)((uint64_t)time >> 32)};
+}
+
+static struct sample sample_at(LONGLONG time, DWORD status)
+{
+    return (struct sample){
+        .raw = {.CStatus = status, .TimeStamp = filetime_of(time), .MultiCount = 1}
+    };
+}
+
+static struct sample sample_of_item(const struct log_value *value, const struct log_item *item)
+{
+    struct sample sample = {.raw = value->raw};
+    sample.raw.FirstValue = item->first;
+    sample.raw.SecondValue = item->second;
+    sample.raw.MultiCount = item->multi;
+    return sample;
+}
+
+static struct sample sample_of_number(double number, LONGLONG time)
+{
+    struct sample sample = sample_at(time, PDH_CSTATUS_VALID_DATA);
+    memcpy(&sample.raw.FirstValue, &number, sizeof number);
+    return sample;
+}
+
+/* Equal names are counted from 0, those that are not meant too. */
+static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
+{
+    bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
+    struct item_set *all = each ? set : &counter->query->reading->numbering;
+    if (!each)
+        item_set_clear(all);
+    for (size_t i = 0; i < value->count; i++) {
+        const struct sample sample = sample_of_item(value, &value->items[i]);
+        const char *name = value->items[i].name;
+        struct instance_key key = {name, strlen(name), picture_hash(name, strlen(name)), 0};
+        key.number = item_set_number(all, name, key.length, key.hash);
+        if (!item_add(all, &key, &sample))
+            return;
+        if (!each && path_match_full(&counter->path, name, key.number))
+            item_add(set, &key, &sample);
+    }
+}
+
+static const struct log_item *find_item(const struct counter *counter,
+                                        const struct log_value *value)
+{
+    for (unsigned k = 0; k < counter->key_count; k++) {
+        uint32_t number = counter->keys[k].number;
+        for (size_t i = 0; i < value->count; i++)
+            if (!text_compare_fold_n(value->items[i].name, strlen(value->items[i].name),
+                                     counter->keys[k].name, counter->keys[k].length) &&
+                number-- == 0)
+                return &value->items[i];
+    }
+    return NULL;
+}
+
+/* ---- a value in a whole block ---- */
+
+static bool is_named(const struct counter *counter, DWORD index, const char *wanted)
+{
+    struct reading *reading = counter->query->reading;
+    const char *name = log_name(reading->log, capture_machine((struct counter *)counter), index);
+    uint32_t number;
+    return (name && text_equal_fold(name, wanted)) ||
+           (text_decimal(wanted, strlen(wanted), &number) && number == index);
+}
+
+static const struct picture_object *find_object(const struct counter *counter,
+                                                const struct picture *picture)
+{
+    for (uint32_t i = 0; i < picture->object_count; i++)
+        if (is_named(counter, picture->objects[i].view.type.ObjectNameTitleIndex,
+                     counter->path.object))
+            return &picture->objects[i];
+    return NULL;
+}
+
+static const opl_counter_view *find_definition(struct counter *counter,
+                                               const struct picture *picture,
+                                               const struct picture_object *object)
+{
+    const opl_counter_view *views = picture_counters(picture, object);
+    for (uint32_t i = 0; i < object->counter_count; i++) {
+        opl_type_info type;
+        opl_type_describe(views[i].definition.CounterType, &type);
+        if (type.is_base ||
+            !is_named(counter, views[i].definition.CounterNameTitleIndex, counter->path.counter))
+            continue;
+        counter->type = views[i].definition.CounterType;
+        counter->default_scale = (LONG)views[i].definition.DefaultScale;
+        return &views[i];
+    }
+    return NULL;
+}
+
+/* A wildcard's items go to its next set. */
+static void take_block(struct counter *counter, struct picture *picture, LONGLONG time,
+                       struct sample *ret)
+{
+    const struct picture_object *object = picture ? find_object(counter, picture) : NULL;
+    const opl_counter_view *definition = object ? find_definition(counter, picture, object) : NULL;
+    ret->raw.CStatus = !picture  ? PDH_CSTATUS_INVALID_DATA
+                       : !object ? PDH_CSTATUS_NO_OBJECT
+                                 : PDH_CSTATUS_NO_COUNTER;
+    if (!definition)
+        return;
+    *ret = sample_at(time, PDH_CSTATUS_VALID_DATA);
+    if (counter->wild)
+        sample_all(counter, picture, object, definition, ret);
+    else
+        sample_one(counter, picture, object, definition, ret);
+}
+
+/* ---- one counter ---- */
+
+/* Adds what one column has for a wildcard. */
+static void sample_column(struct counter *counter, uint32_t number, const struct log_sample *from,
+                          struct item_set *set)
+{
+    struct reading *reading = counter->query->reading;
+    const struct log_value *value = &from->values[number];
+    const struct log_column *column = log_column(reading->log, number);
+    struct sample sample = {.raw = value->raw};
+    if (value->status)
+        return;
+    if (value->kind == LOG_ARRAY)
+        take_items(counter, value, set);
+    else if (value->kind == LOG_BLOCK)
+        take_block(counter, reading_block(reading, number, value), from->time, &sample);
+    else if (column->instance) {
+        if (value->kind == LOG_COOKED)
+            sample = sample_of_number(value->number, from->time);
+        BUFFER_AUTO name = {0};
+        buffer_printf(&name, "%s%s%s", column->parent ? column->parent : "",
+                      column->parent ? "/" : "", column->instance);
+        struct instance_key key = {name.data, name.len, 0, column->index};
+        if (name.failed)
+            return;
+        key.hash = picture_hash(key.name, key.length);
+        item_add(set, &key, &sample);
+    }
+}
+
+static struct sample sample_of_column(struct counter *counter, uint32_t number,
+                                      const struct log_sample *from)
+{
+    const struct log_value *value = &from->values[number];
+    struct sample sample = sample_at(from->time, value->status);
+    const struct log_item *item;
+    if (value->status)
+        return sample;
+    switch (value->kind) {
+    case LOG_RAW:
+        sample.raw = value->raw;
+        return sample;
+    case LOG_COOKED:
+        return sample_of_number(value->number, from->time);
+    case LOG_ARRAY:
+        item = find_item(counter, value);
+        return item ? sample_of_item(value, item) : sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
+    default:
+        take_block(counter, reading_block(counter->query->reading, number, value), from->time,
+                   &sample);
+        return sample;
+    }
+}
+
+static void sample_counter(struct counter *counter, const struct log_sample *from)
+{
+    if (counter->wild) {
+        struct item_set *set = counter_next_set(counter);
+        for (uint32_t i = 0; i < counter->column_count; i++)
+            sample_column(counter, counter->columns[i], from, set);
+        counter_sampled_set(counter, true);
+        return;
+    }
+    struct sample sample = sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
+    bool good = false;
+    for (uint32_t i = 0; i < counter->column_count && !good; i++) {
+        sample = sample_of_column(counter, counter->columns[i], from);
+        good = sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
+    }
+    counter_sampled(counter, &sample, true);
+}
+
+PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
+{
+    const struct log_sample *sample;
+    struct reading *reading = query->reading;
+    if (query->counter_count == 0)
+        return (PDH_STATUS)PDH_NO_DATA;
+    PDH_STATUS status = log_next(reading->log, &sample);
+    if (status)
+        return status;
+    reading->samples++;
+    lock_take(&query->lock);
+    for (uint32_t i = 0; i < query->counter_count; i++)
+        sample_counter(query->counters[i], sample);
+    lock_release(&query->lock);
+    if (ret_time)
+        *ret_time = sample->time;
+    return 0;
+}
+
+PDH_STATUS capture_limit(struct reading *reading, const PDH_TIME_INFO *range)
+{
+    LONGLONG end = range->EndTime == MAX_TIME_VALUE ? 0 : range->EndTime;
+    return log_set_range(reading->log, range->StartTime, end);
+}

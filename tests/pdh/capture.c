@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queries on captures: the public sample log in its three formats gives the same 250 values bit for
+ * bit; ranges, bound files, lists.
+ */
+#include "pdh/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include "fake.h"
+
+#define STATUS(name) ((PDH_STATUS)PDH_##name)
+enum { SAMPLES = 25, COLUMNS = 10 };
+static char blg[512], csv[512], tsv[512];
+static const LONGLONG first_time = 131246415908740000, last_time = 131246416629830000;
+
+static int prepare(void **state)
+{
+    const char *golden = getenv("GOLDEN");
+    fake_reset(state);
+    snprintf(blg, sizeof blg, "%s/perfmon-logs/CounterSamples.blg", golden);
+    snprintf(csv, sizeof csv, "%s/perfmon-logs/CounterSamples.csv", golden);
+    snprintf(tsv, sizeof tsv, "%s/perfmon-logs/CounterSamples.tsv", golden);
+    return 0;
+}
+
+static struct pdh_from file(const char *path)
+{
+    return (struct pdh_from){.file = path};
+}
+
+/* All paths of a capture, or those that a pattern means. */
+static size_t paths_of(struct pdh_from from, const char *pattern, struct buffer *list,
+                       const char **ret)
+{
+    size_t count = 0;
+    assert_int_equal(expand_path(from, pattern, 0, list), 0);
+    const char *cursor = list->data, *path;
+    while ((path = text_multi_next(&cursor, list->data + list->len)))
+        ret[count++] = path;
+    return count;
+}
+
+struct table {
+    size_t rows, columns;
+    LONGLONG times[SAMPLES];
+    PDH_FMT_COUNTERVALUE cells[SAMPLES][COLUMNS];
+    PDH_STATUS statuses[SAMPLES][COLUMNS];
+};
+
+static void read_query(PDH_HQUERY query, const PDH_HCOUNTER *counters, struct table *ret)
+{
+    PDH_STATUS status;
+    for (ret->rows = 0; ret->rows < SAMPLES; ret->rows++) {
+        status = query_collect(query, &ret->times[ret->rows]);
+        if (status)
+            break;
+        for (size_t i = 0; i < ret->columns; i++)
+            ret->statuses[ret->rows][i] = counter_value(
+                counters[i], PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &ret->cells[ret->rows][i]);
+    }
+    if (ret->rows == SAMPLES)
+        assert_int_equal(query_collect(query, NULL), STATUS(NO_MORE_DATA));
+}
+
+static void read_table(struct pdh_from from, const char *const *paths, size_t count,
+                       struct table *ret)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counters[COLUMNS];
+    assert_int_equal(query_open(from, 0, &query), 0);
+    assert_false(query_is_real_time(query));
+    ret->columns = count;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(counter_add(query, paths[i], false, 0, &counters[i]), 0);
+    read_query(query, counters, ret);
+    assert_int_equal(query_close(query), 0);
+}
+
+static void the_same_250_cells_in_three_formats(void **state)
+{
+    static struct table binary, comma, tab;
+    BUFFER_AUTO list = {0};
+    const char *paths[64];
+    size_t count = paths_of(file(csv), "\\*(*)\\*", &list, paths);
+    BUFFER_AUTO singles = {0};
+    count += paths_of(file(csv), "\\memory\\*", &singles, paths + count);
+    assert_int_equal(count, COLUMNS);
+    read_table(file(blg), paths, count, &binary);
+    read_table(file(csv), paths, count, &comma);
+    read_table(file(tsv), paths, count, &tab);
+    assert_int_equal(binary.rows, SAMPLES);
+    assert_int_equal(comma.rows, SAMPLES);
+    size_t blanks = 0;
+    for (size_t i = 0; i < SAMPLES; i++)
+        for (size_t k = 0; k < COLUMNS; k++) {
+            bool blank = comma.statuses[i][k] != 0;
+            blanks += blank;
+            assert_int_equal(binary.statuses[i][k] != 0, blank);
+            assert_int_equal(tab.statuses[i][k] != 0, blank);
+            if (blank)
+                continue;
+            assert_memory_equal(&binary.cells[i][k].doubleValue, &comma.cells[i][k].doubleValue, 8);
+            assert_memory_equal(&tab.cells[i][k].doubleValue, &comma.cells[i][k].doubleValue, 8);
+        }
+    assert_int_equal(blanks, 8); /* the first values of the rates */
+    assert_true(binary.times[0] == first_time);
+    assert_true(binary.times[SAMPLES - 1] == last_time);
+}
+
+static void a_range_begins_and_ends_inside(void **state)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_TIME_INFO range;
+    LONGLONG time = 0;
+    assert_int_equal(capture_time_range(file(blg), &range), 0);
+    assert_true(range.StartTime == first_time && range.EndTime == last_time);
+    assert_int_equal(range.SampleCount, SAMPLES);
+    assert_int_equal(query_open(file(blg), 0, &query), 0);
+    assert_int_equal(counter_add(query, "\\memory\\cache faults/sec", false, 0, &counter), 0);
+    range.StartTime += 10 * 10000000;
+    range.EndTime -= 55 * 10000000;
+    assert_int_equal(query_time_range(query, &range), 0);
+    int samples = 0;
+    while (query_collect(query, &time) == 0) {
+        assert_true(time >= range.StartTime && time <= range.EndTime);
+        samples++;
+    }
+    assert_int_equal(samples, 2);
+    range.EndTime = range.StartTime - 1;
+    assert_int_equal(query_time_range(query, &range), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(query_close(query), 0);
+}
+
+static void the_present_has_no_range(void **state)
+{
+    PDH_HQUERY query;
+    PDH_TIME_INFO range = {0};
+    const struct pdh_from now = {0};
+    assert_int_equal(capture_time_range(now, &range), STATUS(DATA_SOURCE_IS_REAL_TIME));
+    assert_int_equal(query_open(now, 0, &query), 0);
+    assert_int_equal(query_time_range(query, &range), STATUS(DATA_SOURCE_IS_REAL_TIME));
+    assert_int_equal(query_close(query), 0);
+}
+
+static void wildcards_are_arrays(void **state)
+{
+    const char *const captures[] = {blg, csv};
+    for (size_t i = 0; i < COUNT(captures); i++) {
+        PDH_HQUERY query;
+        PDH_HCOUNTER all, some;
+        DWORD size = 0, count = 0;
+        assert_int_equal(query_open(file(captures[i]), 0, &query), 0);
+        assert_int_equal(
+            counter_add(query, "\\Network Interface(*)\\Bytes Total/sec", false, 0, &all), 0);
+        assert_int_equal(
+            counter_add(query, "\\Network Interface(i*)\\Bytes Total/sec", false, 0, &some), 0);
+        assert_int_equal(query_collect(query, NULL), 0);
+        assert_int_equal(query_collect(query, NULL), 0);
+        assert_int_equal(counter_raw_array(all, false, &size, &count, NULL), STATUS(MORE_DATA));
+        assert_int_equal(count, 5);
+        size = 0;
+        assert_int_equal(counter_raw_array(some, false, &size, &count, NULL), STATUS(MORE_DATA));
+        assert_int_equal(count, 4);
+        assert_int_equal(query_close(query), 0);
+    }
+}
+
+static void what_a_capture_lacks_has_a_status(void **state)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    assert_int_equal(query_open(file("/nonexistent.blg"), 0, &query), STATUS(FILE_NOT_FOUND));
+    assert_int_equal(query_open(file(blg), 0, &query), 0);
+    assert_int_equal(counter_add(query, "\\Nonsense\\x", false, 0, &counter),
+                     (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(counter_add(query, "\\Memory\\x", false, 0, &counter),
+                     (PDH_STATUS)PDH_CSTATUS_NO_COUNTER);
+    assert_int_equal(counter_add(query, "\\\\elsewhere\\Memory\\x", false, 0, &counter),
+                     (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
+    assert_int_equal(query_close(query), 0);
+}
+
+/* Two queries on one handle have a position each. */
+static void bound_files_are_one_source(void **state)
+{
+    BUFFER_AUTO files = {0};
+    PDH_HLOG source = NULL;
+    PDH_HQUERY first, second;
+    PDH_HCOUNTER counter;
+    LONGLONG size = 0, time;
+    buffer_add(&files, blg, strlen(blg) + 1);
+    assert_int_equal(capture_bind(files.data, files.len, &source), 0);
+    const struct pdh_from from = {.log = source};
+    assert_int_equal(query_open(from, 0, &first), 0);
+    assert_int_equal(query_open(from, 0, &second), 0);
+    assert_int_equal(counter_add(first, "\\memory\\cache faults/sec", false, 0, &counter), 0);
+    assert_int_equal(counter_add(second, "\\memory\\cache faults/sec", false, 0, &counter), 0);
+    assert_int_equal(query_collect(first, NULL), 0);
+    assert_int_equal(query_collect(first, NULL), 0);
+    assert_int_equal(query_collect(second, &time), 0);
+    assert_true(time == first_time);
+    assert_int_equal(capture_size(source, &size), 0);
+    assert_true(size > 60000);
+    assert_int_equal(capture_close(source, 0), 0);
+    assert_int_equal(capture_close(source, 0), STATUS(INVALID_HANDLE));
+    assert_int_equal(query_collect(second, NULL), 0);
+    assert_int_equal(query_open(from, 0, &source), STATUS(INVALID_HANDLE));
+    query_close(first);
+    query_close(second);
+}
+
+/* Without files the handle is the present, as Get-Counter asks for it. */
+static void bound_to_nothing_is_the_present(void **state)
+{
+    PDH_HLOG source = NULL;
+    PDH_HQUERY query;
+    assert_int_equal(capture_bind(NULL, 0, &source), 0);
+    assert_non_null(source);
+    assert_int_equal(query_open((struct pdh_from){.log = source}, 0, &query), 0);
+    assert_true(query_is_real_time(query));
+    BUFFER_AUTO machines = {0};
+    assert_int_equal(source_machines((struct pdh_from){.log = source}, &machines), 0);
+    assert_int_equal(query_close(query), 0);
+    assert_int_equal(capture_close(source, 0), 0);
+}
+
+static void a_capture_lists_what_it_holds(void **state)
+{
+    const char *const captures[] = {blg, csv, tsv};
+    for (size_t i = 0; i < COUNT(captures); i++) {
+        OFFERS_AUTO all = {0};
+        OFFER_AUTO *network = NULL;
+        BUFFER_AUTO machines = {0};
+        assert_int_equal(source_offers(file(captures[i]), NULL, OFFER_KEPT, &all), 0);
+        assert_int_equal(all.count, 4);
+        assert_int_equal(source_offer(file(captures[i]), "\\\\CharliePARKER", "Network Interface",
+                                      false, OFFER_KEPT, &network),
+                         0);
+        assert_int_equal(network->instance_count, 5);
+        assert_int_equal(network->counter_count, 1);
+        assert_false(network->single);
+        assert_int_equal(source_machines(file(captures[i]), &machines), 0);
+        assert_string_equal(machines.data, "\\\\charlieparker");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_250_cells_in_three_formats),
+        cmocka_unit_test(a_range_begins_and_ends_inside),
+        cmocka_unit_test(the_present_has_no_range),
+        cmocka_unit_test(wildcards_are_arrays),
+        cmocka_unit_test(what_a_capture_lacks_has_a_status),
+        cmocka_unit_test(bound_files_are_one_source),
+        cmocka_unit_test(bound_to_nothing_is_the_present),
+        cmocka_unit_test(a_capture_lists_what_it_holds),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
