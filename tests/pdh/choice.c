@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Expanding, validating and listing over a source of the test's own: titles that are missing or
+ * stand for several, objects without instances, bases, levels, costs. (reference F.2, F.4)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pdh/source.h"
+
+#define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
+
+/* ---- the source ---- */
+
+/* clang-format 14 falls over rows of several lengths */
+/* clang-format off */
+static struct offer_counter box_counters[] = {
+    {.name = "First", .detail = 100},
+    {.name = "", .index = 9000, .detail = 100},
+    {.name = "Base", .hidden = true},
+    {.name = "Same", .detail = 300},
+    {.name = "same", .detail = 300},
+    {.name = "Last", .detail = 400},
+};
+static struct offer_instance box_instances[] = {
+    {.name = "a"},
+    {.name = "A", .number = 1},
+    {.name = "a#1"},
+    {.parent = "p", .name = "a"},
+    {.name = ""},
+    {.parent = "p", .name = ""},
+};
+/* clang-format on */
+static struct offer_counter lone_counters[] = {
+    {.name = "Base", .hidden = true},
+    {.name = "One"             }
+};
+static struct offer box = {.name = "Box",
+                           .index = 2,
+                           .detail = 200,
+                           .counters = box_counters,
+                           .counter_count = COUNT(box_counters),
+                           .default_counter = 3,
+                           .instances = box_instances,
+                           .instance_count = COUNT(box_instances)};
+static struct offer lone = {
+    .name = "Lone", .index = 4, .single = true, .counters = lone_counters, .counter_count = 2};
+static struct offer untitled = {
+    .name = "", .index = 9100, .single = true, .counters = lone_counters, .counter_count = 2};
+static struct offer again = {
+    .name = "LONE", .index = 6, .single = true, .counters = lone_counters, .counter_count = 2};
+static struct offer dear = {.name = "Dear", .index = 8, .costly = true, .single = true};
+static struct offer *all[] = {&untitled, &lone, &box, &again, &dear};
+static uint32_t default_object;
+static enum offer_age asked_age;
+
+void offer_release(struct offer *offer)
+{
+}
+
+void offers_done(struct offers *offers)
+{
+}
+
+const struct offer_counter *offer_find_counter(const struct offer *offer, const char *name,
+                                               bool english)
+{
+    for (uint32_t i = 0; i < offer->counter_count; i++) {
+        const struct offer_counter *counter = &offer->counters[i];
+        if (!counter->hidden &&
+            (text_equal_fold(counter->name, name) || (counter->index && !strcmp(name, "9000"))))
+            return counter;
+    }
+    return NULL;
+}
+
+PDH_STATUS source_offers(struct pdh_from from, const char *machine, enum offer_age age,
+                         struct offers *ret)
+{
+    asked_age = age;
+    *ret = (struct offers){.items = all, .count = COUNT(all), .default_object = default_object};
+    return 0;
+}
+
+PDH_STATUS source_offer(struct pdh_from from, const char *machine, const char *object, bool english,
+                        enum offer_age age, struct offer **ret)
+{
+    asked_age = age;
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (text_equal_fold(all[i]->name, object) || atoi(object) == (int)all[i]->index) {
+            *ret = all[i];
+            return 0;
+        }
+    return (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+}
+
+PDH_STATUS source_machine(struct pdh_from from, const char *machine, struct buffer *ret)
+{
+    return buffer_add_text(ret, "\\\\M") ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+PDH_STATUS source_machines(struct pdh_from from, struct buffer *ret)
+{
+    return 0;
+}
+
+PDH_STATUS source_title(const char *machine, uint32_t index, struct buffer *ret)
+{
+    return (PDH_STATUS)PDH_STRING_NOT_FOUND;
+}
+
+PDH_STATUS source_index(const char *machine, const char *title, uint32_t *ret)
+{
+    return (PDH_STATUS)PDH_STRING_NOT_FOUND;
+}
+
+/* ---- expanding ---- */
+
+static const struct pdh_from now;
+
+/* The texts of a list with a bar behind each. */
+static void is_list(const struct buffer *list, const char *expected)
+{
+    BUFFER_AUTO text = {0};
+    buffer_add(&text, list->data, list->len);
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] == '\0')
+            text.data[i] = '|';
+    assert_string_equal(text.len ? text.data : "", expected);
+}
+
+static void expands(const char *path, const char *expected)
+{
+    BUFFER_AUTO list = {0};
+    assert_int_equal(expand_path(now, path, 0, &list), 0);
+    is_list(&list, expected);
+}
+
+static void a_title_stands_once_for_its_counters(void **state)
+{
+    expands("\\Box(p/a)\\*", "\\\\M\\Box(p/a)\\First|\\\\M\\Box(p/a)\\Same|\\\\M\\Box(p/a)\\Last|");
+    expands("\\Box(p/a)\\s*", "\\\\M\\Box(p/a)\\Same|");
+    expands("\\Lone\\*", "\\\\M\\Lone\\One|");
+}
+
+static void what_has_no_title_keeps_its_number(void **state)
+{
+    expands("\\Box(p/a)\\9000", "\\\\M\\Box(p/a)\\9000|");
+    expands("\\9100\\One", "\\\\M\\9100\\One|");
+}
+
+static void one_path_for_one_instance(void **state)
+{
+    expands("\\Box(a)\\First", "\\\\M\\Box(a)\\First|");
+    expands("\\Box(a#1)\\First", "\\\\M\\Box(A#1)\\First|"); /* and not the one called so */
+    expands("\\Box(a#*)\\First", "\\\\M\\Box(a)\\First|\\\\M\\Box(A#1)\\First|");
+    expands("\\Box(*/*)\\First", "\\\\M\\Box(p/a)\\First|\\\\M\\Box(p/)\\First|");
+}
+
+static void objects_by_a_pattern(void **state)
+{
+    expands("\\*\\One", "\\\\M\\Lone\\One|\\\\M\\LONE\\One|");
+    expands("\\*(p/a)\\Last", "\\\\M\\Box(p/a)\\Last|");
+    expands("\\*\\*", "\\\\M\\Lone\\One|\\\\M\\LONE\\One|");
+    expands("\\B*\\One", ""); /* it needs brackets */
+}
+
+static void refreshed_when_asked_to(void **state)
+{
+    BUFFER_AUTO list = {0};
+    expand_path(now, "\\Lone\\One", 0, &list);
+    assert_int_equal(asked_age, OFFER_KEPT);
+    expand_path(now, "\\Lone\\One", PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES, &list);
+    assert_int_equal(asked_age, OFFER_KEPT);
+    expand_path(now, "\\Lone\\One", PDH_REFRESHCOUNTERS, &list);
+    assert_int_equal(asked_age, OFFER_RENEWED);
+    browse_objects(now, NULL, 400, false, &list);
+    assert_int_equal(asked_age, OFFER_KEPT);
+    browse_objects(now, NULL, 400, true, &list);
+    assert_int_equal(asked_age, OFFER_NOW);
+}
+
+/* ---- validating ---- */
+
+static void instances_by_a_pattern_may_be_none(void **state)
+{
+    assert_status(path_validate(now, "\\Box(z*)\\First"), PDH_CSTATUS_NO_INSTANCE);
+    assert_status(path_validate(now, "\\Lone(*)\\One"), PDH_CSTATUS_NO_INSTANCE);
+    box.instance_count = 0;
+    assert_status(path_validate(now, "\\Box(z*)\\First"), 0);
+    assert_status(path_validate(now, "\\Box(z)\\First"), PDH_CSTATUS_NO_INSTANCE);
+    box.instance_count = COUNT(box_instances);
+}
+
+static void counters_and_objects_by_a_pattern(void **state)
+{
+    assert_status(path_validate(now, "\\Box(a)\\First*"), 0);
+    assert_status(path_validate(now, "\\Box(a)\\Last?"), PDH_CSTATUS_NO_COUNTER);
+    assert_status(path_validate(now, "\\Lone\\Base*"), PDH_CSTATUS_NO_COUNTER);
+    assert_status(path_validate(now, "\\L*\\One"), 0);
+    assert_status(path_validate(now, "\\L*\\Two"), PDH_CSTATUS_NO_OBJECT);
+}
+
+/* ---- lists ---- */
+
+static void objects(DWORD detail, const char *expected)
+{
+    BUFFER_AUTO list = {0};
+    assert_int_equal(browse_objects(now, NULL, detail, false, &list), 0);
+    is_list(&list, expected);
+}
+
+static void objects_by_level_and_cost(void **state)
+{
+    objects(PERF_DETAIL_WIZARD, "Lone|Box|");
+    objects(200, "Lone|Box|");
+    objects(199, "Lone|");
+    objects(199 | PERF_DETAIL_COSTLY, "Lone|Dear|");
+    objects(PERF_DETAIL_COSTLY | PERF_DETAIL_STANDARD, "Lone|Box|Dear|");
+}
+
+static void items(const char *object, DWORD detail, const char *counters, const char *instances,
+                  bool is_single)
+{
+    BUFFER_AUTO counter_list = {0};
+    BUFFER_AUTO instance_list = {0};
+    bool single = !is_single;
+    assert_int_equal(
+        browse_items(now, NULL, object, detail, &counter_list, &instance_list, &single), 0);
+    is_list(&counter_list, counters);
+    is_list(&instance_list, instances);
+    assert_int_equal(single, is_single);
+}
+
+static void counters_by_level_and_instances_once(void **state)
+{
+    items("Box", 400, "First|Same|Last|", "a|a#1|p/a|p/|", false);
+    items("Box", 300, "First|Same|", "a|a#1|p/a|p/|", false);
+    items("Box", 299, "First|", "a|a#1|p/a|p/|", false);
+    items("Lone", 400, "One|", "", true);
+}
+
+static void default_object_is(const char *name)
+{
+    BUFFER_AUTO text = {0};
+    assert_int_equal(browse_default_object(now, NULL, &text), 0);
+    assert_string_equal(text.data, name);
+}
+
+static void default_counter_is(uint32_t position, const char *name)
+{
+    BUFFER_AUTO text = {0};
+    box.default_counter = position;
+    assert_int_equal(browse_default_counter(now, NULL, "Box", &text), 0);
+    assert_string_equal(text.data, name);
+}
+
+static void what_is_shown_first(void **state)
+{
+    default_object = 2;
+    default_object_is("Box");
+    default_object = 0;
+    default_object_is("Lone");
+    default_object = 9100; /* has no title */
+    default_object_is("Lone");
+    default_counter_is(5, "Last");
+    default_counter_is(2, "First"); /* the base is for nobody's eyes */
+    default_counter_is(UINT32_MAX, "First");
+    BUFFER_AUTO text = {0};
+    assert_status(browse_default_counter(now, NULL, "Dear", &text), PDH_CSTATUS_NO_COUNTER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_title_stands_once_for_its_counters),
+        cmocka_unit_test(what_has_no_title_keeps_its_number),
+        cmocka_unit_test(one_path_for_one_instance),
+        cmocka_unit_test(objects_by_a_pattern),
+        cmocka_unit_test(refreshed_when_asked_to),
+        cmocka_unit_test(instances_by_a_pattern_may_be_none),
+        cmocka_unit_test(counters_and_objects_by_a_pattern),
+        cmocka_unit_test(objects_by_level_and_cost),
+        cmocka_unit_test(counters_by_level_and_instances_once),
+        cmocka_unit_test(what_is_shown_first),
+    };
+    return cmocka_run_group_tests_name("pdh-choice", tests, NULL, NULL);
+}
