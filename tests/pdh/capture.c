@@ -31,16 +31,16 @@ static struct pdh_from file(const char *path)
     return (struct pdh_from){.file = path};
 }
 
-/* All paths of a capture, or those that a pattern means. */
-static size_t paths_of(struct pdh_from from, const char *pattern, struct buffer *list,
-                       const char **ret)
+/* The columns of the text capture, which the others have too. */
+static struct log *columns(const char *paths[static COLUMNS])
 {
-    size_t count = 0;
-    assert_int_equal(expand_path(from, pattern, 0, list), 0);
-    const char *cursor = list->data, *path;
-    while ((path = text_multi_next(&cursor, list->data + list->len)))
-        ret[count++] = path;
-    return count;
+    struct log *log;
+    const char *path = csv;
+    assert_int_equal(log_open(&path, 1, &log, NULL), 0);
+    assert_int_equal(log_columns(log), COLUMNS);
+    for (size_t i = 0; i < COLUMNS; i++)
+        paths[i] = log_column(log, i)->path;
+    return log;
 }
 
 struct table {
@@ -82,15 +82,12 @@ static void read_table(struct pdh_from from, const char *const *paths, size_t co
 static void the_same_250_cells_in_three_formats(void **state)
 {
     static struct table binary, comma, tab;
-    BUFFER_AUTO list = {0};
-    const char *paths[64];
-    size_t count = paths_of(file(csv), "\\*(*)\\*", &list, paths);
-    BUFFER_AUTO singles = {0};
-    count += paths_of(file(csv), "\\memory\\*", &singles, paths + count);
-    assert_int_equal(count, COLUMNS);
-    read_table(file(blg), paths, count, &binary);
-    read_table(file(csv), paths, count, &comma);
-    read_table(file(tsv), paths, count, &tab);
+    const char *paths[COLUMNS];
+    struct log *log = columns(paths);
+    read_table(file(blg), paths, COLUMNS, &binary);
+    read_table(file(csv), paths, COLUMNS, &comma);
+    read_table(file(tsv), paths, COLUMNS, &tab);
+    log_close(log);
     assert_int_equal(binary.rows, SAMPLES);
     assert_int_equal(comma.rows, SAMPLES);
     size_t blanks = 0;

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* What a query collects, written as CSV and TSV and read back. */
+#include "pdh/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <fcntl.h>
+
+#include "fake.h"
+
+#include "../temp.h"
+
+#define STATUS(name) ((PDH_STATUS)PDH_##name)
+enum { SAMPLES = 25, COLUMNS = 10 };
+static char blg[512], csv[512], tsv[512], folder[64];
+
+static int prepare(void **state)
+{
+    const char *golden = getenv("GOLDEN");
+    fake_reset(state);
+    temp_make(folder);
+    snprintf(blg, sizeof blg, "%s/perfmon-logs/CounterSamples.blg", golden);
+    snprintf(csv, sizeof csv, "%s/perfmon-logs/CounterSamples.csv", golden);
+    snprintf(tsv, sizeof tsv, "%s/perfmon-logs/CounterSamples.tsv", golden);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    temp_remove(folder);
+    return 0;
+}
+
+static struct pdh_from file(const char *path)
+{
+    return (struct pdh_from){.file = path};
+}
+
+/* All paths of a capture, or those that a pattern means. */
+static size_t paths_of(struct pdh_from from, const char *pattern, struct buffer *list,
+                       const char **ret)
+{
+    size_t count = 0;
+    assert_int_equal(expand_path(from, pattern, 0, list), 0);
+    const char *cursor = list->data, *path;
+    while ((path = text_multi_next(&cursor, list->data + list->len)))
+        ret[count++] = path;
+    return count;
+}
+
+struct table {
+    size_t rows, columns;
+    LONGLONG times[SAMPLES];
+    PDH_FMT_COUNTERVALUE cells[SAMPLES][COLUMNS];
+    PDH_STATUS statuses[SAMPLES][COLUMNS];
+};
+
+static void read_query(PDH_HQUERY query, const PDH_HCOUNTER *counters, struct table *ret)
+{
+    PDH_STATUS status;
+    for (ret->rows = 0; ret->rows < SAMPLES; ret->rows++) {
+        status = query_collect(query, &ret->times[ret->rows]);
+        if (status)
+            break;
+        for (size_t i = 0; i < ret->columns; i++)
+            ret->statuses[ret->rows][i] = counter_value(
+                counters[i], PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &ret->cells[ret->rows][i]);
+    }
+    if (ret->rows == SAMPLES)
+        assert_int_equal(query_collect(query, NULL), STATUS(NO_MORE_DATA));
+}
+
+static void read_table(struct pdh_from from, const char *const *paths, size_t count,
+                       struct table *ret)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counters[COLUMNS];
+    assert_int_equal(query_open(from, 0, &query), 0);
+    assert_false(query_is_real_time(query));
+    ret->columns = count;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(counter_add(query, paths[i], false, 0, &counters[i]), 0);
+    read_query(query, counters, ret);
+    assert_int_equal(query_close(query), 0);
+}
+
+/* ---- written ---- */
+
+static void wish_of(struct capture_wish *wish, PDH_HQUERY query, const char *name, char path[512])
+{
+    snprintf(path, 512, "%s/%s", folder, name);
+    *wish = (struct capture_wish){
+        .file = path, .access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, .query = query};
+}
+
+/* What the query of a capture collects is written as it was read. */
+static void a_capture_is_written_anew(void **state)
+{
+    static struct table before, after;
+    BUFFER_AUTO list = {0};
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_HLOG log;
+    const char *paths[64];
+    char path[512];
+    struct capture_wish wish;
+    DWORD type = PDH_LOG_TYPE_CSV;
+    size_t count = paths_of(file(blg), "\\Network Interface(*)\\*", &list, paths);
+    assert_int_equal(query_open(file(blg), 0, &query), 0);
+    assert_int_equal(
+        counter_add(query, "\\Network Interface(*)\\Bytes Total/sec", false, 0, &counter), 0);
+    wish_of(&wish, query, "new.csv", path);
+    assert_int_equal(capture_open(&wish, &type, &log), 0);
+    while (capture_update(log, NULL) == 0)
+        ;
+    assert_int_equal(capture_close(log, PDH_FLAGS_CLOSE_QUERY), 0);
+    assert_int_equal(query_close(query), STATUS(INVALID_HANDLE));
+    read_table(file(blg), paths, count, &before);
+    read_table(file(path), paths, count, &after);
+    assert_int_equal(after.rows, SAMPLES);
+    for (size_t i = 1; i < SAMPLES; i++)
+        for (size_t k = 0; k < count; k++)
+            assert_memory_equal(&before.cells[i][k].doubleValue, &after.cells[i][k].doubleValue, 8);
+}
+
+/* The columns of a text capture, added to a query in their order. */
+static void add_columns_of(const char *path, PDH_HQUERY query)
+{
+    struct log *log;
+    PDH_HCOUNTER counter;
+    assert_int_equal(log_open(&path, 1, &log, NULL), 0);
+    for (size_t i = 0; i < log_columns(log); i++)
+        assert_int_equal(counter_add(query, log_column(log, i)->path, false, 0, &counter), 0);
+    log_close(log);
+}
+
+/* The public files' line ends were changed on their way. */
+static void without_returns(struct buffer *text)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < text->len; i++)
+        if (text->data[i] != '\r')
+            text->data[kept++] = text->data[i];
+    text->data[text->len = kept] = '\0';
+}
+
+/* What Windows wrote beside its binary capture, byte for byte. */
+static void a_binary_capture_becomes_windows_text(void **state)
+{
+    const struct {
+        const char *like;
+        DWORD type;
+    } cases[] = {
+        {csv, PDH_LOG_TYPE_CSV},
+        {tsv, PDH_LOG_TYPE_TSV}
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        BUFFER_AUTO written = {0};
+        BUFFER_AUTO wanted = {0};
+        PDH_HQUERY query;
+        PDH_HLOG log;
+        char path[512];
+        struct capture_wish wish;
+        DWORD type = cases[i].type;
+        assert_int_equal(query_open(file(blg), 0, &query), 0);
+        add_columns_of(cases[i].like, query);
+        wish_of(&wish, query, "like", path);
+        assert_int_equal(capture_open(&wish, &type, &log), 0);
+        while (capture_update(log, NULL) == 0)
+            ;
+        assert_int_equal(capture_close(log, PDH_FLAGS_CLOSE_QUERY), 0);
+        assert_int_equal(file_read(AT_FDCWD, path, &written), 0);
+        assert_int_equal(file_read(AT_FDCWD, cases[i].like, &wanted), 0);
+        without_returns(&written);
+        without_returns(&wanted);
+        assert_string_equal(written.data, wanted.data);
+    }
+}
+
+static void the_present_is_written(void **state)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_HLOG log;
+    char path[512];
+    struct capture_wish wish;
+    DWORD type = PDH_LOG_TYPE_TSV;
+    LONGLONG size = 0;
+    BUFFER_AUTO text = {0};
+    assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
+    assert_int_equal(counter_add(query, "\\System\\Processor Queue Length", false, 0, &counter), 0);
+    assert_int_equal(counter_add(query, "\\Process(t*)\\ID Process", false, 0, &counter), 0);
+    wish_of(&wish, query, "now.tsv", path);
+    wish.access |= PDH_LOG_OPT_USER_STRING;
+    wish.caption = "a caption";
+    assert_int_equal(capture_open(&wish, &type, &log), 0);
+    fake_length = 3;
+    assert_int_equal(capture_update(log, "a word"), 0);
+    assert_int_equal(capture_size(log, &size), 0);
+    assert_int_equal(file_read(AT_FDCWD, path, &text), 0);
+    assert_int_equal(size, text.len);
+    assert_non_null(strstr(text.data, "\\Process(twin)\\ID Process\"\t"));
+    assert_non_null(strstr(text.data, "\\Process(Twin#1)\\ID Process\"\t\"a caption\""));
+    assert_non_null(strstr(text.data, "\t\"3\"\t\"10\"\t\"11\"\t\"a word\"\r\n"));
+    assert_int_equal(capture_close(log, 0), 0);
+    assert_int_equal(query_close(query), 0);
+}
+
+static void wishes_that_cannot_be(void **state)
+{
+    PDH_HQUERY query;
+    PDH_HLOG log;
+    char path[512];
+    struct capture_wish wish;
+    DWORD type = PDH_LOG_TYPE_BINARY;
+    assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
+    wish_of(&wish, query, "never", path);
+    assert_int_equal(capture_open(&wish, NULL, &log), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(capture_open(&wish, &type, &log), STATUS(NOT_IMPLEMENTED));
+    type = PDH_LOG_TYPE_CSV;
+    wish.access = PDH_LOG_CREATE_ALWAYS;
+    assert_int_equal(capture_open(&wish, &type, &log), STATUS(INVALID_ARGUMENT));
+    wish.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_OPEN_EXISTING;
+    assert_int_equal(capture_open(&wish, &type, &log), STATUS(FILE_NOT_FOUND));
+    wish.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_NEW;
+    wish.query = NULL;
+    assert_int_equal(capture_open(&wish, &type, &log), STATUS(INVALID_HANDLE));
+    assert_int_equal(capture_update(query, NULL), STATUS(INVALID_HANDLE));
+    assert_int_equal(query_close(query), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_capture_is_written_anew),
+        cmocka_unit_test(a_binary_capture_becomes_windows_text),
+        cmocka_unit_test(the_present_is_written),
+        cmocka_unit_test(wishes_that_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean);
+}
