@@ -198,6 +198,124 @@ static void unwanted_columns_are_left_out(void **state)
     log_close(log);
 }
 
+/* ---- layouts: captures made after the description, fuzz/corpus/blg ---- */
+
+static struct log *open_made(const char *name)
+{
+    char path[4096];
+    struct log *log = NULL;
+    snprintf(path, sizeof(path), "%s/fuzz/corpus/blg/%s.blg", getenv("SOURCE_ROOT"), name);
+    const char *paths[] = {path};
+    assert_int_equal(log_open(paths, 1, &log, NULL), 0);
+    return log;
+}
+
+static const LONGLONG made_start = INT64_C(131246415908740000);
+
+static void a_log_of_2003_is_read(void **state)
+{
+    (void)state;
+    struct log *log = open_made("w2003");
+    assert_string_equal(log_facts(log)->zone, "Pacific Standard Time");
+    assert_int_equal(log_facts(log)->bias, 480);
+    for (int i = 0; i < 3; i++) {
+        const struct log_sample *sample = next(log);
+        assert_int_equal(sample->values[0].raw.FirstValue, i);
+        assert_string_equal(sample->values[1].items[0].name, "p/a");
+    }
+    ends(log);
+    log_close(log);
+}
+
+static void a_circular_log_is_put_in_order(void **state)
+{
+    (void)state;
+    struct log *log = open_made("circular");
+    for (int round = 0; round < 2; round++) {
+        for (int i = 6; i < 14; i++)
+            assert_int_equal(next(log)->time, made_start + i * INT64_C(10000000));
+        ends(log);
+        assert_null(log_problem(log));
+        assert_int_equal(log_rewind(log), 0);
+    }
+    log_close(log);
+}
+
+static void parts_are_joined(void **state)
+{
+    (void)state;
+    struct log *log = open_made("parts");
+    assert_int_equal(log_columns(log), 2);
+    const struct log_value *value = &next(log)->values[1];
+    assert_int_equal(value->count, 24);
+    assert_string_equal(value->items[23].name, "instance 23");
+    assert_int_equal(value->items[23].first, 23);
+    assert_int_equal(next(log)->values[1].count, 2);
+    ends(log);
+    log_close(log);
+}
+
+static void a_block_comes_whole_with_its_names(void **state)
+{
+    char path[4096];
+    BUFFER_AUTO block = {0};
+    (void)state;
+    snprintf(path, sizeof(path), "%s/windows/s00-1-TCPv4.perf", getenv("GOLDEN"));
+    assert_int_equal(file_read(AT_FDCWD, path, &block), 0);
+    struct log *log = open_made("block");
+    assert_int_equal(log_column(log, 0)->kind, LOG_BLOCK);
+    const struct log_value *value = &next(log)->values[0];
+    assert_int_equal(value->kind, LOG_BLOCK);
+    assert_int_equal(value->size, block.len);
+    assert_memory_equal(value->block, block.data, block.len);
+    assert_string_equal(log_name(log, "\\\\m", 638), "TCPv4");
+    assert_string_equal(log_name(log, "\\\\M", 2), "System");
+    assert_null(log_name(log, "\\\\M", 3));
+    log_close(log);
+}
+
+static void an_appended_log_has_a_second_catalogue(void **state)
+{
+    (void)state;
+    struct log *log = open_made("appended");
+    const struct log_sample *sample = next(log);
+    assert_int_equal(sample->values[1].count, 2);
+    assert_true(sample->values[1].items[0].name[0] == 'a');
+    sample = next(log);
+    assert_int_equal(log_columns(log), 3);
+    assert_int_equal(sample->values[0].status, PDH_ENTRY_NOT_IN_LOG_FILE);
+    assert_int_equal(sample->values[1].items[0].first, 5);
+    assert_int_equal(sample->values[2].raw.FirstValue, 7);
+    ends(log);
+    log_close(log);
+}
+
+/* ---- zones ---- */
+
+static void zones_have_english_names(void **state)
+{
+    (void)state;
+    assert_string_equal(zone_name("@tzres.dll,-322"), "W. Europe Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-321"), "W. Europe Daylight Time");
+    assert_string_equal(zone_name("@tzres.dll,-171"), "Central Daylight Time (Mexico)");
+    assert_string_equal(zone_name("@tzres.dll,-99999"), "@tzres.dll,-99999");
+    assert_string_equal(zone_name("Mitteleuropa"), "Mitteleuropa");
+}
+
+/* The same samples in July: daylight time began in March. */
+static void summer_has_its_own_name_and_bias(void **state)
+{
+    (void)state;
+    int fd = memory_file(golden.data, golden.len);
+    LONGLONG july = INT64_C(131246415908740000) - 140 * INT64_C(864000000000);
+    assert_int_equal(pwrite(fd, &july, sizeof(july), 0x10048 + 16), (ssize_t)sizeof(july));
+    struct log *log = NULL;
+    assert_int_equal(log_open_fd(fd, "capture", &log, NULL), 0);
+    assert_string_equal(log_facts(log)->zone, "Pacific Daylight Time");
+    assert_int_equal(log_facts(log)->bias, 420);
+    log_close(log);
+}
+
 /* ---- damage ---- */
 
 /* Reads all; returns how many samples came. Every failure has words with an offset. */
@@ -498,6 +616,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(text_has_numbers_and_gaps),
         cmocka_unit_test(a_range_leaves_the_rest_out),
         cmocka_unit_test(unwanted_columns_are_left_out),
+        cmocka_unit_test(a_log_of_2003_is_read),
+        cmocka_unit_test(a_circular_log_is_put_in_order),
+        cmocka_unit_test(parts_are_joined),
+        cmocka_unit_test(a_block_comes_whole_with_its_names),
+        cmocka_unit_test(an_appended_log_has_a_second_catalogue),
+        cmocka_unit_test(zones_have_english_names),
+        cmocka_unit_test(summer_has_its_own_name_and_bias),
         cmocka_unit_test(every_flipped_bit_is_survived),
         cmocka_unit_test(every_truncation_is_survived),
         cmocka_unit_test(damage_is_told_once_with_its_offset),
