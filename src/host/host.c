@@ -190,6 +190,6 @@ void host_close(void)
 {
     struct roster *roster = provider_inside() ? NULL : roster_last();
     for (size_t i = 0; roster && i < roster->count; i++)
-        library_close(&roster->services[i], !roster->services[i].keep_resident);
+        library_close(&roster->services[i], &roster->settings, !roster->services[i].keep_resident);
     roster_release(roster);
 }

@@ -112,6 +112,7 @@ struct patience {
     int64_t until;        /* clock_ticks: not asked before */
     bool off;             /* not asked in this session */
     bool cleared;         /* the registry's values were removed */
+    bool lasts;           /* it outlives the session, until an answer passes */
 };
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
@@ -121,6 +122,13 @@ bool quarantine_waits(struct service *service);
 /* It crashed, hung or damaged memory: `why` says so. */
 void quarantine_failure(struct service *service, const struct host_settings *settings,
                         const char *why);
+/* The same at the end of a session, or what may be one: it did not answer in time, or crashed in
+ * Close. The first time may be chance; from the second on it is left alone, and closing the key
+ * does not forgive it. */
+void quarantine_lapse(struct service *service, const struct host_settings *settings,
+                      const char *why);
+/* The answer that was counted as missing came after all. */
+void quarantine_take_back(struct service *service, const struct host_settings *settings);
 /* Its answer passed. */
 void quarantine_success(struct service *service);
 /* It answered, but too late: who does so again and again is asked less often. */
@@ -143,7 +151,9 @@ struct outside {
     int64_t asked_at, collect_deadline; /* clock_ticks */
     int64_t collect_ms, silence_ms;     /* until it is late, until it is ended */
     bool refusal_said, slow_open_said;  /* in this session */
-    bool unsure; /* its last process was ended for its silence: asked, but not waited for */
+    bool unsure;        /* its last process was ended for its silence: asked, but not waited for */
+    bool miss_counted;  /* the answer that it owes, or owed when the key was closed, is a failure */
+    bool miss_forgiven; /* one came after all: in this session they are not counted any more */
 };
 /* Never entered twice at once: whoever asks it in this process holds `lock`; whoever asks its
  * helper holds `claim`, and `lock` only for a look at `place` and `path`. */
@@ -177,8 +187,8 @@ void library_report_load(const struct service *service, LSTATUS status, const ch
 void library_report_missing(const struct service *service, enum module_procedure missing);
 void library_report_open(const struct service *service, LSTATUS status);
 void library_report_slow_open(const struct service *service, int64_t ms);
-/* The session ends. Waits for whoever is asking. */
-void library_close(struct service *service, bool unload);
+/* The session ends. Waits for whoever is asking. Without `settings` its failures do not count. */
+void library_close(struct service *service, const struct host_settings *settings, bool unload);
 void library_free(struct service *service);
 /* By the real path, never by the service's name. */
 bool library_is_shipped(const char *real_path);
@@ -255,6 +265,6 @@ bool outside_ask(struct service *service, const struct host_settings *settings,
 void outside_await_open(struct service *service, const struct host_settings *settings);
 LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
                        struct piece *piece);
-void outside_close(struct service *service, bool unload);
+void outside_close(struct service *service, const struct host_settings *settings, bool unload);
 
 #endif

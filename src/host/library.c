@@ -253,14 +253,23 @@ static void close_inside(struct service *service, bool unload)
     provider_leave();
 }
 
-void library_close(struct service *service, bool unload)
+/* What outlives a session does not forbid the next one. */
+static void end_patience(struct patience *patience)
+{
+    if (patience->lasts)
+        patience->off = false;
+    else
+        *patience = (struct patience){0};
+}
+
+void library_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;
     claim_take(&code->claim);
-    outside_close(service, unload);
+    outside_close(service, settings, unload);
     lock_take(&code->lock);
     close_inside(service, unload);
-    code->patience = (struct patience){0};
+    end_patience(&code->patience);
     code->reported = 0;
     lock_release(&code->lock);
     claim_release(&code->claim);
@@ -271,7 +280,7 @@ void library_free(struct service *service)
     struct library *code = service->code;
     if (!code)
         return;
-    library_close(service, true);
+    library_close(service, NULL, true);
     isolate_free(code->outside.isolated);
     guard_done(&code->buffer);
     free(code->query_text);

@@ -68,7 +68,10 @@ static void take_end(struct service *service, const struct host_settings *settin
              reply->code);
     trace("host", "%s: %s (%s)", service->name, why, reply->text);
     report_end(service, reply);
-    quarantine_failure(service, settings, why);
+    if (settings && reply->stage < ISOLATE_CLOSE)
+        quarantine_failure(service, settings, why);
+    else if (settings)
+        quarantine_lapse(service, settings, why);
     forget_file(service->code);
 }
 
@@ -80,6 +83,28 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
         verdict_report(service, 1018, EVENT_FIELDS(EVENT_STATUS(reply->status)), reply->text);
     service->code->outside.refusal_said = true;
     quarantine_delay(service);
+}
+
+/* Programs that ask once are gone before a silence is long: the first answer that is missing counts
+ * as a failure, and is taken back when it comes. */
+static void count_miss(struct service *service, const struct host_settings *settings)
+{
+    struct library *code = service->code;
+    if (code->outside.miss_forgiven)
+        return;
+    quarantine_lapse(service, settings, "it did not answer in time");
+    code->outside.miss_counted = code->patience.failures > 0;
+    if (code->outside.miss_counted)
+        return;
+    isolate_end(code->outside.isolated); /* in quarantine: nobody will ask for its answer */
+    forget_file(code);
+}
+
+static void take_miss_back(struct service *service, const struct host_settings *settings)
+{
+    if (service->code->outside.miss_counted)
+        quarantine_take_back(service, settings);
+    service->code->outside.miss_counted = false;
 }
 
 static void take_lateness(struct service *service, const struct host_settings *settings,
@@ -95,6 +120,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     else if (!code->outside.slow_open_said)
         library_report_slow_open(service, (int64_t)ms);
     code->outside.slow_open_said |= reply->stage < ISOLATE_COLLECT;
+    count_miss(service, settings);
 }
 
 /* ---- one that answered ---- */
@@ -142,6 +168,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                    reply->end_offset > (int64_t)code->outside.offered;
     trace("host", "%s: Collect in its helper returned %d, %u bytes, %u objects", service->name,
           (int)reply->status, reply->bytes, reply->objects);
+    take_miss_back(service, settings);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
         isolate_end(code->outside.isolated); /* what it does cannot be trusted any more */
@@ -181,9 +208,24 @@ static void end_silent(struct service *service, const struct host_settings *sett
     snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
     verdict_report(service, 1015, NULL, more);
     isolate_end(service->code->outside.isolated);
-    quarantine_failure(service, settings, "it did not answer for long");
+    if (service->code->outside.miss_counted)
+        quarantine_delay(service);
+    else
+        quarantine_failure(service, settings, "it did not answer for long");
+    service->code->outside.miss_counted = false;
     service->code->outside.unsure = true;
     forget_file(service->code);
+}
+
+/* Its process is there, and so is an answer. */
+static void take_late_answer(struct service *service, const struct host_settings *settings)
+{
+    struct library *code = service->code;
+    code->outside.miss_forgiven |= code->outside.miss_counted;
+    take_miss_back(service, settings);
+    if (!code->outside.unsure)
+        quarantine_late(service);
+    code->outside.unsure = false;
 }
 
 /* Has it answered meanwhile? What it says now is too old to be used. */
@@ -195,12 +237,13 @@ static bool is_still_silent(struct service *service, const struct host_settings 
         return false;
     isolate_wait(code->outside.isolated, PAST, PAST, &reply);
     int64_t silent_ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
-    if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
+    bool ended = reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED;
+    if (ended)
+        take_miss_back(service, settings); /* one failure, not two */
+    if (ended)
         take_end(service, settings, &reply);
-    else if (reply.end != ISOLATE_LATE && code->outside.unsure)
-        code->outside.unsure = false;
     else if (reply.end != ISOLATE_LATE)
-        quarantine_late(service);
+        take_late_answer(service, settings);
     else if (silent_ms >= code->outside.silence_ms)
         end_silent(service, settings, silent_ms);
     else
@@ -323,18 +366,21 @@ LSTATUS outside_finish(struct service *service, const struct host_settings *sett
 }
 
 /* Who owes an answer is not waited for any more. */
-void outside_close(struct service *service, bool unload)
+void outside_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;
     struct isolate_reply reply;
     if (!code->outside.isolated)
         return;
+    if (settings)
+        is_still_silent(service, settings); /* an answer that came after all is heard */
     bool silent = isolate_busy(code->outside.isolated);
     int64_t now = clock_ticks();
     isolate_close(code->outside.isolated, unload,
                   silent ? now : now + DEFAULT_OPEN_MS * TICKS_PER_MS, &reply);
     trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
     if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
-        report_end(service, &reply);
+        take_end(service, settings, &reply);
     code->outside.refusal_said = code->outside.slow_open_said = code->outside.unsure = false;
+    code->outside.miss_forgiven = false;
 }

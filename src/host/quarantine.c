@@ -162,18 +162,64 @@ static void back_off(struct patience *patience, unsigned times)
     patience->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
 }
 
+static bool is_counted(const struct host_settings *settings)
+{
+    return !(settings->configuration & CONFIGURATION_NEVER_DISABLE) && settings->error_limit;
+}
+
+static bool is_registered(const struct service *service)
+{
+    FREE_AUTO char *path = service_path(service);
+    BUFFER_AUTO library = {0};
+    return path && !registry_get_text(path, "Library", &library);
+}
+
+static void add_failure(struct service *service, const struct host_settings *settings,
+                        const char *why)
+{
+    service->code->patience.last_failure = quarantine_clock.ticks();
+    if (!is_counted(settings))
+        return;
+    if (service->on_probation || count_failure(service) >= settings->error_limit)
+        quarantine(service, why);
+}
+
 void quarantine_failure(struct service *service, const struct host_settings *settings,
                         const char *why)
 {
     struct patience *patience = &service->code->patience;
-    bool may_disable = !(settings->configuration & CONFIGURATION_NEVER_DISABLE);
-    patience->failures++;
-    patience->last_failure = quarantine_clock.ticks();
-    back_off(patience, patience->failures);
-    if (!may_disable || !settings->error_limit)
+    back_off(patience, ++patience->failures);
+    add_failure(service, settings, why);
+}
+
+void quarantine_lapse(struct service *service, const struct host_settings *settings,
+                      const char *why)
+{
+    struct patience *patience = &service->code->patience;
+    if (patience->failures++)
+        back_off(patience, patience->failures - 1);
+    if (is_registered(service)) /* else it was removed since the query: nothing is written of it */
+        add_failure(service, settings, why);
+    patience->lasts = true;
+}
+
+void quarantine_take_back(struct service *service, const struct host_settings *settings)
+{
+    struct patience *patience = &service->code->patience;
+    FREE_AUTO char *path = service_path(service);
+    uint32_t count = 0;
+    if (!patience->failures)
+        return; /* it was forgiven, or has become a quarantine */
+    patience->failures--;
+    patience->until = 0;
+    patience->lasts = patience->failures > 0;
+    if (!is_counted(settings) || !path)
         return;
-    if (service->on_probation || count_failure(service) >= settings->error_limit)
-        quarantine(service, why);
+    registry_get_dword(path, "Error Count", &count);
+    if (count > 1)
+        set_number(path, "Error Count", count - 1);
+    else
+        delete_value(path, "Error Count");
 }
 
 /* The first time may be chance. */
@@ -209,6 +255,7 @@ static void end_probation(struct service *service)
 void quarantine_success(struct service *service)
 {
     struct patience *patience = &service->code->patience;
+    patience->lasts = false;
     bool forgotten =
         patience->failures && quarantine_clock.ticks() - patience->last_failure >= forgotten_after;
     if (service->on_probation && !patience->cleared)

@@ -213,6 +213,105 @@ static void who_stays_silent_is_ended(void **state)
     assert_int_equal(count_notes("close"), 0);
 }
 
+/* -1: there is none */
+static long long error_count(const char *service)
+{
+    DWORD count = 0, bytes = sizeof count;
+    HKEY key;
+    assert_int_equal(
+        RegOpenKeyExA(HKEY_LOCAL_MACHINE, below(service, "Performance"), 0, KEY_READ, &key), 0);
+    LSTATUS status = RegQueryValueExA(key, "Error Count", NULL, NULL, (BYTE *)&count, &bytes);
+    RegCloseKey(key);
+    return status ? -1 : (long long)count;
+}
+
+/* A program that asks once: one of two leaves the key open. */
+static void ask_in_a_short_program(int number)
+{
+    int ended;
+    pid_t child = fork();
+    if (child == 0) {
+        LSTATUS status = ask("22222");
+        if (number % 2)
+            RegCloseKey(HKEY_PERFORMANCE_DATA);
+        _exit(status ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+}
+
+/* None of them lives as long as a silence must last. */
+static void short_programs_that_find_it_hanging_end_in_quarantine(void **state)
+{
+    INSTALL("Late", "22222\0gate");
+    set_dword("Late", "Collect Timeout", 50);
+    close_gate();
+    for (int i = 1; i < 5; i++) {
+        ask_in_a_short_program(i);
+        assert_int_equal(error_count("Late"), i);
+    }
+    assert_int_equal(count_events(1017), 0);
+    ask_in_a_short_program(5);
+    assert_int_equal(count_events(1017), 1);
+    assert_non_null(strstr(read_all(events), "it did not answer in time"));
+    ask_in_a_short_program(6);
+    assert_int_equal(count_notes("collect"), 5);
+    assert_int_equal(count_events(1017), 1);
+}
+
+/* Slow is not dead; and who is slow all the time does not write the registry all the time. */
+static void a_late_answer_takes_its_failure_back(void **state)
+{
+    INSTALL("Late", "22222\0gate");
+    set_dword("Late", "Collect Timeout", 300);
+    for (int i = 0; i < 2; i++) {
+        close_gate();
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "");
+        assert_int_equal(error_count("Late"), i ? -1 : 1);
+        open_gate();
+        usleep(200 * 1000);
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(error_count("Late"), -1);
+    }
+}
+
+/* A program that closes the key after each query: it waits twice, then less and less often. */
+static void closing_the_key_forgives_no_silence(void **state)
+{
+    INSTALL("Late", "22222\0gate");
+    set_dword("Late", "Collect Timeout", 300);
+    close_gate();
+    for (int i = 0; i < 5; i++) {
+        long long took = ask_in_time("22222");
+        assert_in_range(took, i < 2 ? 300 : 0, i < 2 ? 2000 : MUCH_LESS);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+    }
+    assert_int_equal(count_notes("collect"), 2);
+    assert_int_equal(error_count("Late"), 2);
+    open_gate();
+    usleep(1100 * 1000);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(error_count("Late"), 1);
+}
+
+static void a_crash_in_close_counts(void **state)
+{
+    INSTALL("Fall", "22222\0fall");
+    set_switch("Error Count Limit", 2);
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_string_equal(answered(), "22222");
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        assert_int_equal(count_events(1011), i);
+        assert_int_equal(count_events(1017), i - 1);
+    }
+    assert_non_null(strstr(read_all(events), "Close crashed with signal 11"));
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "");
+}
+
 static void costly_may_take_longer(void **state)
 {
     INSTALL("Late", "22222\0sleep 1300");
@@ -600,6 +699,7 @@ static void event_log_level_says_which_events(void **state)
     for (DWORD level = 0; level <= 3; level++) {
         set_switch("EventLogLevel", level);
         assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        usleep(200 * 1000); /* its answer comes, so that no patience is needed */
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(1015), level);
         assert_int_equal(count_events(2003), level < 2 ? 0 : level - 1);
@@ -716,6 +816,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CASE(all_are_asked_at_once_and_joined_in_order),
         CASE(who_is_late_is_not_waited_for_again),
+        CASE(short_programs_that_find_it_hanging_end_in_quarantine),
+        CASE(a_late_answer_takes_its_failure_back),
+        CASE(closing_the_key_forgives_no_silence),
+        CASE(a_crash_in_close_counts),
         CASE(costly_may_take_longer),
         CASE(without_hang_test_it_is_waited_for),
         CASE(too_much_for_all_is_more_data),

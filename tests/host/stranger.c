@@ -2,8 +2,8 @@
 /*
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
  * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
- * "big N" writes N bytes, "crash", "exit". Notes go to STRANGER_NOTES, also when two threads are
- * inside.
+ * "big N" writes N bytes, "crash", "exit", "fall" crashes in Close. Notes go to STRANGER_NOTES,
+ * also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -27,7 +27,7 @@ EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash, exit;
+    bool gate, crash, exit, fall;
 } mode;
 static atomic_int inside;
 
@@ -57,6 +57,7 @@ static void take_word(const char *word)
     mode.gate |= !strcmp(word, "gate");
     mode.crash |= !strcmp(word, "crash");
     mode.exit |= !strcmp(word, "exit");
+    mode.fall |= !strcmp(word, "fall");
 }
 
 DWORD stranger_open(LPWSTR names)
@@ -78,6 +79,8 @@ DWORD stranger_open(LPWSTR names)
 DWORD stranger_close(void)
 {
     note("close");
+    if (mode.fall)
+        raise(SIGSEGV);
     return ERROR_SUCCESS;
 }
 
