@@ -101,7 +101,7 @@ void log_want(struct log *log, size_t column, bool wanted); /* at first: all */
 
 /* The next sample; the memory is the log's, until the next call. PDH_NO_MORE_DATA at the end: asked
  * again later it goes on with what was written meanwhile. PDH_BINARY_LOG_CORRUPT: something cannot
- * be read; asked again it goes on behind that. */
+ * be read; asked again it goes on behind that. Any other status is final. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
 /* The words for the last status, or for an end in the middle of a record; NULL: nothing strange. */
 const char *log_problem(const struct log *log);
