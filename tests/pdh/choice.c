@@ -55,7 +55,7 @@ static struct offer untitled = {
 static struct offer again = {
     .name = "LONE", .index = 6, .single = true, .counters = lone_counters, .counter_count = 2};
 static struct offer dear = {.name = "Dear", .index = 8, .costly = true, .single = true};
-static struct offer *all[] = {&untitled, &lone, &box, &again, &dear};
+static struct offer *all[] = {&lone, &untitled, &box, &again, &dear};
 static uint32_t default_object;
 static enum offer_age asked_age;
 
