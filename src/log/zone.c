@@ -143,6 +143,8 @@ const char *zone_name(const char *stored)
 
 /* ---- when daylight time is in force ---- */
 
+enum { LAST_YEAR = 9999 }; /* beyond it no FILETIME is meant */
+
 /* The moment of the rule in that year, in the local time that was in force before it. */
 static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
 {
@@ -164,7 +166,7 @@ static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
 
 static bool rule_is_sane(const SYSTEMTIME *rule)
 {
-    return rule->wMonth >= 1 && rule->wMonth <= 12 && rule->wDay >= 1 &&
+    return rule->wYear <= LAST_YEAR && rule->wMonth >= 1 && rule->wMonth <= 12 && rule->wDay >= 1 &&
            rule->wDay <= (rule->wYear ? 31 : 5) && rule->wDayOfWeek < 7 && rule->wHour < 24 &&
            rule->wMinute < 60 && rule->wSecond < 60;
 }
@@ -175,6 +177,8 @@ bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time)
         return false;
     SYSTEMTIME now;
     clock_systemtime(local_time, &now);
+    if (now.wYear > LAST_YEAR)
+        return false;
     LONGLONG daylight = moment_of(&rule->daylight, now.wYear);
     LONGLONG standard = moment_of(&rule->standard, now.wYear);
     bool inside = local_time >= (daylight < standard ? daylight : standard) &&
