@@ -7,12 +7,20 @@
 #include "host/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* How long the first of the missing answers is awaited before the others are looked at. */
+enum { FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000, LONGEST_LOOK = CLOCK_TICKS_PER_SECOND / 20 };
 
 /* What a query needs besides the caller's buffer; spent ones are kept, so that a steady query
  * allocates nothing. */
 struct round {
     uint32_t *chosen; /* positions in the roster */
-    enum way { NO_WAY, SHIPPED, INSIDE, OUTSIDE, ASKED_OUTSIDE } * ways; /* of each of them */
+    enum way { NO_WAY, SHIPPED, INSIDE, OUTSIDE, ASKED_OUTSIDE, TAKEN } * ways; /* of each */
+    struct taken {
+        struct piece piece;
+        LSTATUS status;
+    } * taken; /* answers that came before their turn */
     size_t count, room;
     struct round *next;
 };
@@ -33,8 +41,10 @@ static bool make_room(struct round *round, size_t room)
     round->chosen = chosen ? chosen : round->chosen;
     enum way *ways = chosen ? reallocarray(round->ways, room, sizeof(*ways)) : NULL;
     round->ways = ways ? ways : round->ways;
-    round->room = ways ? room : round->room;
-    return ways != NULL;
+    struct taken *taken = ways ? reallocarray(round->taken, room, sizeof(*taken)) : NULL;
+    round->taken = taken ? taken : round->taken;
+    round->room = taken ? room : round->room;
+    return taken != NULL;
 }
 
 static struct round *round_take(size_t room)
@@ -99,16 +109,33 @@ static void add_piece(struct collection *collection, const struct piece *piece, 
     }
 }
 
+/* Its turn has come; what it was offered may have been filled by others meanwhile. */
+static LSTATUS join(struct taken *taken, struct piece *piece)
+{
+    LSTATUS status = taken->status;
+    piece->size = piece->objects = 0;
+    if (!status && taken->piece.size > piece->room) {
+        status = ERROR_MORE_DATA;
+    } else if (!status && taken->piece.size) {
+        memcpy(piece->data, taken->piece.data, taken->piece.size);
+        piece->size = taken->piece.size;
+        piece->objects = taken->piece.objects;
+    }
+    free(taken->piece.data);
+    return status;
+}
+
 static void collect_one(struct collection *collection, size_t i)
 {
     const struct host_settings *settings = &collection->roster->settings;
     struct service *service = chosen_service(collection, i);
     struct piece piece = {.data = collection->data + collection->used,
                           .room = collection->room - collection->used};
+    enum way way = collection->round->ways[i];
     add_piece(collection, &piece,
-              collection->round->ways[i] == ASKED_OUTSIDE
-                  ? outside_finish(service, settings, &piece)
-                  : call_collect(service, settings, collection->query, &piece));
+              way == TAKEN           ? join(&collection->round->taken[i], &piece)
+              : way == ASKED_OUTSIDE ? outside_finish(service, settings, &piece)
+                                     : call_collect(service, settings, collection->query, &piece));
 }
 
 static enum way way_to(struct service *service)
@@ -152,13 +179,56 @@ static void ask_helpers(struct collection *collection)
             outside_await_open(chosen_service(collection, i), settings);
 }
 
+/* Without memory it stays where it is, until its turn comes. */
+static void take_early(struct collection *collection, size_t i)
+{
+    struct service *service = chosen_service(collection, i);
+    struct taken *taken = &collection->round->taken[i];
+    size_t size = outside_size(service);
+    *taken = (struct taken){
+        .piece = {.data = malloc(size + 1), .room = size}
+    };
+    if (!taken->piece.data)
+        return;
+    taken->status = outside_finish(service, &collection->roster->settings, &taken->piece);
+    collection->round->ways[i] = TAKEN;
+}
+
+/* Those behind it that are ready; is another one still awaited? */
+static bool take_ready(struct collection *collection, size_t first)
+{
+    bool awaited = false;
+    for (size_t i = first; i < collection->round->count; i++) {
+        if (collection->round->ways[i] != ASKED_OUTSIDE)
+            continue;
+        if (outside_is_ready(chosen_service(collection, i), 0))
+            take_early(collection, i);
+        awaited |= collection->round->ways[i] == ASKED_OUTSIDE;
+    }
+    return awaited;
+}
+
+/* Answers are joined in registry order; but who has answered is not kept from other threads while
+ * one before it hangs. */
+static void await_turn(struct collection *collection, size_t i)
+{
+    struct service *service = chosen_service(collection, i);
+    int64_t look = FIRST_LOOK;
+    while (!outside_is_ready(service, clock_ticks() + look) && take_ready(collection, i + 1))
+        if (look < LONGEST_LOOK)
+            look *= 2;
+}
+
 static void collect_chosen(struct collection *collection)
 {
     collect_shipped(collection);
     ask_helpers(collection);
-    for (size_t i = 0; i < collection->round->count; i++)
+    for (size_t i = 0; i < collection->round->count; i++) {
+        if (collection->round->ways[i] == ASKED_OUTSIDE)
+            await_turn(collection, i);
         if (collection->round->ways[i] != NO_WAY)
             collect_one(collection, i);
+    }
 }
 
 LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,

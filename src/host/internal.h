@@ -263,6 +263,10 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
 bool outside_ask(struct service *service, const struct host_settings *settings,
                  const struct query *query, size_t room, int64_t start);
 void outside_await_open(struct service *service, const struct host_settings *settings);
+/* Waits for its answer until then, or until its deadline: would outside_finish return at once? */
+bool outside_is_ready(struct service *service, int64_t until);
+/* How much room a ready answer takes, 0: none. */
+size_t outside_size(const struct service *service);
 LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
                        struct piece *piece);
 void outside_close(struct service *service, const struct host_settings *settings, bool unload);

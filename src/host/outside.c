@@ -353,6 +353,25 @@ void outside_await_open(struct service *service, const struct host_settings *set
     code->outside.replied = code->outside.reply.end != ISOLATE_LATE || !opened;
 }
 
+bool outside_is_ready(struct service *service, int64_t until)
+{
+    struct outside *outside = &service->code->outside;
+    bool last = until >= outside->collect_deadline;
+    if (!outside->replied)
+        isolate_wait(outside->isolated, PAST, last ? outside->collect_deadline : until,
+                     &outside->reply);
+    outside->replied |= outside->reply.end != ISOLATE_LATE || last;
+    return outside->replied;
+}
+
+size_t outside_size(const struct service *service)
+{
+    const struct outside *outside = &service->code->outside;
+    int64_t end = outside->reply.end_offset;
+    bool sound = outside->reply.end == ISOLATE_ANSWERED && !outside->reply.status && end > 0;
+    return sound && end <= (int64_t)outside->offered ? (size_t)end : 0;
+}
+
 LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
                        struct piece *piece)
 {

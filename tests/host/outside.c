@@ -444,6 +444,43 @@ static void nobody_waits_longer_than_his_own_deadline(void **state)
     assert_string_equal(answered(), "22222");
 }
 
+/* The others that Costly asked have answered, though they stand behind the one that hangs. */
+static void who_has_answered_is_free_for_others(void **state)
+{
+    pthread_t thread;
+    long long took = 0;
+    INSTALL("Hanging", "22222\0gate");
+    INSTALL("Less", "33332\0sleep 20");
+    INSTALL("Ready", "33334");
+    assert_int_equal(ask("22222 33332 33334"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222 33332 33334");
+    close_gate();
+    assert_int_equal(pthread_create(&thread, NULL, ask_costly, &took), 0);
+    usleep(300 * 1000);
+    assert_in_range(ask_in_time("33332 33334"), 0, MUCH_LESS);
+    assert_string_equal(answered(), "33332 33334");
+    open_gate();
+    pthread_join(thread, NULL);
+    assert_in_range(took, 300, 30000);
+    assert_int_equal(count_events(1015), 0);
+    assert_int_equal(count_notes("collect"), 3 + 3 + 2);
+}
+
+/* What came early lies where it belongs. */
+static void early_answers_are_joined_in_order(void **state)
+{
+    static unsigned char little[60000];
+    DWORD room = sizeof little;
+    INSTALL("First", "33332\0sleep 300\0big 30000");
+    INSTALL("Second", "33334\0big 30000");
+    INSTALL("Third", "33336\0big 30000");
+    assert_int_equal(ask("33332 33334 33336"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "33332 33334 33336");
+    assert_int_equal(
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334 33336", NULL, NULL, little, &room),
+        ERROR_MORE_DATA);
+}
+
 static void closing_the_key_waits_for_who_asks(void **state)
 {
     LSTATUS status = -1;
@@ -827,6 +864,8 @@ int main(int argc, char **argv)
         CASE(the_event_says_how_it_ended),
         CASE(others_do_not_wait_for_who_waits),
         CASE(nobody_waits_longer_than_his_own_deadline),
+        CASE(who_has_answered_is_free_for_others),
+        CASE(early_answers_are_joined_in_order),
         CASE(closing_the_key_waits_for_who_asks),
         CASE(closing_the_key_lets_an_answer_through),
         CASE(a_fork_does_not_wait_and_its_child_asks),
