@@ -536,7 +536,8 @@ PDH_STATUS WINAPI PdhValidatePathW(LPCWSTR path) OPL_SYMBOL(PdhValidatePathW);
 PDH_STATUS WINAPI PdhValidatePathExA(PDH_HLOG source, LPCSTR path) OPL_SYMBOL(PdhValidatePathExA);
 PDH_STATUS WINAPI PdhValidatePathExW(PDH_HLOG source, LPCWSTR path) OPL_SYMBOL(PdhValidatePathExW);
 
-/* All paths that a path with wildcards stands for now. */
+/* All paths that a path with wildcards stands for now; in a capture, in the order of its columns,
+ * of all machines where the machine is a wildcard. */
 PDH_STATUS WINAPI PdhExpandCounterPathA(LPCSTR path, LPSTR list, LPDWORD length)
     OPL_SYMBOL(PdhExpandCounterPathA);
 PDH_STATUS WINAPI PdhExpandCounterPathW(LPCWSTR path, LPWSTR list, LPDWORD length)

@@ -50,4 +50,8 @@ PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *
 PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret);
 PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret);
 
+/* ---- capture_expand.c ---- */
+/* Appends the paths of the columns that the path fits, in their order; nothing if none does. */
+PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret);
+
 #endif

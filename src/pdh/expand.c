@@ -3,7 +3,7 @@
  * What a path stands for: all that its patterns fit, each as the one path by which it is known; and
  * whether it stands for anything at all. (reference F.3, F.4)
  */
-#include "pdh/source.h"
+#include "pdh/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,22 +157,34 @@ static PDH_STATUS expand_object(struct expansion *self, struct pdh_from from, en
     return status ? status : expand_offer(self, offer);
 }
 
-PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
+static PDH_STATUS expand_offers(struct pdh_from from, const struct pdh_path *path, DWORD flags,
+                                struct buffer *ret)
 {
-    PATH_AUTO path = {0};
     BUFFER_AUTO machine = {0};
-    PDH_STATUS status = path_parse(text, &path);
-    if (!status)
-        status = source_machine(from, path.machine, &machine);
+    PDH_STATUS status = source_machine(from, path->machine, &machine);
     if (status)
         return status;
-    struct expansion self = {.path = &path, .flags = flags, .machine = machine.data, .ret = ret};
+    struct expansion self = {.path = path, .flags = flags, .machine = machine.data, .ret = ret};
     enum offer_age age = flags & PDH_REFRESHCOUNTERS ? OFFER_RENEWED : OFFER_KEPT;
-    status = is_pattern(path.object) ? expand_objects(&self, from, age)
-                                     : expand_object(&self, from, age);
-    if (!status && (ret->failed || machine.failed))
-        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    return status;
+    status = is_pattern(path->object) ? expand_objects(&self, from, age)
+                                      : expand_object(&self, from, age);
+    return machine.failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
+}
+
+/* A capture has the order of its columns. What none of them fits is judged like the present. */
+PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
+{
+    const DWORD as_written = PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES;
+    PATH_AUTO path = {0};
+    size_t before = ret->len;
+    PDH_STATUS status = path_parse(text, &path);
+    if (!status)
+        status = capture_resolve_from(&from);
+    if (!status && (from.file || from.log) && !(flags & as_written))
+        status = capture_expand(from, &path, ret);
+    if (!status && ret->len == before)
+        status = expand_offers(from, &path, flags, ret);
+    return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }
 
 /* ---- looked for ---- */

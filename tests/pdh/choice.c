@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "pdh/source.h"
+#include "pdh/capture.h"
 
 #define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
 
@@ -117,6 +117,17 @@ PDH_STATUS source_title(const char *machine, uint32_t index, struct buffer *ret)
 PDH_STATUS source_index(const char *machine, const char *title, uint32_t *ret)
 {
     return (PDH_STATUS)PDH_STRING_NOT_FOUND;
+}
+
+/* It is no capture, which would know its own order. */
+PDH_STATUS capture_resolve_from(struct pdh_from *from)
+{
+    return 0;
+}
+
+PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret)
+{
+    return 0;
 }
 
 /* ---- expanding ---- */

@@ -91,8 +91,11 @@ static PDH_STATUS take_wanted(struct source *source, const struct text_list *wan
     char path[PDH_MAX_COUNTER_PATH];
     for (size_t i = 0; i < wanted->count; i++) {
         bool fits = counter_path_from_text(wanted->texts[i], path, sizeof path);
-        PDH_STATUS status =
-            fits ? take_path(source, path) : (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME;
+        PDH_STATUS status = !fits ? (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME
+                            : counter_path_is_pattern(path) ? 0
+                                                            : PdhValidatePathExA(source->log, path);
+        if (!status)
+            status = take_path(source, path);
         if (status) {
             pdh_complain("relog", wanted->texts[i], status);
             source->missing++;

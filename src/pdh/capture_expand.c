@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a path stands for in a capture: its columns that fit, in their order, so that a copy has
+ * them as the original has. Machines may be patterns, too, and then "(*)" also fits objects without
+ * instances: \\*\*(*)\* is all that there is.
+ */
+#include "pdh/capture.h"
+
+#include <string.h>
+
+struct search {
+    const struct pdh_path *path;
+    struct pdh_from from;
+    struct buffer *ret;
+    const struct log_column *known; /* whose object the offer is */
+    struct offer *offer;
+};
+
+static const char *without_slashes(const char *name)
+{
+    return strncmp(name, "\\\\", 2) ? name : name + 2;
+}
+
+static bool is_any(const char *text)
+{
+    return !strcmp(text, "*");
+}
+
+static bool machine_fits(const struct pdh_path *path, const struct log_column *column)
+{
+    return !path->machine || (column->machine && path_match(without_slashes(path->machine),
+                                                            without_slashes(column->machine)));
+}
+
+static bool single_fits(const struct pdh_path *path)
+{
+    return !path->whole || (is_any(path->whole) && path->machine && strpbrk(path->machine, "*?"));
+}
+
+static bool instance_fits(const struct pdh_path *path, const struct log_column *column)
+{
+    if (!column->instance)
+        return single_fits(path);
+    return path->whole &&
+           path_match_instance(path, column->parent, column->instance, column->index);
+}
+
+/* ---- columns that stand for several ---- */
+
+static void add_path(struct search *search, const struct log_column *column, const char *counter,
+                     const struct offer_instance *instance)
+{
+    struct pdh_path parts = {
+        .machine = column->machine, .object = column->object, .counter = counter};
+    if (instance) {
+        parts.parent = instance->parent;
+        parts.instance = instance->name;
+        parts.index = instance->number;
+    }
+    path_make(&parts, search->ret);
+    buffer_add_byte(search->ret, '\0');
+}
+
+static void add_instances(struct search *search, const struct log_column *column,
+                          const char *counter)
+{
+    const struct offer *offer = search->offer;
+    if (!path_match(search->path->counter, counter))
+        return;
+    if (offer->single && single_fits(search->path))
+        add_path(search, column, counter, NULL);
+    for (uint32_t i = 0; i < offer->instance_count; i++) {
+        const struct offer_instance *instance = &offer->instances[i];
+        if (path_match_instance(search->path, instance->parent, instance->name, instance->number))
+            add_path(search, column, counter, instance);
+    }
+}
+
+/* Equal objects stand side by side, as a rule. */
+static PDH_STATUS take_offer(struct search *search, const struct log_column *column)
+{
+    const struct log_column *known = search->known;
+    if (known && text_equal_fold(known->object, column->object) &&
+        text_equal_fold(known->machine ? known->machine : "",
+                        column->machine ? column->machine : ""))
+        return 0;
+    offer_release(search->offer);
+    search->offer = NULL;
+    search->known = NULL;
+    PDH_STATUS status =
+        capture_offer(search->from, column->machine, column->object, &search->offer);
+    if (!status)
+        search->known = column;
+    return status;
+}
+
+static PDH_STATUS add_open(struct search *search, const struct log_column *column)
+{
+    PDH_STATUS status = take_offer(search, column);
+    if (status)
+        return status;
+    if (column->counter && !is_any(column->counter))
+        add_instances(search, column, column->counter);
+    else
+        for (uint32_t i = 0; i < search->offer->counter_count; i++)
+            add_instances(search, column, search->offer->counters[i].name);
+    return 0;
+}
+
+/* ---- all ---- */
+
+static bool is_open(const struct log_column *column)
+{
+    return column->kind == LOG_BLOCK || (column->instance && is_any(column->instance)) ||
+           !column->counter || is_any(column->counter);
+}
+
+static PDH_STATUS add_column(struct search *search, const struct log_column *column)
+{
+    const struct pdh_path *path = search->path;
+    if (!machine_fits(path, column) || !column->object || !path_match(path->object, column->object))
+        return 0;
+    if (is_open(column))
+        return add_open(search, column);
+    if (instance_fits(path, column) && path_match(path->counter, column->counter))
+        buffer_add(search->ret, column->path, strlen(column->path) + 1);
+    return 0;
+}
+
+PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret)
+{
+    struct reading *reading;
+    struct search search = {.path = path, .from = from, .ret = ret};
+    PDH_STATUS status = reading_borrow(from, &reading);
+    if (status)
+        return status;
+    for (size_t i = 0; !status && i < log_columns(reading->log); i++)
+        status = add_column(&search, log_column(reading->log, i));
+    offer_release(search.offer);
+    reading_close(reading);
+    return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
+}
