@@ -34,6 +34,7 @@ static void paths_come_apart(void **state)
         {"\\Processor(_Total)\\% Processor Time",      "-|Processor|-|_Total|-|% Processor Time"},
         {"\\\\HOST\\Process(a#1)\\ID Process",         "\\\\HOST|Process|-|a|1|ID Process"      },
         {"\\\\10.0.0.1\\2\\674",                       "\\\\10.0.0.1|2|-|-|-|674"               },
+        {"\\\\h\\o\\c",                                "\\\\h|o|-|-|-|c"                        },
         {"\\\\fe80::1\\Memory\\x",                     "\\\\fe80::1|Memory|-|-|-|x"             },
         {"\\Thread(bash/0#12)\\c",                     "-|Thread|bash|0|12|c"                   },
         {"\\Thread(bash/0#0)\\c",                      "-|Thread|bash|0|-|c"                    },
