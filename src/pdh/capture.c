@@ -127,8 +127,12 @@ void reading_close(struct reading *reading)
         return;
     if (reading->lender)
         give_back(reading->lender, &reading->log);
-    for (size_t i = 0; i < reading->block_count; i++)
+    for (size_t i = 0; i < reading->block_count; i++) {
         picture_done(&reading->blocks[i].picture);
+        item_set_done(&reading->blocks[i].items);
+    }
+    free(reading->first_column);
+    free(reading->next_column);
     free(reading->blocks);
     item_set_done(&reading->numbering);
     log_close(reading->log);

@@ -6,11 +6,13 @@
 #include "log/log.h"
 #include "pdh/query.h"
 
-/* A whole block of one column, taken apart at most once a sample. */
+/* What one column has, taken apart at most once a sample: a whole block, or an array. */
 struct capture_block {
     struct picture picture;
     uint64_t sample; /* for which one it was taken apart */
     PDH_STATUS status;
+    struct item_set items; /* where in the array a name stands */
+    uint64_t items_sample;
 };
 
 /* One reading of a capture: a position in it. */
@@ -19,6 +21,9 @@ struct reading {
     struct capture *lender; /* gets it back */
     bool limited;           /* columns that nobody wants are left out */
     uint64_t samples;
+    /* columns by object and counter: first and next of each hash, as number + 1 */
+    uint32_t *first_column, *next_column;
+    size_t indexed, places;
     struct item_set numbering;    /* all items of a column, to count equal names */
     struct capture_block *blocks; /* one for each column, made when needed */
     size_t block_count;

@@ -50,6 +50,11 @@ static bool same_machine(const char *wanted, const char *column)
     return !wanted || (column && text_equal_fold(without_slashes(wanted), without_slashes(column)));
 }
 
+static bool is_any(const char *text)
+{
+    return !text || !strcmp(text, "*");
+}
+
 /* "*" stands for what a sample will show. */
 static bool name_fits(const char *wanted, const char *column)
 {
@@ -58,11 +63,58 @@ static bool name_fits(const char *wanted, const char *column)
 
 static bool instance_fits(const struct counter *counter, const struct log_column *column)
 {
-    if (column->instance && !strcmp(column->instance, "*"))
+    if (column->instance && is_any(column->instance))
         return true;
     if (!counter->path.whole || !column->instance)
         return !counter->path.whole && !column->instance;
     return path_match_instance(&counter->path, column->parent, column->instance, column->index);
+}
+
+/* A capture may have ten thousand columns, and a query as many counters: columns are found by
+ * object, counter and instance. Those with a "*" are in a place of their own. */
+static size_t place_of(const struct reading *reading, const char *object, const char *counter,
+                       uint64_t instance_hash)
+{
+    uint64_t hash = instance_hash * 31 + picture_hash(object, strlen(object));
+    hash = hash * 31 + picture_hash(counter, strlen(counter));
+    return 1 + hash % (reading->places - 1);
+}
+
+static size_t place_of_column(const struct reading *reading, const struct log_column *column)
+{
+    BUFFER_AUTO full = {0};
+    if (is_any(column->object) || is_any(column->counter))
+        return 0;
+    if (!column->instance)
+        return place_of(reading, column->object, column->counter, 0);
+    if (is_any(column->instance))
+        return 0;
+    buffer_printf(&full, "%s%s%s", column->parent ? column->parent : "", column->parent ? "/" : "",
+                  column->instance);
+    return full.failed ? 0
+                       : place_of(reading, column->object, column->counter,
+                                  picture_hash(full.data, full.len));
+}
+
+static bool index_columns(struct reading *reading)
+{
+    size_t count = log_columns(reading->log);
+    if (reading->indexed == count && reading->first_column)
+        return true;
+    free(reading->first_column);
+    free(reading->next_column);
+    reading->places = count * 2 + 2;
+    reading->first_column = calloc(reading->places, sizeof *reading->first_column);
+    reading->next_column = calloc(count + 1, sizeof *reading->next_column);
+    reading->indexed = count;
+    if (!reading->first_column || !reading->next_column)
+        return false;
+    for (size_t i = count; i-- > 0;) { /* so that each chain ascends */
+        size_t place = place_of_column(reading, log_column(reading->log, i));
+        reading->next_column[i] = reading->first_column[place];
+        reading->first_column[place] = (uint32_t)i + 1;
+    }
+    return true;
 }
 
 static bool add_column(struct counter *counter, uint32_t number)
@@ -93,29 +145,74 @@ static void take_type(struct counter *counter, const struct log_column *column)
     counter->default_scale = column->scale;
 }
 
+static bool column_fits(const struct counter *counter, const struct log_column *column)
+{
+    const struct pdh_path *path = &counter->path;
+    return same_machine(path->machine, column->machine) &&
+           name_fits(path->object, column->object) && name_fits(path->counter, column->counter);
+}
+
+/* Takes the column if the counter means it. */
+static bool take_column(struct counter *counter, uint32_t number)
+{
+    const struct log_column *column = log_column(counter->query->reading->log, number);
+    if (!column_fits(counter, column) || !instance_fits(counter, column))
+        return true;
+    if (!counter->column_count)
+        take_type(counter, column);
+    return add_column(counter, number);
+}
+
+static bool take_place(struct counter *counter, size_t place)
+{
+    const struct reading *reading = counter->query->reading;
+    bool good = true;
+    for (uint32_t at = reading->first_column[place]; good && at; at = reading->next_column[at - 1])
+        good = take_column(counter, at - 1);
+    return good;
+}
+
+/* A wildcard looks at all columns, any other at the places where its own may be. */
+static bool take_columns(struct counter *counter)
+{
+    const struct reading *reading = counter->query->reading;
+    const struct pdh_path *path = &counter->path;
+    bool good = true;
+    if (counter->wild) {
+        for (size_t i = 0; good && i < reading->indexed; i++)
+            good = take_column(counter, (uint32_t)i);
+        return good;
+    }
+    if (!path->whole)
+        good = take_place(counter, place_of(reading, path->object, path->counter, 0));
+    for (unsigned k = 0; good && k < counter->key_count && !counter->column_count; k++)
+        good = take_place(counter,
+                          place_of(reading, path->object, path->counter, counter->keys[k].hash));
+    return good && take_place(counter, 0);
+}
+
+/* An absent instance is no error: it may come with a later file. */
+static PDH_STATUS what_is_missing(const struct counter *counter)
+{
+    const struct log *log = counter->query->reading->log;
+    bool object = false;
+    for (size_t i = 0; i < log_columns(log); i++) {
+        const struct log_column *column = log_column(log, i);
+        if (column_fits(counter, column))
+            return 0;
+        object |= same_machine(counter->path.machine, column->machine) &&
+                  name_fits(counter->path.object, column->object);
+    }
+    return object ? (PDH_STATUS)PDH_CSTATUS_NO_COUNTER : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+}
+
 PDH_STATUS capture_resolve(struct counter *counter)
 {
     struct reading *reading = counter->query->reading;
-    const struct pdh_path *path = &counter->path;
-    bool object = false, name = false;
-    for (size_t i = 0; i < log_columns(reading->log); i++) {
-        const struct log_column *column = log_column(reading->log, i);
-        if (!same_machine(path->machine, column->machine) ||
-            !name_fits(path->object, column->object))
-            continue;
-        object = true;
-        if (!name_fits(path->counter, column->counter))
-            continue;
-        name = true;
-        if (!instance_fits(counter, column))
-            continue;
-        if (!counter->column_count)
-            take_type(counter, column);
-        if (!add_column(counter, (uint32_t)i))
-            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    if (!name)
-        return object ? (PDH_STATUS)PDH_CSTATUS_NO_COUNTER : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    if (!index_columns(reading) || !take_columns(counter))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!counter->column_count)
+        return what_is_missing(counter);
     want_columns(reading, counter);
     return 0;
 }
@@ -178,18 +275,44 @@ static void take_items(struct counter *counter, const struct log_value *value, s
     }
 }
 
-static const struct log_item *find_item(const struct counter *counter,
+/* The column's names by hash, once a sample. NULL: no memory. */
+static struct item_set *names_of(struct reading *reading, uint32_t column,
+                                 const struct log_value *value)
+{
+    const struct sample none = {0};
+    if (!room_for_blocks(reading, column + 1u))
+        return NULL;
+    struct capture_block *block = &reading->blocks[column];
+    struct item_set *set = &block->items;
+    bool same = block->items_sample == reading->samples ||
+                (value->same_names && block->items_sample + 1 == reading->samples);
+    block->items_sample = reading->samples;
+    if (same)
+        return set;
+    item_set_clear(set);
+    for (size_t i = 0; i < value->count; i++) {
+        const char *name = value->items[i].name;
+        struct instance_key key = {name, strlen(name), picture_hash(name, strlen(name)), 0};
+        key.number = item_set_number(set, name, key.length, key.hash);
+        if (!item_add(set, &key, &none)) {
+            block->items_sample = 0;
+            return NULL;
+        }
+    }
+    return set;
+}
+
+static const struct log_item *find_item(struct counter *counter, uint32_t column,
                                         const struct log_value *value)
 {
-    for (unsigned k = 0; k < counter->key_count; k++) {
-        uint32_t number = counter->keys[k].number;
-        for (size_t i = 0; i < value->count; i++)
-            if (!text_compare_fold_n(value->items[i].name, strlen(value->items[i].name),
-                                     counter->keys[k].name, counter->keys[k].length) &&
-                number-- == 0)
-                return &value->items[i];
-    }
-    return NULL;
+    struct item_set *set = names_of(counter->query->reading, column, value);
+    const struct item *found = NULL;
+    for (unsigned k = 0; set && !found && k < counter->key_count; k++)
+        found = item_find_key(set, &counter->keys[k], counter->position);
+    if (!found)
+        return NULL;
+    counter->position = (uint32_t)(found - set->items);
+    return &value->items[counter->position];
 }
 
 /* ---- a value in a whole block ---- */
@@ -294,7 +417,7 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
     case LOG_COOKED:
         return sample_of_number(value->number, from->time);
     case LOG_ARRAY:
-        item = find_item(counter, value);
+        item = find_item(counter, number, value);
         return item ? sample_of_item(value, item) : sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
     default:
         take_block(counter, reading_block(counter->query->reading, number, value), from->time,
