@@ -69,7 +69,7 @@ const struct event_message event_messages[] = {
      VENDOR},
     {"Perflib", 1017, EVENT_ERROR, "Service",
      "{Service} was disabled because of its errors",
-     "when they are mended, enable it again: lodctr /E:{Service}"},
+     "when they are mended, enable it again: lodctr /E:{Service}, or lodctr --user /E:{Service} if it is registered with --user"},
     {"Perflib", 1018, EVENT_ERROR, "Service",
      "{Service} is not asked in this session",
      "when that is mended, start the asking program anew"},

@@ -5,6 +5,7 @@
  * its registration asks for that with Isolation = 0. (C39, C57, C58, D.2; house section 0a)
  */
 #include "host/internal.h"
+#include "registry/registry.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -163,9 +164,20 @@ void library_report_missing(const struct service *service, enum module_procedure
                    NULL);
 }
 
+/* Most providers read in Open where their numbers begin. */
+static bool has_numbers(const struct service *service)
+{
+    uint32_t first;
+    FREE_AUTO char *path = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
+    return !path || !registry_get_dword(path, "First Counter", &first);
+}
+
 void library_report_open(const struct service *service, LSTATUS status)
 {
-    verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)), NULL);
+    verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)),
+                   status == ERROR_FILE_NOT_FOUND && !has_numbers(service)
+                       ? "its names were never loaded; lodctr FILE.ini does that"
+                       : NULL);
 }
 
 static LSTATUS load(struct service *service)

@@ -308,6 +308,7 @@ static void a_crash_in_close_counts(void **state)
         assert_int_equal(count_events(1017), i - 1);
     }
     assert_non_null(strstr(read_all(events), "Close crashed with signal 11"));
+    assert_non_null(strstr(read_all(events), "lodctr --user /E:Fall"));
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "");
 }
@@ -374,6 +375,20 @@ static void the_event_says_how_it_ended(void **state)
     assert_int_equal(count_events(1010), 2);
     assert_non_null(strstr(read_all(events), ": signal 11; "));
     assert_non_null(strstr(read_all(events), ": it exited with code 3; "));
+}
+
+/* The commonest reason, and what to do. */
+static void an_open_that_finds_no_numbers_is_told_to_load_them(void **state)
+{
+    INSTALL("First", "22222\0lost");
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(count_events(1008), 1);
+    assert_non_null(strstr(read_all(events), "never loaded; lodctr FILE.ini"));
+    unlink(events);
+    set_dword("First", "First Counter", 22222);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(count_events(1008), 1);
+    assert_null(strstr(read_all(events), "never loaded"));
 }
 
 /* ---- other threads ---- */
@@ -862,6 +877,7 @@ int main(int argc, char **argv)
         CASE(too_much_for_all_is_more_data),
         CASE(a_crash_costs_only_its_objects_and_then_patience),
         CASE(the_event_says_how_it_ended),
+        CASE(an_open_that_finds_no_numbers_is_told_to_load_them),
         CASE(others_do_not_wait_for_who_waits),
         CASE(nobody_waits_longer_than_his_own_deadline),
         CASE(who_has_answered_is_free_for_others),

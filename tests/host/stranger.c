@@ -2,8 +2,8 @@
 /*
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
  * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
- * "big N" writes N bytes, "crash", "exit", "fall" crashes in Close. Notes go to STRANGER_NOTES,
- * also when two threads are inside.
+ * "big N" writes N bytes, "crash", "exit", "fall" crashes in Close, "lost" finds no numbers in
+ * Open. Notes go to STRANGER_NOTES, also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -27,7 +27,7 @@ EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash, exit, fall;
+    bool gate, crash, exit, fall, lost;
 } mode;
 static atomic_int inside;
 
@@ -58,6 +58,7 @@ static void take_word(const char *word)
     mode.crash |= !strcmp(word, "crash");
     mode.exit |= !strcmp(word, "exit");
     mode.fall |= !strcmp(word, "fall");
+    mode.lost |= !strcmp(word, "lost");
 }
 
 DWORD stranger_open(LPWSTR names)
@@ -73,7 +74,7 @@ DWORD stranger_open(LPWSTR names)
     }
     note("open");
     usleep(mode.open_ms * 1000);
-    return ERROR_SUCCESS;
+    return mode.lost ? ERROR_FILE_NOT_FOUND : ERROR_SUCCESS;
 }
 
 DWORD stranger_close(void)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIMILAR = 4, TOO_UNLIKE = 4 };
+enum { SIMILAR = 4, TOO_UNLIKE = 4, FIRST_OF_USERS = 1000000 };
 
 static bool is_index(const char *text)
 {
@@ -135,8 +135,11 @@ static bool report_silence(const struct wanted *wanted)
 {
     char service[1024], title[256];
     bool found = false, enabled;
-    for (size_t i = 0; i < wanted->index_count && !found; i++)
+    const char *layer = "";
+    for (size_t i = 0; i < wanted->index_count && !found; i++) {
         found = registered_by(wanted->indices[i], service, sizeof service, &enabled);
+        layer = wanted->indices[i] >= FIRST_OF_USERS ? "--user " : "";
+    }
     if (!found)
         return false;
     text_clean(wanted->text, title, sizeof title);
@@ -147,8 +150,8 @@ static bool report_silence(const struct wanted *wanted)
     else
         fprintf(stderr,
                 "pcview: '%s' belongs to the service %s, which is disabled; 'lodctr /Q:%s' shows "
-                "its state, 'lodctr /E:%s' enables it.\n",
-                title, service, service, service);
+                "its state, 'lodctr %s/E:%s' enables it.\n",
+                title, service, service, layer, service);
     return true;
 }
 

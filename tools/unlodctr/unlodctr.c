@@ -63,11 +63,24 @@ static bool is_loaded(const char *name)
     return loaded;
 }
 
+/* Whoever may not write hears of what is not there, not of rights. */
+static DWORD look_and_remove(const struct unlodctr *asked, const char *service,
+                             opl_load_result *ret)
+{
+    opl_load_options look = asked->options;
+    look.dry_run = true;
+    look.remark = NULL;
+    if (opl_load_remove(service, &look, NULL) != ERROR_FILE_NOT_FOUND)
+        return opl_load_remove(service, &asked->options, ret);
+    look.remark = asked->options.remark;
+    return opl_load_remove(service, &look, ret);
+}
+
 static DWORD remove_service(struct unlodctr *asked, const char *service)
 {
     opl_load_result result = {0};
     asked->errors = 0;
-    DWORD status = opl_load_remove(service, &asked->options, &result);
+    DWORD status = look_and_remove(asked, service, &result);
     if (status == ERROR_FILE_NOT_FOUND && !asked->options.user && is_loaded(service)) {
         fprintf(stderr, "unlodctr: %s: it was loaded with --user; unlodctr --user %s\n", service,
                 service);
