@@ -40,6 +40,7 @@ struct source {
     struct text_list shown; /* renamed */
     PDH_HCOUNTER *handles;  /* one for each path, once added */
     void *seen;             /* the paths, to find them */
+    unsigned damaged;       /* places that were passed over */
     size_t missing;         /* asked for and not there: said on stderr */
 };
 /* Opens the captures and finds the counters; an exit code, on failure it was said. */
@@ -47,6 +48,9 @@ int source_open(struct source *source, const struct relog *asked);
 /* Makes a query of them, within the times that were asked for. */
 int source_add(struct source *source, const struct relog *asked);
 void source_close(struct source *source);
+/* Is this the end of the capture? Is it damage, with more behind it? */
+bool source_ended(PDH_STATUS status);
+bool source_goes_on(struct source *source, PDH_STATUS status);
 /* What kind of file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);
 

@@ -139,33 +139,36 @@ static void join(struct rows *rows)
 
 /* ---- the samples ---- */
 
-static bool at_end(PDH_STATUS status)
-{
-    return (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE;
-}
-
 /* The next sample; at the end of a file that is followed, when it comes. False: no more. */
 static bool next(struct rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;
     *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
-    if (at_end(*ret_status) && rows->asked->follow) {
+    if (source_ended(*ret_status) && rows->asked->follow) {
         pace_begin(&pace);
         print_pending(rows);
         sheet_flush(&rows->sheet);
-        while (at_end(*ret_status) && pace_wait(&pace, follow_seconds))
+        while (source_ended(*ret_status) && pace_wait(&pace, follow_seconds))
             *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
     }
-    if (pace_stopped() || at_end(*ret_status))
+    if (pace_stopped() || source_ended(*ret_status))
         *ret_status = 0, rows->time = 0;
     return !*ret_status && rows->time;
 }
 
 static int copy_rows(struct rows *rows)
 {
-    PDH_STATUS status;
+    PDH_STATUS status = 0;
+    int code = EXIT_GOOD;
     unsigned long every = rows->asked->every > 1 ? rows->asked->every : 1;
-    while (!ferror(rows->sheet.out) && next(rows, &status)) {
+    while (!ferror(rows->sheet.out)) {
+        bool more = next(rows, &status);
+        if (status)
+            code = pdh_complain("relog", "a sample", status);
+        if (status && source_goes_on(rows->source, status))
+            continue;
+        if (!more)
+            break;
         if (rows->seen++ % every)
             continue;
         take_values(rows);
@@ -175,7 +178,7 @@ static int copy_rows(struct rows *rows)
             print(rows, rows->time, rows->values);
     }
     print_pending(rows);
-    return status ? pdh_complain("relog", "a sample", status) : EXIT_GOOD;
+    return code;
 }
 
 static int print_rows(struct rows *rows)

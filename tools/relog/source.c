@@ -132,6 +132,8 @@ int source_open(struct source *source, const struct relog *asked)
         return code;
     PDH_STATUS status =
         asked->wanted.count ? take_wanted(source, &asked->wanted) : take_path(source, everything);
+    if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
+        status = (PDH_STATUS)PDH_NO_COUNTERS; /* it ends before it names any */
     if (status)
         return pdh_complain("relog", "the counters", status);
     if (!source->paths.count)
@@ -161,6 +163,17 @@ int source_add(struct source *source, const struct relog *asked)
             return pdh_complain("relog", source->paths.texts[i], status);
     }
     return EXIT_GOOD;
+}
+
+bool source_ended(PDH_STATUS status)
+{
+    return (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE;
+}
+
+bool source_goes_on(struct source *source, PDH_STATUS status)
+{
+    enum { MOST_DAMAGE = 100 };
+    return (DWORD)status == PDH_BINARY_LOG_CORRUPT && ++source->damaged < MOST_DAMAGE;
 }
 
 static void keep(void *path)

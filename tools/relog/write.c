@@ -27,19 +27,26 @@ static LONGLONG sample_time(const struct source *source)
     return (LONGLONG)((ULONGLONG)raw.TimeStamp.dwHighDateTime << 32 | raw.TimeStamp.dwLowDateTime);
 }
 
+/* A damaged place costs what is in it: the capture goes on behind. */
 static int copy_samples(struct source *source, PDH_HLOG log, struct report *report)
 {
-    PDH_STATUS status;
-    while (!pace_stopped() && !(status = PdhUpdateLogA(log, NULL))) {
+    int code = EXIT_GOOD;
+    for (;;) {
+        PDH_STATUS status = pace_stopped() ? 0 : PdhUpdateLogA(log, NULL);
+        if (pace_stopped() || source_ended(status))
+            return code;
+        if (status) {
+            code = pdh_complain("relog", "a sample", status);
+            if (!source_goes_on(source, status))
+                return code;
+            continue;
+        }
         LONGLONG time = sample_time(source);
         report->first = report->samples ? report->first : time;
         report->last = time;
         report->samples++;
         report_progress(source, time);
     }
-    if (pace_stopped() || (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE)
-        return EXIT_GOOD;
-    return pdh_complain("relog", "a sample", status);
 }
 
 static int copy(const struct relog *asked, struct source *source, struct report *report)
