@@ -436,10 +436,10 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
 /* Standard or daylight time: what holds at the first record. */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
-    bool daylight = zone_is_daylight(&binary->zone, time);
-    file->facts.zone = zone_name(binary->zone_text[daylight]);
+    bool summer = zone_is_daylight(&binary->zone, time);
+    file->facts.zone = zone_name(binary->zone_text[summer]);
     file->facts.bias =
-        binary->zone.bias + (daylight ? binary->zone.daylight_bias : binary->zone.standard_bias);
+        binary->zone.bias + (summer ? binary->zone.daylight_bias : binary->zone.standard_bias);
 }
 
 static PDH_STATUS binary_next(struct file *file)

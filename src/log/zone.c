@@ -179,11 +179,11 @@ bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time)
     clock_systemtime(local_time, &now);
     if (now.wYear > LAST_YEAR)
         return false;
-    LONGLONG daylight = moment_of(&rule->daylight, now.wYear);
-    LONGLONG standard = moment_of(&rule->standard, now.wYear);
-    bool inside = local_time >= (daylight < standard ? daylight : standard) &&
-                  local_time < (daylight < standard ? standard : daylight);
-    return daylight < standard ? inside : !inside;
+    LONGLONG summer = moment_of(&rule->daylight, now.wYear);
+    LONGLONG winter = moment_of(&rule->standard, now.wYear);
+    bool inside = local_time >= (summer < winter ? summer : winter) &&
+                  local_time < (summer < winter ? winter : summer);
+    return summer < winter ? inside : !inside;
 }
 
 /* ---- this machine's zone ---- */
