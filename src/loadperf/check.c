@@ -38,8 +38,10 @@ const struct plan_text *plan_find(const struct plan *plan, uint32_t language, ui
         else
             high = middle;
     }
+    if (low == plan->text_count)
+        return NULL;
     const struct plan_text *text = &plan->texts[low];
-    bool found = low < plan->text_count && text->language == language && text->offset == offset;
+    bool found = text->language == language && text->offset == offset;
     return found ? text : NULL;
 }
 

@@ -215,7 +215,7 @@ PDH_STATUS counter_raw_array(PDH_HCOUNTER handle, bool wide, DWORD *size, DWORD 
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     array_of(counter, &array);
     PDH_STATUS status = measure(&array, sizeof *out, wide, size, count, &fits);
-    char *cursor = (char *)(out + array.count);
+    char *cursor = fits && items ? (char *)(out + array.count) : NULL;
     for (uint32_t i = 0; fits && i < array.count; i++) {
         out[i].szName = put_name(&array, i, wide, &cursor);
         out[i].RawValue = array.only ? counter->newest.raw : array.set->items[i].sample.raw;
@@ -255,7 +255,7 @@ PDH_STATUS counter_value_array(PDH_HCOUNTER handle, DWORD format, bool wide, DWO
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     array_of(counter, &array);
     PDH_STATUS status = measure(&array, sizeof *out, wide, size, count, &fits);
-    char *cursor = (char *)(out + array.count);
+    char *cursor = fits && items ? (char *)(out + array.count) : NULL;
     for (uint32_t i = 0; fits && i < array.count; i++) {
         out[i].szName = put_name(&array, i, wide, &cursor);
         cook_item(&array, i, format, &out[i].FmtValue);

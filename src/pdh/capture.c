@@ -160,8 +160,8 @@ static struct capture *new_capture(void)
 
 static bool take_files(struct capture *capture, const char *files, size_t size)
 {
-    const char *cursor = files, *end = files + size, *file;
-    while (files && (file = text_multi_next(&cursor, end))) {
+    const char *cursor = files, *file;
+    while (files && (file = text_multi_next(&cursor, files + size))) {
         char **grown = reallocarray(capture->files, capture->file_count + 1, sizeof *grown);
         if (!grown)
             return false;
