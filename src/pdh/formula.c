@@ -221,7 +221,7 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
 static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);
-    return 0;
+    return __builtin_isfinite(ret->first) ? 0 : (PDH_STATUS)PDH_CSTATUS_INVALID_DATA;
 }
 
 static PDH_STATUS read_operands(const struct formula_row *row, const PDH_RAW_COUNTER *newest,
