@@ -6,6 +6,7 @@
 #include "host/isolate.h"
 #include "host/helper.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct isolated {
     bool owed;             /* a request was handed over, its answer was not taken yet */
     bool known;            /* the next reply is `reply`: nobody needs to be waited for */
     bool guards;
+    unsigned hopeless; /* answers in a row that came too late to look for them awake */
     size_t room;
     struct isolate_reply reply;
 };
@@ -284,7 +286,48 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
 
 /* ---- waiting ---- */
 
-enum { LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20 };
+enum {
+    LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
+    AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than waking an idle processor takes */
+    HOPELESS = 3,                                 /* from then on, only one of 16 is looked for */
+};
+
+static bool alone_on_processor(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2;
+}
+
+static void pause_a_little(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+/* Looks for the answer without sleeping, for a moment: an open helper usually needs microseconds,
+ * and on an idle machine each sleep costs as much again as waking the helper did. One that is
+ * slower than this moment is slept for, so that it costs nobody's processor. */
+static void await_awake(struct isolated *isolated, int64_t deadline)
+{
+    struct channel *channel = isolated->helper->channel;
+    int64_t now = clock_ticks();
+    int64_t end = now + AWAKE_100NS < deadline ? now + AWAKE_100NS : deadline;
+    if (now >= end || stage_of(channel) < ISOLATE_COLLECT || alone_on_processor() ||
+        (isolated->hopeless >= HOPELESS && isolated->hopeless++ % 16))
+        return;
+    while (clock_ticks() < end)
+        for (int look = 0; look < 20; look++) {
+            if (atomic_load(&channel->answer.value) != CHANNEL_OWED) {
+                isolated->hopeless = 0;
+                return;
+            }
+            pause_a_little();
+        }
+    isolated->hopeless++;
+}
 
 /* The word when it is not owed any more, or CHANNEL_OWED at the deadline. A helper's death comes as
  * a word of its keeper; only whether that lives must be looked at now and then. */
@@ -292,6 +335,7 @@ static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t 
 {
     struct channel *channel = isolated->helper->channel;
     bool was_alive;
+    await_awake(isolated, collect_deadline);
     for (;;) {
         uint32_t word = atomic_load(&channel->answer.value);
         if (word != CHANNEL_OWED)
