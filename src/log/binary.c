@@ -127,7 +127,8 @@ static PDH_STATUS read_header(struct file *file, struct binary *binary)
         return status_to_pdh(file->stream.status);
     if (got < wanted)
         return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER, got,
-                            "the file ends inside its first head");
+                            "the file ends inside its first head: it was cut off, or has "
+                            "nothing in it yet");
     memcpy(start, bytes, wanted);
     binary->buffer_size = choose_size(file, get32(start), get32(start + HEADER_FIELDS));
     binary->circular = get32(start + HEADER_MODE) & MODE_CIRCULAR;
@@ -218,7 +219,7 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
     }
     binary->turn = turn;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                        "buffers that were never written");
+                        "buffers that were never written; those behind them are read");
 }
 
 struct view { /* of the buffer being read */
@@ -233,7 +234,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct vi
     const unsigned char *head = view->bytes;
     if (view->got < BUFFER_HEAD)
         return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, view->offset,
-                            "the file ends inside the head of this buffer");
+                            "the file ends inside the head of this buffer; all before it is read");
     if (!binary->order && all_zero(head, BUFFER_HEAD))
         return unwritten(file, binary, view->offset);
     view->used = get32(head + 48);
@@ -243,7 +244,8 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct vi
         return 0;
     next_buffer(binary);
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, view->offset,
-                        "no head of a buffer: size %u, used %u", get32(head), view->used);
+                        "no head of a buffer: size %u, used %u; it is left out", get32(head),
+                        view->used);
 }
 
 static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct view *view)
@@ -279,7 +281,10 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         next_buffer(binary);
         status = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
     }
-    return file_problem(file, status, offset, "the file ends inside this record");
+    return file_problem(
+        file, status, offset,
+        "the file ends inside this record, which is left out: it was cut off, or is "
+        "still being written");
 }
 
 /* A full header has the size in front, the short kinds behind their kind. */
@@ -313,7 +318,9 @@ static enum step read_record(struct file *file, struct binary *binary, const str
         uint64_t offset = view->offset + binary->offset;
         next_buffer(binary);
         *ret_status = file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                                   "no record, or one of an impossible size: %u", size);
+                                   "no record, or one of an impossible size: %u; the rest of this "
+                                   "buffer is left out",
+                                   size);
         return STEP_STOPS;
     }
     if (!there || binary->offset + size > view->got) {
@@ -380,7 +387,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     if (!fits) {
         binary->part = binary->parts = 0;
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "part %u of %u does not follow", part, parts);
+                            "part %u of %u does not follow; this record is left out", part, parts);
     }
     binary->part = part;
     if (!buffer_add(&binary->body, record + RECORD_BODY, size - RECORD_BODY))

@@ -105,6 +105,7 @@ struct file {
     bool values_fresh;        /* the columns that are not the file's say so */
     struct log_sample sample; /* the next to be given out */
     bool pending, blind;      /* blind: only times are wanted */
+    uint64_t line;            /* that is being read, from 1; 0: the format has no lines */
     PDH_STATUS ended;         /* why there is no next one; 0: not tried */
     struct buffer problem;
     struct log_facts facts;
@@ -137,7 +138,7 @@ struct log {
     uint64_t extent_size; /* of the files when `extent` was found */
 };
 
-/* The words: "FILE: offset N: ...". Returns `status`. */
+/* The words: "FILE: line N, offset N: ...", said to the trace too. Returns `status`. */
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
                         ...) PRINTF_LIKE(4, 5);
 /* Room for one more entry of the file's catalogue. */

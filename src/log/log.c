@@ -41,8 +41,11 @@ PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, c
     vsnprintf(words, sizeof(words), format, arguments);
     va_end(arguments);
     buffer_clear(&file->problem);
-    buffer_printf(&file->problem, "%s: offset %llu: %s", file->stream.name,
-                  (unsigned long long)offset, words);
+    buffer_printf(&file->problem, "%s: ", file->stream.name);
+    if (file->line)
+        buffer_printf(&file->problem, "line %llu, ", (unsigned long long)file->line);
+    buffer_printf(&file->problem, "offset %llu: %s", (unsigned long long)offset, words);
+    trace("capture", "%s", file->problem.data);
     return status;
 }
 
@@ -114,9 +117,10 @@ static PDH_STATUS find_format(struct file *file)
     }
     if (file->format)
         return 0;
-    return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
-                        got ? "neither CSV, TSV nor BLG: the first bytes are of none"
-                            : "the file is empty");
+    return file_problem(
+        file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
+        got ? "neither CSV, TSV nor BLG as perfmon, logman, typeperf and relog write them"
+            : "the file is empty: nothing was written yet");
 }
 
 /* Has the file's next sample ready, or the reason why not. */
@@ -212,8 +216,10 @@ static PDH_STATUS open_path(struct log *log, const char *path, struct buffer *pr
     if (fd >= 0)
         return add_file(log, fd, standard ? "standard input" : path, problem);
     LSTATUS status = status_from_errno(errno);
+    const char *words = status == ERROR_FILE_NOT_FOUND ? "no such file" : status_text(status);
     if (problem)
-        buffer_printf(problem, "%s: %s", path, status_text(status));
+        buffer_printf(problem, "%s%s: %s", problem->len ? "\n" : "", path, words);
+    trace("capture", "%s: %s", path, words);
     return status_to_pdh(status);
 }
 

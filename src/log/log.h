@@ -140,7 +140,7 @@ PDH_STATUS log_write_close(struct log_writer *writer); /* frees it in any case *
 
 /* ---- number.c: printf's text, faster; locale and rounding mode do not matter ---- */
 enum { NUMBER_ROOM = 32, NUMBER_FIXED_ROOM = 320 };
-/* Like "%.17g" and "%f"; the length, no NUL is written. */
+/* Like "%.17g" (which is opl_capture_number, too) and "%f"; the length, no NUL is written. */
 size_t number_shortest17(double number, char *out); /* NUMBER_ROOM */
 size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_ROOM */
 /* The whole of [text, text + size), blanks around it allowed. */

@@ -7,6 +7,7 @@
  * half to even, without any doubt. What is smaller or larger is left to the C library.
  */
 #include "log/log.h"
+#include <openperflib/capture.h>
 
 #include <locale.h>
 #include <math.h>
@@ -287,6 +288,11 @@ size_t number_shortest17(double number, char *out)
         return sign + put_whole((uint64_t)number, out);
     bool usual = number > 1e-37 && number < 1e38;
     return sign + put_decimal(usual ? decimal_of(number) : decimal_slow(number), out);
+}
+
+size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_ROOM])
+{
+    return number_shortest17(number, text);
 }
 
 /* ---- six decimals ---- */

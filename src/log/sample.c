@@ -88,9 +88,11 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
     while (size - at >= 8) {
         uint32_t length = get32(body + at);
         if (length < ENTRY_HEAD + 2 || length > size - at)
-            return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                                "entry %zu of the catalogue has an impossible length: %u",
-                                file->mapped + 1, length);
+            return file_problem(
+                file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                "entry %zu of the catalogue has an impossible length: %u; the counters "
+                "from there on are left out",
+                file->mapped + 1, length);
         PDH_STATUS status = read_entry(file, body + at, length);
         if (status)
             return status;
@@ -246,7 +248,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         return status;
     if (!is_piece(body, size, 0) || body[3] != 0 || get32(body + 4) > size)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "this sample has no head");
+                            "this sample has no head; it is left out");
     size = get32(body + 4);
     size_t at = VALUE_HEAD, entry = 0;
     for (; entry < file->mapped && is_piece(body, size, at); entry++) {
@@ -259,7 +261,8 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
     if (entry == file->mapped && entry > 0)
         return 0;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                        "this sample breaks off: %zu of %zu values", entry, file->mapped);
+                        "this sample breaks off: %zu of %zu values; it is left out", entry,
+                        file->mapped);
 }
 
 /* ---- names ---- */
@@ -313,7 +316,7 @@ PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size,
         free(names.list);
         buffer_done(&text);
         return file_problem(file, (PDH_STATUS)PDH_CANNOT_READ_NAME_STRINGS, offset,
-                            "a table of names that cannot be read");
+                            "a table of names that cannot be read; whole objects go without names");
     }
     names.text = text.data;
     names.machine = text.data;

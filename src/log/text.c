@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample, every
- * field in quotes that are not doubled inside. Also read: UTF-16, the Western code page, fields
- * without quotes, either newline, several heads. A last line without its end is not a line yet,
- * unless nothing but the newline is missing. (reference F.8)
+ * field in quotes that are not doubled inside. Also read: UTF-16 of either order, the Western code
+ * page, fields without quotes, either newline, several heads. A last line without its end is not a
+ * line yet, unless nothing but the newline is missing. (reference F.8)
  */
 #include "log/inner.h"
 
@@ -11,15 +11,16 @@
 
 enum { KIND_BYTES = 24 }; /* by which a kind is known, in either encoding */
 
-enum encoding { UTF8, UTF16, WESTERN };
+enum encoding { UTF8, UTF16, UTF16_BE, WESTERN };
 
 struct text {
     size_t fields; /* behind the time */
     enum encoding encoding;
     char separator;
     uint64_t head, position; /* of the head and of the next line */
+    uint64_t line_count;     /* before `position` */
     size_t caption;          /* the caption's number among the columns' fields; SIZE_MAX: none */
-    struct buffer line, caption_text, zone, caption_value;
+    struct buffer line, swapped, caption_text, zone, caption_value;
 };
 
 struct line {
@@ -36,14 +37,23 @@ struct field {
 
 /* ---- lines ---- */
 
+static bool is_wide(const struct text *text)
+{
+    return text->encoding == UTF16 || text->encoding == UTF16_BE;
+}
+
+/* Where the newline's character begins. */
 static const char *find_newline(const struct text *text, const char *start, const char *end)
 {
     const char *c = start;
     while (c < end && (c = memchr(c, '\n', (size_t)(end - c)))) {
-        if (text->encoding != UTF16)
+        bool odd = (c - start) % 2;
+        if (!is_wide(text))
             return c;
-        if ((c - start) % 2 == 0 && c + 1 < end && c[1] == '\0')
+        if (text->encoding == UTF16 && !odd && c + 1 < end && c[1] == '\0')
             return c;
+        if (text->encoding == UTF16_BE && odd && c[-1] == '\0')
+            return c - 1;
         c++;
     }
     return NULL;
@@ -63,6 +73,29 @@ static void add_western(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
+/* NULL: no memory. */
+static const char *swap_bytes(struct buffer *out, const char *bytes, size_t size)
+{
+    buffer_clear(out);
+    if (!buffer_reserve(out, size + 1))
+        return NULL;
+    for (size_t i = 0; i + 1 < size; i += 2) {
+        out->data[i] = bytes[i + 1];
+        out->data[i + 1] = bytes[i];
+    }
+    return out->data;
+}
+
+static bool add_wide(struct text *text, const struct line *line, size_t size)
+{
+    const char *start = line->start;
+    if (text->encoding == UTF16_BE)
+        start = swap_bytes(&text->swapped, start, size);
+    if (start)
+        text->line.len = utf16_to_8_bytes(start, size / 2, text->line.data, 3 * size);
+    return start;
+}
+
 /* The line in UTF-8. */
 static bool decode(struct text *text, struct line *line)
 {
@@ -72,10 +105,10 @@ static bool decode(struct text *text, struct line *line)
     buffer_clear(&text->line);
     if (!buffer_reserve(&text->line, 3 * size + 1))
         return false;
-    if (text->encoding == UTF16)
-        text->line.len = utf16_to_8_bytes(line->start, size / 2, text->line.data, 3 * size);
-    else
+    if (!is_wide(text))
         add_western(&text->line, line->start, size);
+    else if (!add_wide(text, line, size))
+        return false;
     line->start = text->line.data;
     line->end = text->line.data + text->line.len;
     return true;
@@ -85,6 +118,7 @@ static bool decode(struct text *text, struct line *line)
 static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *ret)
 {
     size_t have = 0, got = stream_have(&file->stream, text->position);
+    file->line = text->line_count + 1;
     const char *newline = NULL;
     const unsigned char *bytes = NULL;
     while (!newline) {
@@ -101,7 +135,7 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *r
         got = stream_have(&file->stream, text->position);
         if (have > LIMIT_RECORD)
             return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, text->position,
-                                "a line of more than %d bytes", LIMIT_RECORD);
+                                "a line of more than %d bytes: this is no capture", LIMIT_RECORD);
     }
     *ret = (struct line){(const char *)bytes, newline ? newline : (const char *)bytes + have,
                          text->position, newline != NULL};
@@ -111,8 +145,9 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *r
 /* Behind the line that peek_line showed. */
 static void pass_line(struct text *text, const struct line *line)
 {
-    size_t newline = text->encoding == UTF16 ? 2 : 1;
+    size_t newline = is_wide(text) ? 2 : 1;
     text->position += (size_t)(line->end - line->start) + (line->whole ? newline : 0);
+    text->line_count++;
 }
 
 /* ---- fields ---- */
@@ -184,26 +219,37 @@ static enum log_kind kind_of(const char *start, const char *end)
     return memcmp(start, "(PDH-TSV", 8) == 0 ? LOG_TSV : 0;
 }
 
-static bool is_utf16(const unsigned char *start, size_t size)
+static enum encoding wide_of(const unsigned char *start, size_t size)
 {
-    return size >= 4 && ((start[0] == 0xFF && start[1] == 0xFE) ||
-                         (start[1] == 0 && start[3] == 0 && (start[0] == '"' || start[0] == '(')));
+    if (size < 4)
+        return UTF8;
+    bool low = start[1] == 0 && start[3] == 0 && (start[0] == '"' || start[0] == '(');
+    bool high = start[0] == 0 && start[2] == 0 && (start[1] == '"' || start[1] == '(');
+    if (low || (start[0] == 0xFF && start[1] == 0xFE))
+        return UTF16;
+    return high || (start[0] == 0xFE && start[1] == 0xFF) ? UTF16_BE : UTF8;
 }
 
-static size_t narrow(const unsigned char *start, size_t size, char *out, size_t room)
+static bool has_wide_mark(const unsigned char *start)
 {
-    size_t skip = start[0] == 0xFF ? 2 : 0, used = 0;
+    return start[0] >= 0xFE;
+}
+
+static size_t narrow(const unsigned char *start, size_t size, bool big, char *out, size_t room)
+{
+    size_t skip = has_wide_mark(start) ? 2 : 0, used = 0;
     for (size_t i = skip; i + 1 < size && used < room; i += 2)
-        out[used++] = start[i + 1] ? '?' : (char)start[i];
+        out[used++] = start[i + !big] ? '?' : (char)start[i + big];
     return used;
 }
 
 static enum log_kind kind_of_bytes(const unsigned char *start, size_t size)
 {
     char text[16];
-    if (!is_utf16(start, size))
+    enum encoding wide = wide_of(start, size);
+    if (wide == UTF8)
         return kind_of((const char *)start, (const char *)start + size);
-    return kind_of(text, text + narrow(start, size, text, sizeof(text)));
+    return kind_of(text, text + narrow(start, size, wide == UTF16_BE, text, sizeof(text)));
 }
 
 static bool text_matches(const unsigned char *start, size_t size)
@@ -266,13 +312,6 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct line 
     return status;
 }
 
-static enum encoding encoding_of(const unsigned char *start, size_t size, const struct line *line)
-{
-    if (is_utf16(start, size))
-        return UTF16;
-    return utf8_valid(line->start, (size_t)(line->end - line->start)) ? UTF8 : WESTERN;
-}
-
 static PDH_STATUS text_open(struct file *file)
 {
     struct text *text = file->state = calloc(1, sizeof(*text));
@@ -284,17 +323,18 @@ static PDH_STATUS text_open(struct file *file)
     if (!start)
         return status_to_pdh(file->stream.status);
     file->facts.kind = kind_of_bytes(start, got);
-    text->encoding = is_utf16(start, got) ? UTF16 : UTF8;
-    text->head = text->position = start[0] == 0xFF ? 2 : 0;
+    text->encoding = wide_of(start, got);
+    text->head = text->position = is_wide(text) && has_wide_mark(start) ? 2 : 0;
     PDH_STATUS status = peek_line(file, text, &line);
     if (status)
         return status;
     if (!line.whole)
         return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER,
                             line.offset + (uint64_t)(line.end - line.start),
-                            "the file ends inside its first line");
-    if (text->encoding == UTF8)
-        text->encoding = encoding_of((const unsigned char *)line.start, 0, &line);
+                            "the file ends inside its first line: it was cut off, or has nothing "
+                            "in it yet");
+    if (text->encoding == UTF8 && !utf8_valid(line.start, (size_t)(line.end - line.start)))
+        text->encoding = WESTERN;
     pass_line(text, &line);
     return decode(text, &line) ? read_header(file, text, &line)
                                : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -398,7 +438,7 @@ static PDH_STATUS read_sample(struct file *file, struct text *text, const struct
     if (good)
         return file->blind ? 0 : read_fields(file, text, cursor, line->end);
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, line->offset,
-                        "this line does not begin with a time");
+                        "this line does not begin with a time; it is left out");
 }
 
 static PDH_STATUS text_next(struct file *file)
@@ -430,6 +470,7 @@ static PDH_STATUS text_rewind(struct file *file)
     struct text *text = file->state;
     /* the head is read again: another one may have come behind it */
     text->position = text->head;
+    text->line_count = 0;
     return 0;
 }
 
@@ -439,6 +480,7 @@ static void text_close(struct file *file)
     if (!text)
         return;
     buffer_done(&text->line);
+    buffer_done(&text->swapped);
     buffer_done(&text->caption_text);
     buffer_done(&text->caption_value);
     buffer_done(&text->zone);

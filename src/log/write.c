@@ -292,7 +292,7 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
     status = begin(writer, path, mode, header, problem);
     if (status) {
         if ((DWORD)status == ERROR_DISK_FULL)
-            refuse(problem, path, status, "the disk is full");
+            refuse(problem, path, status, "no room left on the disk");
         writer->failed = status;
         log_write_close(writer);
         return status;

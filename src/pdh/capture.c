@@ -62,22 +62,32 @@ PDH_STATUS capture_resolve_from(struct pdh_from *from)
 
 /* ---- readings ---- */
 
+static PDH_STATUS open_log(const char *const *files, size_t count, struct log **ret)
+{
+    BUFFER_AUTO problem = {0};
+    problem_clear();
+    PDH_STATUS status = log_open(files, count, ret, &problem);
+    problem_note(problem.data);
+    return status;
+}
+
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
     claim_take(&capture->claim);
     *ret = capture->first;
     capture->first = NULL;
     claim_release(&capture->claim);
-    return *ret ? 0 : log_open((const char *const *)capture->files, capture->file_count, ret, NULL);
+    return *ret ? 0 : open_log((const char *const *)capture->files, capture->file_count, ret);
 }
 
 static PDH_STATUS open_reading(struct pdh_from from, struct capture *capture, struct reading **ret)
 {
     struct reading *reading = calloc(1, sizeof *reading);
+    problem_clear();
     if (!reading)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     PDH_STATUS status =
-        capture ? open_files(capture, &reading->log) : log_open(&from.file, 1, &reading->log, NULL);
+        capture ? open_files(capture, &reading->log) : open_log(&from.file, 1, &reading->log);
     if (status)
         reading_close(reading);
     else
@@ -183,8 +193,8 @@ PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
     if (take_files(capture, files, size))
         status = files && !capture->file_count ? (PDH_STATUS)PDH_INVALID_ARGUMENT : 0;
     if (!status && capture->file_count)
-        status = log_open((const char *const *)capture->files, capture->file_count, &capture->first,
-                          NULL);
+        status =
+            open_log((const char *const *)capture->files, capture->file_count, &capture->first);
     if (status) {
         let_go(capture);
         return status;
@@ -245,6 +255,7 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* it is one for reading */
+    problem_clear();
     claim_take(&capture->claim);
     if (capture->writer)
         status = writer_update(capture->writer, user_string);
@@ -256,6 +267,7 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
 PDH_STATUS capture_close(PDH_HLOG handle, DWORD flags)
 {
     PDH_STATUS status = 0;
+    problem_clear();
     lock_take(&holding);
     struct capture *capture = handle_take(&captures, (uintptr_t)handle);
     lock_release(&holding);

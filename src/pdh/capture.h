@@ -36,6 +36,10 @@ void reading_close(struct reading *reading);
 struct picture *reading_block(struct reading *reading, size_t column,
                               const struct log_value *value);
 
+/* ---- problem.c: what opl_capture_problem of this thread says ---- */
+void problem_clear(void);
+void problem_note(const char *words); /* NULL: nothing */
+
 /* What a from of a handle means: the handle's capture may be the present. PDH_INVALID_HANDLE. */
 PDH_STATUS capture_resolve_from(struct pdh_from *from);
 

@@ -450,7 +450,9 @@ PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
     struct reading *reading = query->reading;
     if (query->counter_count == 0)
         return (PDH_STATUS)PDH_NO_DATA;
+    problem_clear();
     PDH_STATUS status = log_next(reading->log, &sample);
+    problem_note(log_problem(reading->log));
     if (status)
         return status;
     reading->samples++;

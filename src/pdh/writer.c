@@ -158,7 +158,10 @@ static PDH_STATUS create(struct capture_writer *writer, const struct query *quer
         if (wish->access & PDH_LOG_OPT_USER_STRING)
             header.caption = wish->caption ? wish->caption : "";
         take_zone(query, &header);
-        status = log_create(wish->file, mode, &header, &writer->log, NULL);
+        BUFFER_AUTO problem = {0};
+        problem_clear();
+        status = log_create(wish->file, mode, &header, &writer->log, &problem);
+        problem_note(problem.data);
     }
     free(paths);
     return status;

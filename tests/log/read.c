@@ -500,14 +500,15 @@ static void wide_and_western_text_is_read(void **state)
     static const char text[] = "\"(PDH-CSV 4.0)\",\"\\\\M\\Gr\xF6\xDF"
                                "e\\c\"\r\n"
                                "\"01/02/2003 04:05:06.789\",\"7\"\r\n";
-    char wide[2 * sizeof(text) + 2] = "\xFF\xFE";
+    enum { WIDE = 2 * sizeof(text) };
+    char wide[2][WIDE] = {"\xFF\xFE", "\xFE\xFF"};
     (void)state;
     for (size_t i = 0; i < strlen(text); i++)
-        wide[2 * i + 2] = text[i];
-    for (int i = 0; i < 3; i++) { /* as it is, wide with mark, wide without */
+        wide[0][2 * i + 2] = wide[1][2 * i + 3] = text[i];
+    for (int i = 0; i < 5; i++) { /* as it is; wide of each order, with mark and without */
+        size_t skip = i > 2 ? 2 : 0;
         struct log *log =
-            i == 0 ? open_text(text)
-                   : open_bytes(wide + (i == 2 ? 2 : 0), 2 * strlen(text) + (i == 1 ? 2 : 0));
+            i == 0 ? open_text(text) : open_bytes(wide[(i - 1) % 2] + skip, WIDE - skip);
         assert_string_equal(log_column(log, 0)->object, "Größe");
         assert_true(next(log)->values[0].number == 7);
         ends(log);
@@ -522,8 +523,9 @@ static void a_bad_line_is_told_and_passed(void **state)
     struct log *log = open_text("\"(PDH-CSV 4.0)\",\"\\\\M\\O\\c\"\nnonsense\n"
                                 "\"01/02/2003 04:05:06.789\",\"7\"\n");
     assert_int_equal((DWORD)log_next(log, &sample), PDH_BINARY_LOG_CORRUPT);
-    assert_string_equal(log_problem(log),
-                        "capture: offset 26: this line does not begin with a time");
+    assert_string_equal(
+        log_problem(log),
+        "capture: line 2, offset 26: this line does not begin with a time; it is left out");
     assert_true(next(log)->values[0].number == 7);
     log_close(log);
 }

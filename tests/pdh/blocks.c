@@ -46,6 +46,11 @@ const struct log_facts *log_facts(struct log *log)
     return &facts;
 }
 
+const char *log_problem(const struct log *log)
+{
+    return NULL;
+}
+
 size_t log_columns(const struct log *log)
 {
     return 1;

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of counters as people type them. A shell eats backslashes; "::" it leaves alone. */
+/* What can be told of a path without asking PDH, which takes it in either form. */
 #include "counter-path.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-/* Where the counter's name begins, and where the object with its instance ends: an instance may
- * have "::" in its name, and a counter too, so the end of the instance decides. */
-static const char *find_separator(const char *text)
-{
-    const char *behind_instance = strstr(text, ")::");
-    return behind_instance ? behind_instance + 1 : strstr(text, "::");
-}
-
-bool counter_path_from_text(const char *text, char *ret_path, size_t size)
-{
-    const char *separator = text[0] == '\\' ? NULL : find_separator(text);
-    int count = separator ? snprintf(ret_path, size, "\\%.*s\\%s", (int)(separator - text), text,
-                                     separator + 2)
-                          : snprintf(ret_path, size, "%s", text);
-    return count >= 0 && (size_t)count < size;
-}
 
 bool counter_path_is_pattern(const char *path)
 {
@@ -31,7 +13,12 @@ bool counter_path_is_pattern(const char *path)
 
 bool counter_path_has_machine(const char *path)
 {
-    return strncmp(path, "\\\\", 2) == 0;
+    return strncmp(path, "\\\\", 2) == 0 || strncmp(path, "//", 2) == 0;
+}
+
+bool counter_path_is_windows(const char *path)
+{
+    return path[0] == '\\';
 }
 
 bool counter_path_is_here(const char *machine)

@@ -2,6 +2,7 @@
 /* PDH's statuses in words. A row says what is wrong with the thing named before it. */
 #include "pdh-words.h"
 
+#include <openperflib/capture.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,8 +59,21 @@ const char *pdh_words(PDH_STATUS status)
     return other;
 }
 
+bool pdh_remark(const char *tool)
+{
+    const char *words = opl_capture_problem();
+    fflush(stdout);
+    for (const char *at = words; at && *at; at += strspn(at, "\n")) {
+        int size = (int)strcspn(at, "\n");
+        fprintf(stderr, "%s: %.*s\n", tool, size, at);
+        at += size;
+    }
+    return words;
+}
+
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status)
 {
-    fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, about, pdh_words(status), (unsigned)status);
+    if (!pdh_remark(tool))
+        fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, about, pdh_words(status), (unsigned)status);
     return (DWORD)status == PDH_ACCESS_DENIED ? NO_RIGHTS : FAILED;
 }

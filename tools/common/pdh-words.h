@@ -5,10 +5,14 @@
 
 #include <openperflib/pdh.h>
 #include <openperflib/pdhmsg.h>
+#include <stdbool.h>
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */
 const char *pdh_words(PDH_STATUS status);
-/* "TOOL: ABOUT: words (0xC0000BB8)" on stderr; the exit code: 1, or 4 for lack of rights. */
+/* "TOOL: ABOUT: words (0xC0000BB8)" on stderr, or what PDH's last call met in a capture, with its
+ * place; the exit code: 1, or 4 for lack of rights. */
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status);
+/* Says what PDH's last call met in a capture although it did not fail; false: nothing. */
+bool pdh_remark(const char *tool);
 
 #endif

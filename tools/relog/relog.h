@@ -3,6 +3,7 @@
 #ifndef OPL_TOOLS_RELOG_H
 #define OPL_TOOLS_RELOG_H
 
+#include "../common/config.h"
 #include "../common/counter-path.h"
 #include "../common/options.h"
 #include "../common/output-file.h"
@@ -50,6 +51,8 @@ int source_add(struct source *source, const struct relog *asked);
 void source_close(struct source *source);
 /* Is this the end of the capture? Is it damage, with more behind it? */
 bool source_ended(PDH_STATUS status);
+/* Says it if the capture ends in the middle of a sample; the exit code. */
+int source_end(const struct source *source);
 bool source_goes_on(struct source *source, PDH_STATUS status);
 /* What kind of file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);
@@ -63,7 +66,8 @@ struct report {
     LONGLONG first, last;
     unsigned long samples;
 };
-void report_output(const struct relog *asked, const struct report *report);
+/* `good`: it ends well. */
+void report_output(const struct relog *asked, const struct report *report, bool good);
 bool report_wanted(const struct relog *asked);
 
 /* ---- write.c ---- */

@@ -60,12 +60,13 @@ void report_progress(const struct source *source, LONGLONG time)
     fflush(stdout);
 }
 
-void report_output(const struct relog *asked, const struct report *report)
+void report_output(const struct relog *asked, const struct report *report, bool good)
 {
     if (!report_wanted(asked))
         return;
     printf("%s100.00%%\n\nOutput\n----------------\nFile:     %s\n\n",
            isatty(STDOUT_FILENO) ? "\r" : "", asked->output);
     print_span(report->first, report->last, report->samples);
-    printf("\nThe command completed successfully.\n");
+    if (good)
+        printf("\nThe command completed successfully.\n");
 }

@@ -22,6 +22,7 @@ struct rows {
     double *values, *pending;
     LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
     unsigned long seen;
+    bool torn; /* the capture ends in the middle of a sample */
 };
 
 /* ---- the zone of the input, as PDH writes it ---- */
@@ -151,6 +152,7 @@ static bool next(struct rows *rows, PDH_STATUS *ret_status)
         while (source_ended(*ret_status) && pace_wait(&pace, follow_seconds))
             *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
     }
+    rows->torn = source_ended(*ret_status) && !pace_stopped() && source_end(rows->source);
     if (pace_stopped() || source_ended(*ret_status))
         *ret_status = 0, rows->time = 0;
     return !*ret_status && rows->time;
@@ -178,7 +180,7 @@ static int copy_rows(struct rows *rows)
             print(rows, rows->time, rows->values);
     }
     print_pending(rows);
-    return code;
+    return rows->torn ? EXIT_FAILED : code;
 }
 
 static int print_rows(struct rows *rows)

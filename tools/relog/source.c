@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { MOST_DAMAGE = 100 };
+
 const char *source_kind(const char *file)
 {
     DWORD type = PDH_LOG_TYPE_UNDEFINED;
@@ -88,16 +90,14 @@ static PDH_STATUS take_path(struct source *source, const char *path)
 
 static PDH_STATUS take_wanted(struct source *source, const struct text_list *wanted)
 {
-    char path[PDH_MAX_COUNTER_PATH];
     for (size_t i = 0; i < wanted->count; i++) {
-        bool fits = counter_path_from_text(wanted->texts[i], path, sizeof path);
-        PDH_STATUS status = !fits ? (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME
-                            : counter_path_is_pattern(path) ? 0
-                                                            : PdhValidatePathExA(source->log, path);
+        const char *path = wanted->texts[i];
+        PDH_STATUS status =
+            counter_path_is_pattern(path) ? 0 : PdhValidatePathExA(source->log, path);
         if (!status)
             status = take_path(source, path);
         if (status) {
-            pdh_complain("relog", wanted->texts[i], status);
+            pdh_complain("relog", path, status);
             source->missing++;
         }
     }
@@ -170,10 +170,19 @@ bool source_ended(PDH_STATUS status)
     return (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE;
 }
 
+int source_end(const struct source *source)
+{
+    return source->damaged > MOST_DAMAGE || pdh_remark("relog") ? EXIT_FAILED : EXIT_GOOD;
+}
+
 bool source_goes_on(struct source *source, PDH_STATUS status)
 {
-    enum { MOST_DAMAGE = 100 };
-    return (DWORD)status == PDH_BINARY_LOG_CORRUPT && ++source->damaged < MOST_DAMAGE;
+    if ((DWORD)status != PDH_BINARY_LOG_CORRUPT)
+        return false;
+    if (++source->damaged <= MOST_DAMAGE)
+        return true;
+    fprintf(stderr, "relog: more than %d damaged places: the rest is not read\n", MOST_DAMAGE);
+    return false;
 }
 
 static void keep(void *path)

@@ -34,7 +34,7 @@ static int copy_samples(struct source *source, PDH_HLOG log, struct report *repo
     for (;;) {
         PDH_STATUS status = pace_stopped() ? 0 : PdhUpdateLogA(log, NULL);
         if (pace_stopped() || source_ended(status))
-            return code;
+            return source_ended(status) && source_end(source) ? EXIT_FAILED : code;
         if (status) {
             code = pdh_complain("relog", "a sample", status);
             if (!source_goes_on(source, status))
@@ -70,7 +70,7 @@ int write_output(const struct relog *asked, struct source *source)
     if (!code)
         code = pdh_is_enough(asked) ? copy(asked, source, &report)
                                     : rows_write(asked, source, &report);
-    if (!code)
-        report_output(asked, &report);
+    if (!code || report.samples)
+        report_output(asked, &report, !code);
     return code;
 }

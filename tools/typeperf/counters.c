@@ -50,6 +50,20 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     return counters->exit_code = pdh_complain("typeperf", path, status);
 }
 
+/* The whole path, as it was written; the form for shells as PDH writes it. */
+static void spell(const struct counters *counters, PDH_HCOUNTER handle, const char *path, char *ret,
+                  size_t size)
+{
+    PDH_STATUS status;
+    bool has_machine = counter_path_has_machine(path);
+    PDH_COUNTER_INFO_A *info =
+        counter_path_is_windows(path) ? NULL : counters_info(handle, false, &status);
+    if (info)
+        path = info->szFullPath + (has_machine ? 0 : strlen(info->szMachineName));
+    snprintf(ret, size, "%s%s", has_machine ? "" : counters->machine, path);
+    free(info);
+}
+
 static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path)
 {
     char whole[sizeof counters->machine + PDH_MAX_COUNTER_PATH];
@@ -63,8 +77,7 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
     }
     if (!counters->machine[0])
         find_machine(counters, handle);
-    bool has_machine = counter_path_has_machine(path);
-    snprintf(whole, sizeof whole, "%s%s", has_machine ? "" : counters->machine, path);
+    spell(counters, handle, path, whole, sizeof whole);
     counters->handles[counters->paths.count] = handle;
     return text_list_add(&counters->paths, whole);
 }
@@ -130,15 +143,15 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
 
 int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns)
 {
-    char path[PDH_MAX_COUNTER_PATH];
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
     if (status)
         return pdh_complain("typeperf", "a query", status);
+    if (asked->server)
+        snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
+                 asked->server + strspn(asked->server, "\\"));
     for (size_t i = 0; i < asked->words.count; i++) {
-        const char *text = asked->words.texts[i];
-        if (!counter_path_from_text(text, path, sizeof path))
-            miss(counters, text, (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
-        else if (counter_path_is_pattern(path) && !patterns)
+        const char *path = asked->words.texts[i];
+        if (counter_path_is_pattern(path) && !patterns)
             add_pattern(counters, path, !asked->top);
         else
             add(counters, path);

@@ -135,15 +135,11 @@ static int take_counter_file(struct typeperf *asked, const struct options *optio
 
 static int take_words(struct typeperf *asked, int argc, char **argv, bool nested);
 
-/* Options of a file are taken where -config stands; later ones win. */
 static int take_config(struct typeperf *asked, const struct options *options, bool nested)
 {
-    if (nested)
-        return options_complain(options, "%s: a file of options names another one", options->value);
-    if (!text_list_add(&asked->kept, tool.name) ||
-        !text_list_read_options(&asked->kept, options->value))
-        return options_complain(options, "%s: %s", options->value, strerror(errno));
-    return take_words(asked, (int)asked->kept.count, asked->kept.texts, true);
+    struct config config = {.kept = &asked->kept, .nested = nested};
+    int wrong = config_read(&config, options);
+    return wrong ? wrong : take_words(asked, config.argc, config.argv, true);
 }
 
 static int take_flag(struct typeperf *asked, int id)

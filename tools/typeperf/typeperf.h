@@ -3,6 +3,7 @@
 #ifndef OPL_TOOLS_TYPEPERF_H
 #define OPL_TOOLS_TYPEPERF_H
 
+#include "../common/config.h"
 #include "../common/counter-path.h"
 #include "../common/options.h"
 #include "../common/output-file.h"

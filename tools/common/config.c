@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of a file are taken where -config stands; later ones win. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+int config_read(struct config *config, const struct options *options)
+{
+    size_t first = config->kept->count; /* there may have been another file */
+    if (config->nested)
+        return options_complain(options, "%s: a file of options names another one", options->value);
+    if (!text_list_add(config->kept, options->tool->name) ||
+        !text_list_read_options(config->kept, options->value))
+        return options_complain(options, "%s: %s", options->value, strerror(errno));
+    config->argv = config->kept->texts + first;
+    config->argc = (int)(config->kept->count - first);
+    return 0;
+}

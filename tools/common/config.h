@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* -config FILE: options in a file, a line [si] and in the next one its value. */
+#ifndef OPL_TOOLS_CONFIG_H
+#define OPL_TOOLS_CONFIG_H
+
+#include "options.h"
+#include "text-list.h"
+
+/* A file's options as a command line; the words stay in `kept`. */
+struct config {
+    struct text_list *kept;
+    bool nested; /* this is about a file's own options */
+    int argc;
+    char **argv;
+};
+/* Reads the file that is the option's value. 0, or an exit code: it was said. */
+int config_read(struct config *config, const struct options *options);
+
+#endif
