@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what the tables of provider libraries say: docs/counters.md, or the explanations that the
- * English name base is made of. Nothing here knows an object: all of it is in the rows.
+ * Prints what the tables of provider libraries say: docs/counters.md, the explanations that the
+ * English name base is made of, or the drop-in that registers a provider of the packaged block.
+ * Nothing here knows an object: all of it is in the rows.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum { MOST_OBJECTS = 256, MOST_TEXTS = 65536 };
 
 static const opl_object *objects[MOST_OBJECTS];
 static size_t object_count;
+static const opl_table_list *last_tables; /* of the library loaded last */
 
 static bool load_tables(const char *library)
 {
@@ -24,6 +26,7 @@ static bool load_tables(const char *library)
         fprintf(stderr, "describe: %s: %s\n", library, dlerror());
         return false;
     }
+    last_tables = tables;
     for (size_t i = 0; i < tables->count && object_count < MOST_OBJECTS; i++)
         objects[object_count++] = tables->objects[i];
     return true;
@@ -41,6 +44,7 @@ static int by_index(const void *left, const void *right)
 static const char *texts[MOST_TEXTS];
 static const char shared[] = ""; /* objects say different things: the base keeps its general text */
 
+/* The packaged block's texts are in its own drop-in. */
 static void add_text(DWORD index, const char *text)
 {
     if (index >= MOST_TEXTS)
@@ -65,6 +69,72 @@ static void print_texts(void)
     for (size_t index = 1; index < MOST_TEXTS; index++)
         if (texts[index] && *texts[index])
             printf("%zu\t%s\n", index, texts[index]);
+}
+
+/* ---- a packaged drop-in: service record, numbers, texts ---- */
+
+enum { BLOCK_FIRST = 100000, BLOCK_END = 110000 }; /* the project's own indices */
+
+static void print_value_text(const char *name, const char *text)
+{
+    printf("\"%s\"=\"", name);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    puts("\"");
+}
+
+static void print_number(const char *name, unsigned number)
+{
+    printf("\"%s\"=dword:%08x\n", name, number);
+}
+
+static void print_indexed(DWORD index, const char *text)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%u", (unsigned)index);
+    if (index >= BLOCK_FIRST && index < BLOCK_END)
+        print_value_text(name, text);
+}
+
+static void print_record(const char *library)
+{
+    static const char *const names[] = {"Open", "Collect", "Close"};
+    print_value_text("Library", library);
+    for (size_t i = 0; i < 3; i++)
+        print_value_text(names[i], last_tables->procedures[i]);
+    printf("\"Object List\"=\"");
+    for (size_t i = 0; i < object_count; i++)
+        printf(i ? " %u" : "%u", (unsigned)objects[i]->index);
+    puts("\"");
+    print_number("First Counter", BLOCK_FIRST);
+    print_number("Last Counter", BLOCK_END - 2);
+    print_number("First Help", BLOCK_FIRST + 1);
+    print_number("Last Help", BLOCK_END - 1);
+}
+
+static void print_registration(const char *service, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    printf("Windows Registry Editor Version 5.00\n\n; SPDX-License-Identifier: MIT\n"
+           "; Made from the provider's tables by the build.\n\n"
+           "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance]\n",
+           service);
+    print_record(slash ? slash + 1 : path);
+    printf("\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance\\Names"
+           "\\009]\n",
+           service);
+    for (size_t i = 0; i < object_count; i++) {
+        const opl_object *object = objects[i];
+        print_indexed(object->index, object->name);
+        print_indexed(object->help_index, object->help);
+        for (size_t row = 0; row < object->counter_count; row++) {
+            print_indexed(object->counters[row].index, object->counters[row].name);
+            print_indexed(object->counters[row].help_index, object->counters[row].help);
+        }
+    }
 }
 
 /* ---- docs/counters.md ---- */
@@ -167,11 +237,22 @@ static void print_markdown(FILE *const *absent, size_t absent_count)
 static int usage(FILE *out)
 {
     fputs(
-        "usage: describe counters | texts FILE...\n\n"
+        "usage: describe counters | texts FILE...\n"
+        "       describe registration SERVICE LIBRARY\n\n"
         "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
-        "are not there (*.tsv).\n",
+        "are not there (*.tsv). registration: the packaged file that registers the library, with\n"
+        "the texts of its objects from 100000 on.\n",
         out);
     return out == stdout ? 0 : 2;
+}
+
+static int registration(const char *service, const char *library)
+{
+    if (!load_tables(library))
+        return 1;
+    qsort(objects, object_count, sizeof *objects, by_index);
+    print_registration(service, library);
+    return fflush(stdout) ? 1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -182,6 +263,8 @@ int main(int argc, char **argv)
         return usage(stderr);
     if (strcmp(argv[1], "--help") == 0)
         return usage(stdout);
+    if (strcmp(argv[1], "registration") == 0)
+        return argc == 4 ? registration(argv[2], argv[3]) : usage(stderr);
     for (int i = 2; i < argc; i++) {
         size_t length = strlen(argv[i]);
         if (length < 4 || strcmp(argv[i] + length - 4, ".tsv") != 0) {

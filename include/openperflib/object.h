@@ -183,6 +183,9 @@ struct opl_object {
     opl_lines lines;                    /* instances that are lines of a file, or */
     void (*list)(opl_listing *listing); /* a function that adds the instances, or */
     const opl_object *listed_with;      /* the object whose `list` adds these too */
+    /* A file or folder below the system root that must be readable at Open: without it there is no
+     * such object, not even one without instances. NULL: nothing is needed. */
+    const char *needs;
 };
 #define OPL_COUNTERS(rows) .counters = rows, .counter_count = sizeof(rows) / sizeof((rows)[0])
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])

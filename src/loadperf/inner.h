@@ -26,8 +26,8 @@ enum {
     EVENT_REMOVE_FAILED = 3011
 };
 
-/* Names are even, so that a machine's highest may be 999,998: users begin behind. */
-enum { USER_FIRST = 1000000, MACHINE_HIGHEST = USER_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
+/* Names are even. Behind the machine's is the packaged block; users begin far behind it. */
+enum { USER_FIRST = 1000000, MACHINE_HIGHEST = NAMES_BLOCK_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
 enum { SERVICE_ROOM = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
 
 /* ---- load.c: one call, and what it has to say ---- */
@@ -149,7 +149,7 @@ LSTATUS plan_complete(struct planning *planning);
 
 /* ---- scan.c: what one registry file says about indices, services and languages ---- */
 struct scan {
-    uint32_t machine_top, user_top; /* the highest even index in use below and from USER_FIRST on */
+    uint32_t machine_top, user_top; /* the highest even index in use of the two ranges */
     bool languages;                 /* says something about which are installed */
     struct buffer services;         /* "\tNAME\tNAME\t"; an empty name concerns all */
 };

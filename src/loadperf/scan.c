@@ -79,6 +79,8 @@ static void note_index(struct scan *scan, uint32_t index)
 {
     uint32_t even = index & ~1u;
     uint32_t *top = even < USER_FIRST ? &scan->machine_top : &scan->user_top;
+    if (even > MACHINE_HIGHEST && even < USER_FIRST)
+        return; /* the packaged block, and what was written by hand behind it */
     if (even > *top)
         *top = even;
 }

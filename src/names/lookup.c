@@ -126,6 +126,11 @@ static void note_highest(const struct name_language *base, uint32_t *counter, ui
     }
 }
 
+static uint32_t past_block(uint32_t highest, uint32_t last)
+{
+    return highest >= NAMES_BLOCK_FIRST && highest < last ? last : highest;
+}
+
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
 {
     lock_take(&names_lock);
@@ -138,8 +143,8 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
     }
     lock_release(&names_lock);
     if (status == ERROR_SUCCESS) {
-        *ret_counter = counter;
-        *ret_help = help;
+        *ret_counter = past_block(counter, NAMES_BLOCK_LAST - 1);
+        *ret_help = past_block(help, NAMES_BLOCK_LAST);
     }
     return status;
 }

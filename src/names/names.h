@@ -13,6 +13,8 @@
 
 enum names_part { NAMES_COUNTER, NAMES_HELP };
 enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
+/* The project's own packaged indices: no registration is ever given one of them. */
+enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 
 /* Values named LLL: 1 a language that was installed, 0 one that was removed. */
 #define NAMES_LANGUAGES_KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\openperflib\\Languages"
@@ -31,7 +33,8 @@ LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *dat
 const char *names_lookup(uint32_t index, uint32_t language);
 /* The lowest index with this name (without regard to case) in the language; 0: none. */
 uint32_t names_find(const char *name, uint32_t language);
-/* Highest even and odd index in use: Last Counter, Last Help. */
+/* Highest even and odd index in use: Last Counter, Last Help. One of the packaged block counts as
+ * the block's last: programs that take the next numbers by hand stay out of it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
 /* Stores what of a whole base written by a program differs from the merged view, by hand layer. */
 LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size);

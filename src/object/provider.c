@@ -5,6 +5,7 @@
  */
 #include "object/object.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,10 +223,24 @@ static bool is_there(opl_provider *provider, struct source *source)
     return source_load(&none, source) == ERROR_SUCCESS;
 }
 
+/* Can the file be read, or the folder opened? */
+static bool is_readable(opl_provider *provider, const char *path)
+{
+    char byte;
+    int fd = source_openat(provider_root(provider), path, O_RDONLY);
+    if (fd < 0)
+        return false;
+    bool readable = pread(fd, &byte, 1, 0) >= 0 || errno == EISDIR;
+    close(fd);
+    return readable;
+}
+
 /* Could there be an instance later? Not if the file that lists them is missing, nor if the object
  * in whose walk they are found is absent. */
 static bool instances_possible(opl_provider *provider, const struct object *object)
 {
+    if (object->is->needs && !is_readable(provider, object->is->needs))
+        return false;
     if (object->is->lines.source)
         return is_there(provider, source_of(provider, object->is->lines.source));
     for (size_t i = 0; i < provider->object_count; i++)

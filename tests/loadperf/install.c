@@ -233,6 +233,25 @@ static void texts_by_hand_are_in_use(void **state)
     assert_name(2000, 9, "By hand");
 }
 
+/* What lies in the packaged block, or between it and the users', is no reason to register there. */
+static void the_packaged_block_is_never_given(void **state)
+{
+    put("machine/registry.d/other.reg",
+        HEADER "[" REGISTRY_SERVICES "\\X\\Performance]\n"
+               "\"Last Counter\"=dword:000186a0\n"
+               "[" REGISTRY_SERVICES "\\Y\\Performance\\Names\\009]\n"
+               "\"109998\"=\"in the block\"\n"
+               "\"110000\"=\"behind it\"\n");
+    put_service_ini("A");
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);
+    assert_loaded("A", 1848, 1852);
+    put("machine/registry.d/other.reg", HEADER "[" REGISTRY_SERVICES "\\X\\Performance]\n"
+                                               "\"Last Counter\"=dword:0001869e\n");
+    put_service_ini("B");
+    assert_int_equal(load_library("B.ini"), ERROR_INVALID_DATA);
+    assert_remark("no room: indices up to 99998 are in use");
+}
+
 static void ranges_of_files_edited_in_place_count(void **state)
 {
     put_service_ini("A");
@@ -251,8 +270,8 @@ static void ranges_of_files_edited_in_place_count(void **state)
 static void a_damaged_cache_costs_nothing_but_time(void **state)
 {
     static const char *const damages[] = {
-        "", "openperflib ranges 2\n", "nonsense\n",
-        ("openperflib ranges 2\n0000000000000000 1 2 3 4 5 6 7 8 9 "
+        "", "openperflib ranges 3\n", "nonsense\n",
+        ("openperflib ranges 3\n0000000000000000 1 2 3 4 5 6 7 8 9 "
          "\tA\t A.reg\n")};
     BUFFER_AUTO good = {0};
     char name[8] = "A";
@@ -569,6 +588,7 @@ int main(void)
         LOAD_TEST(a_single_text_fills_english),
         LOAD_TEST(c96_ranges_do_not_overlap),
         LOAD_TEST(texts_by_hand_are_in_use),
+        LOAD_TEST(the_packaged_block_is_never_given),
         LOAD_TEST(ranges_of_files_edited_in_place_count),
         LOAD_TEST(a_damaged_cache_costs_nothing_but_time),
         LOAD_TEST(two_at_once_both_succeed),

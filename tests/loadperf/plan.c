@@ -35,14 +35,14 @@ static void c66_c97_offsets_that_are_no_offsets(void **state)
 
 static void an_index_overflow(void **state)
 {
-    put_files("#define A 0\n#define B 998152\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
+    put_files("#define A 0\n#define B 98152\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
     assert_refused(ERROR_INVALID_DATA, "error my.ini:0: no room: indices up to 1846 are in use");
-    put_files("#define A 0\n#define B 998150\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
+    put_files("#define A 0\n#define B 98150\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
-    assert_loaded("MyPerf", 1848, 999998);
+    assert_loaded("MyPerf", 1848, 99998);
     put_service_ini("Next");
     assert_int_equal(load_library("Next.ini"), ERROR_INVALID_DATA);
-    assert_remark("no room: indices up to 999998 are in use");
+    assert_remark("no room: indices up to 99998 are in use");
 }
 
 /* Only what a text uses is judged: headers hold other things too. */

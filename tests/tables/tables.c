@@ -189,6 +189,64 @@ static void absent_has_reason(const opl_object *object)
     }
 }
 
+/* ---- the project's own block ---- */
+
+enum { BLOCK_FIRST = 100000, BLOCK_END = 110000, BLOCK_OF_OBJECT = 100 };
+
+static bool in_block(DWORD index)
+{
+    return index >= BLOCK_FIRST && index < BLOCK_END;
+}
+
+/* Each object begins a hundred, in which all is that is not Windows'. */
+static void object_in_its_hundred(const opl_object *object)
+{
+    if (object->index <= BASE_LAST && object->help_index <= BASE_LAST)
+        return;
+    if (!in_block(object->index) || object->index % BLOCK_OF_OBJECT ||
+        object->help_index != object->index + 1)
+        wrong("%s: object %u, help %u", object->name, (unsigned)object->index,
+              (unsigned)object->help_index);
+}
+
+static void row_in_its_hundred(const opl_object *object, const opl_counter *row)
+{
+    if (row->index <= BASE_LAST && row->help_index <= BASE_LAST)
+        return;
+    if (row->index / BLOCK_OF_OBJECT != object->index / BLOCK_OF_OBJECT ||
+        row->index == object->index || row->help_index != row->index + 1)
+        wrong("%s: row %u, help %u", object->name, (unsigned)row->index, (unsigned)row->help_index);
+}
+
+/* What Windows has a name for has Windows' number. */
+static void name_is_our_own(const opl_object *object, const opl_counter *row)
+{
+    for (unsigned index = 2; index < BASE_LAST && in_block(row->index); index += 2)
+        if (base_name(index) && strcasecmp(base_name(index), row->name) == 0)
+            wrong("%s: \"%s\" is Windows' %u", object->name, row->name, index);
+}
+
+static bool has_forbidden(const char *name)
+{
+    return strpbrk(name, "\\()/#*") != NULL;
+}
+
+/* Names are how paths find things: of objects each once, of counters once in their object. */
+static void names_are_clear(const opl_object *object)
+{
+    if (!in_block(object->index))
+        return;
+    if (has_forbidden(object->name))
+        wrong("\"%s\" cannot stand in a path", object->name);
+    for (unsigned index = 2; index < BASE_LAST; index += 2)
+        if (base_name(index) && strcasecmp(base_name(index), object->name) == 0)
+            wrong("object \"%s\" is Windows' %u", object->name, index);
+    for (size_t i = 0; i < object->counter_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcasecmp(object->counters[i].name, object->counters[k].name) == 0)
+                wrong("%s: \"%s\" is there twice", object->name, object->counters[i].name);
+}
+
 /* ---- the frozen machines ---- */
 
 struct seen {
@@ -309,7 +367,7 @@ static void load(const char *path)
 
 int main(int argc, char **argv)
 {
-    puts("1..11");
+    puts("1..13");
     base_load();
     for (int i = 1; i < argc; i++)
         load(argv[i]);
@@ -322,6 +380,9 @@ int main(int argc, char **argv)
     each_row(row_is_windows), finish("type, level, scale and help number are Windows'");
     each_object(order_is_windows), finish("rows are in Windows' order");
     each_object(absent_has_reason), finish("each of Windows' counters is there or has a reason");
+    each_object(object_in_its_hundred), each_row(row_in_its_hundred);
+    finish("what is not Windows' lies in its object's hundred of the packaged block");
+    each_row(name_is_our_own), each_object(names_are_clear), finish("own names are clear");
     look_at_roots(), finish("every library answers on every frozen machine, and numbers fit");
     each_row(row_was_seen), finish("each row is there on some frozen machine");
     return 0;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What several tables need to look at a text. */
+#include <string.h>
+
+#include "perflinux.h"
+
+const char *perflinux_next_line(const char *text)
+{
+    const char *end = strchrnul(text, '\n');
+    return *end ? end + 1 : end;
+}
+
+uint64_t perflinux_number(const char **at)
+{
+    uint64_t number = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        number = number * 10 + (uint64_t)(**at - '0');
+    return number;
+}
+
+/* The characters that a path of a counter gives a meaning to, and what stands for them (D.6); a
+ * name is one line. */
+char perflinux_harmless(char c)
+{
+    static const char special[] = "\\()/#*", instead[] = "_[]___";
+    const char *found = c ? strchr(special, c) : NULL;
+    if ((unsigned char)c < ' ')
+        return '_';
+    return found ? instead[found - special] : c;
+}

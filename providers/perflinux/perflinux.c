@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perflinux.so: what Windows has no number for, as an ordinary provider. Its record, numbers and
+ * texts are a packaged file of the registry that the build makes from the tables.
+ */
+#include "perflinux.h"
+
+const uint32_t perflinux_whole = 10000;
+
+static const opl_object *const objects[] = {&perflinux_pressure};
+OPL_PROVIDER_NT(objects, NULL, OpenLinuxObject, CollectLinuxObjectData, CloseLinuxObject);

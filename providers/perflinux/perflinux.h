@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects of perflinux.so: what Linux tells and Windows has no number for. Their indices are
+ * the project's own packaged block, 100,000 to 109,999, a hundred for each object. A counter that
+ * says what one of Windows' says has Windows' number and name.
+ */
+#ifndef PERFLINUX_H
+#define PERFLINUX_H
+
+#include <openperflib/object.h>
+
+extern const opl_object perflinux_pressure;
+
+/* The base of fractions that are told in hundredths of a percent. */
+extern const uint32_t perflinux_whole;
+
+/* The line behind this one; the NUL at the end. */
+const char *perflinux_next_line(const char *text);
+/* The digits at *at, and moves behind them; none: 0. */
+uint64_t perflinux_number(const char **at);
+/* A character of a name, or what stands for it. */
+char perflinux_harmless(char c);
+
+#endif

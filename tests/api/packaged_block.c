@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects of the packaged block from outside: nothing was registered, yet numbers, names and
+ * explanations are there, and paths find them.
+ */
+#include <openperflib/block.h>
+#include <openperflib/windows.h>
+#include <openperflib/pdh.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char base[4 << 20];
+
+/* The text of a number in a whole base. */
+static const char *text_of(const char *query, const char *number)
+{
+    DWORD size = sizeof base, type;
+    assert_int_equal(
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, (BYTE *)base, &size), 0);
+    for (const char *at = base; *at;) {
+        const char *text = at + strlen(at) + 1;
+        if (strcmp(at, number) == 0)
+            return text;
+        at = text + strlen(text) + 1;
+    }
+    return "";
+}
+
+static void names_are_there_without_lodctr(void **state)
+{
+    assert_string_equal(text_of("Counter 009", "100100"), "Pressure");
+    assert_string_equal(text_of("Counter 009", "100102"), "% Some Time");
+    assert_non_null(strstr(text_of("Explain 009", "100101"), "waited"));
+    assert_string_equal(text_of("Counter 007", "100100"), "Pressure"); /* no German yet */
+    assert_string_equal(text_of("Counter 007", "238"), "Prozessor");
+    assert_non_null(strstr(text_of("Explain 007", "100103"), "waited"));
+}
+
+/* A program may have an array with a place for each index, and may number itself from behind. */
+static void the_last_numbers_are_the_blocks(void **state)
+{
+    const char *perflib = "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib";
+    DWORD counter = 0, help = 0, size = sizeof(DWORD);
+    RegGetValueA(HKEY_LOCAL_MACHINE, perflib, "Last Counter", RRF_RT_REG_DWORD, NULL, &counter,
+                 &size);
+    RegGetValueA(HKEY_LOCAL_MACHINE, perflib, "Last Help", RRF_RT_REG_DWORD, NULL, &help, &size);
+    assert_int_equal(counter, 109998);
+    assert_int_equal(help, 109999);
+}
+
+static bool answers(const char *query, DWORD object)
+{
+    static BYTE answer[4 << 20];
+    DWORD size = sizeof answer, type;
+    opl_block block;
+    opl_object_view view;
+    assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, answer, &size), 0);
+    assert_int_equal(opl_block_init(&block, answer, size), OPL_BLOCK_GOOD);
+    return opl_block_find_object(&block, object, &view);
+}
+
+static void objects_answer_by_number_and_globally(void **state)
+{
+    assert_true(answers("100100", 100100));
+    assert_true(answers("Global", 100100));
+    assert_false(answers("238", 100100));
+    assert_false(answers("100100", 238));
+}
+
+static void paths_find_them(void **state)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER some, average;
+    PDH_FMT_COUNTERVALUE value;
+    assert_int_equal(PdhOpenQueryA(NULL, 0, &query), 0);
+    assert_int_equal(PdhAddCounterA(query, "\\Pressure(memory)\\% Some Time", 0, &some), 0);
+    assert_int_equal(
+        PdhAddEnglishCounterA(query, "\\pressure(IO)\\% full average 300 s", 0, &average), 0);
+    assert_int_equal(PdhCollectQueryData(query), 0);
+    assert_int_equal(PdhCollectQueryData(query), 0);
+    assert_int_equal(PdhGetFormattedCounterValue(some, PDH_FMT_DOUBLE, NULL, &value), 0);
+    assert_true(value.doubleValue >= 0 && value.doubleValue <= 100);
+    assert_int_equal(PdhGetFormattedCounterValue(average, PDH_FMT_DOUBLE, NULL, &value), 0);
+    assert_true(value.doubleValue >= 0 && value.doubleValue <= 100);
+    assert_int_equal(PdhCloseQuery(query), 0);
+}
+
+static int use_a_frozen_machine(void **state)
+{
+    char root[1024];
+    snprintf(root, sizeof root, "%s/tests/roots/laptop4", getenv("SOURCE_ROOT"));
+    return setenv("OPENPERFLIB_SYSROOT", root, 1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_there_without_lodctr),
+        cmocka_unit_test(the_last_numbers_are_the_blocks),
+        cmocka_unit_test(objects_answer_by_number_and_globally),
+        cmocka_unit_test(paths_find_them),
+    };
+    return cmocka_run_group_tests(tests, use_a_frozen_machine, NULL);
+}
