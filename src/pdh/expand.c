@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a path stands for: all that its patterns fit, each as the one path by which it is known; and
- * whether it stands for anything at all. (reference F.3, F.4)
+ * whether it stands for anything at all. A pattern that fits nothing in the user's language is
+ * tried in the others, as names are. (reference F.3, F.4)
  */
 #include "pdh/capture.h"
 
@@ -33,12 +34,12 @@ static bool has_counter(const struct expansion *self, const char *name)
     return false;
 }
 
-static void choose_matching(struct expansion *self)
+static void choose_matching(struct expansion *self, enum title_stage stage)
 {
     for (uint32_t i = 0; i < self->offer->counter_count; i++) {
         const struct offer_counter *counter = &self->offer->counters[i];
-        if (!counter->hidden && counter->name[0] &&
-            path_match(self->path->counter, counter->name) && !has_counter(self, counter->name))
+        if (offer_counter_fits(self->offer, counter, stage, self->path->counter) &&
+            !has_counter(self, counter->name))
             self->counters[self->counter_count++] = counter->name;
     }
 }
@@ -49,7 +50,8 @@ static PDH_STATUS choose_counters(struct expansion *self)
     const char *wanted = self->path->counter;
     bool pattern = is_pattern(wanted);
     if (pattern && !(self->flags & PDH_NOEXPANDCOUNTERS)) {
-        choose_matching(self);
+        for (enum title_stage stage = 0; stage < STAGES && !self->counter_count; stage++)
+            choose_matching(self, stage);
         return 0;
     }
     self->counters[self->counter_count++] = wanted;
@@ -132,20 +134,30 @@ static PDH_STATUS expand_offer(struct expansion *self, const struct offer *offer
     return 0;
 }
 
-/* Of many objects, those count that the rest of the path suits. */
-static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum offer_age age)
+static PDH_STATUS expand_fitting(struct expansion *self, const struct offers *all,
+                                 enum title_stage stage)
 {
-    OFFERS_AUTO all = {0};
-    PDH_STATUS status = source_offers(from, self->path->machine, age, &all);
-    for (size_t i = 0; !status && i < all.count; i++) {
-        const struct offer *offer = all.items[i];
-        if (!offer->name[0] || !path_match(self->path->object, offer->name) ||
+    PDH_STATUS status = 0;
+    for (size_t i = 0; !status && i < all->count; i++) {
+        const struct offer *offer = all->items[i];
+        if (!offer_fits(offer, stage, self->path->object) ||
             offer->single == (self->path->instance != NULL))
             continue;
         status = expand_offer(self, offer);
         if ((DWORD)status == PDH_CSTATUS_NO_COUNTER)
             status = 0;
     }
+    return status;
+}
+
+/* Of many objects, those count that the rest of the path suits. */
+static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum offer_age age)
+{
+    OFFERS_AUTO all = {0};
+    size_t before = self->ret->len;
+    PDH_STATUS status = source_offers(from, self->path->machine, age, &all);
+    for (enum title_stage stage = 0; !status && stage < STAGES && self->ret->len == before; stage++)
+        status = expand_fitting(self, &all, stage);
     return status;
 }
 
@@ -205,9 +217,10 @@ static bool counter_there(const struct pdh_path *path, const struct offer *offer
 {
     if (!is_pattern(path->counter))
         return offer_find_counter(offer, path->counter, false);
-    for (uint32_t i = 0; i < offer->counter_count; i++)
-        if (!offer->counters[i].hidden && path_match(path->counter, offer->counters[i].name))
-            return true;
+    for (enum title_stage stage = 0; stage < STAGES; stage++)
+        for (uint32_t i = 0; i < offer->counter_count; i++)
+            if (offer_counter_fits(offer, &offer->counters[i], stage, path->counter))
+                return true;
     return false;
 }
 

@@ -271,6 +271,39 @@ size_t machine_numbers(struct machine *machine, enum title_stage stage, const ch
     return count < MOST_NUMBERS ? count : MOST_NUMBERS;
 }
 
+static bool title_fits(const struct titles *titles, uint32_t index, const char *pattern)
+{
+    const char *text = titles ? titles_text(titles, index) : NULL;
+    return text && path_match(pattern, text);
+}
+
+static bool other_title_fits(struct machine *machine, uint32_t index, const char *pattern)
+{
+    bool found = false;
+    if (!machine->others_known)
+        find_languages(machine);
+    for (size_t i = 0; i < machine->other_count && !found; i++) {
+        need_language(machine, &machine->others[i], machine->others[i].id);
+        lock_take(&machine->lock);
+        found = title_fits(machine->others[i].titles, index, pattern);
+        lock_release(&machine->lock);
+    }
+    return found;
+}
+
+bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
+                        const char *pattern)
+{
+    if (stage == STAGE_OTHERS)
+        return other_title_fits(machine, index, pattern);
+    if (stage == STAGE_NUMBER)
+        return false;
+    const struct titles *titles = stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+    bool found = title_fits(titles, index, pattern);
+    lock_release(&machine->lock);
+    return found;
+}
+
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
 {
     const struct titles *titles = hold_user(machine);

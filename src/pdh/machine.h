@@ -18,18 +18,13 @@ void machine_list(struct buffer *ret);
 /* Replaces picture's content by the answer to `query`. */
 PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret);
 
-/* Where a name is looked for, in this order. */
-enum title_stage {
-    STAGE_USER,    /* the user's language */
-    STAGE_ENGLISH, /* also that of a number */
-    STAGE_NUMBER,
-    STAGE_OTHERS, /* all other installed languages */
-    STAGES
-};
 enum { MOST_NUMBERS = 16 }; /* of one name */
 /* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */
 size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
                        uint32_t ret[static MOST_NUMBERS]);
+/* Does a title of the number, at that stage, fit the pattern? Numbers fit none. */
+bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
+                        const char *pattern);
 /* Appends the title, in the user's language. False: there is none. */
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret);
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret);

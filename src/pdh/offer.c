@@ -166,6 +166,30 @@ LONGLONG offer_time_base(const struct offer *offer, DWORD type)
                                                     : offer->inside->tick_frequency;
 }
 
+/* ---- names that fit patterns ---- */
+
+static bool name_fits(const struct offer *offer, uint32_t index, const char *name,
+                      enum title_stage stage, const char *pattern)
+{
+    struct machine *machine = offer->inside->machine;
+    if (!name[0])
+        return false;
+    if (stage == STAGE_USER)
+        return path_match(pattern, name);
+    return machine && machine_title_fits(machine, stage, index, pattern);
+}
+
+bool offer_fits(const struct offer *offer, enum title_stage stage, const char *pattern)
+{
+    return name_fits(offer, offer->index, offer->name, stage, pattern);
+}
+
+bool offer_counter_fits(const struct offer *offer, const struct offer_counter *counter,
+                        enum title_stage stage, const char *pattern)
+{
+    return !counter->hidden && name_fits(offer, counter->index, counter->name, stage, pattern);
+}
+
 /* ---- counters by name ---- */
 
 static const struct offer_counter *counter_named(const struct offer *offer, const char *name)

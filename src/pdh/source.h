@@ -9,6 +9,15 @@
 
 #include "pdh/pdh.h"
 
+/* Where a name is looked for, in this order. */
+enum title_stage {
+    STAGE_USER,    /* the user's language */
+    STAGE_ENGLISH, /* also that of a number */
+    STAGE_NUMBER,
+    STAGE_OTHERS, /* all other installed languages */
+    STAGES
+};
+
 struct offer_counter {
     const char *name;     /* in the user's language; "" if it has no title */
     uint32_t index, help; /* of its texts; 0 in captures */
@@ -44,6 +53,12 @@ static inline void offer_auto_release(struct offer **offer)
  * English if `english`. NULL: there is none. */
 const struct offer_counter *offer_find_counter(const struct offer *offer, const char *name,
                                                bool english);
+
+/* Does a name of the object, or of its counter, at one stage fit a pattern? At STAGE_USER the name
+ * that is shown; captures have no others. What has no title or is hidden fits nothing. */
+bool offer_fits(const struct offer *offer, enum title_stage stage, const char *pattern);
+bool offer_counter_fits(const struct offer *offer, const struct offer_counter *counter,
+                        enum title_stage stage, const char *pattern);
 
 /* How old an offer may be. Lists are the same until somebody asks to refresh them (F.2). */
 enum offer_age {

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -71,17 +73,52 @@ static void lists_and_titles_are_german(void **state)
     assert_int_equal(index, 674);
 }
 
-static void wildcards_are_german(void **state)
+/* "a|b|", of each path what stands behind the machine. */
+static const char *expanded(const char *path)
 {
-    char list[4096];
+    static char text[8192];
+    char list[8192];
     DWORD length = sizeof list;
-    assert_status(PdhExpandWildCardPathA(NULL, "\\Prozessor(0)\\*zeit (%)", list, &length, 0), 0);
-    assert_non_null(strstr(list, "\\Prozessor(0)\\"));
-    assert_true(length > 2);
-    length = sizeof list;
-    assert_status(PdhExpandWildCardPathA(NULL, "\\Processor(0)\\% Processor*", list, &length, 0),
-                  0);
-    assert_int_equal(length, 2); /* patterns are of the language that is shown */
+    size_t at = 0;
+    text[0] = '\0';
+    assert_status(PdhExpandWildCardPathA(NULL, path, list, &length, 0), 0);
+    for (const char *one = list; *one; one += strlen(one) + 1)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s|", strchr(one + 2, '\\'));
+    return text;
+}
+
+/* Patterns in each language, for object and for counter; a number beside a pattern. */
+static void patterns_are_found_in_every_language(void **state)
+{
+    static const char *const patterns[] = {
+        "\\Prozessor(_Total)\\Prozessorz*",
+        "\\Processor(_Total)\\% Processor T*",
+        "\\238(_Total)\\% Processor T*",
+        "\\Processor(_T*)\\6",
+        "\\238(_Tot?l)\\6",
+        "\\Proc*sor(_Total)\\6",
+        "\\Prozess?r(_Total)\\6",
+        "\\Process?r(_Total)\\% Processor T*",
+        "\\Procesador(_Total)\\% de tiempo de proc*",
+        "\\Procesad*(_Total)\\6",
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        assert_string_equal(expanded(patterns[i]), GERMAN "|");
+        assert_status(PdhValidatePathA(patterns[i]), 0);
+    }
+    assert_string_equal(expanded("\\Process?r(_Total)\\No such*"), "");
+    assert_status(PdhValidatePathA("\\Prozessor(_Total)\\No such*"), PDH_CSTATUS_NO_COUNTER);
+    assert_status(PdhValidatePathA("\\No such*\\6"), PDH_CSTATUS_NO_OBJECT);
+}
+
+/* What fits in the user's language is not looked for elsewhere: "Pro*" begins German names and
+ * English ones. */
+static void a_pattern_means_the_users_language_first(void **state)
+{
+    const char *all = expanded("\\Prozessor(0)\\*zeit (%)");
+    assert_non_null(strstr(all, "Prozessorzeit (%)|"));
+    assert_null(strstr(all, "/s|"));
+    assert_non_null(strstr(expanded("\\System\\Pro*"), "\\System\\Prozesse|"));
 }
 
 int main(void)
@@ -90,7 +127,8 @@ int main(void)
         cmocka_unit_test(every_name_is_found_and_shown_in_german),
         cmocka_unit_test(english_is_only_english),
         cmocka_unit_test(lists_and_titles_are_german),
-        cmocka_unit_test(wildcards_are_german),
+        cmocka_unit_test(patterns_are_found_in_every_language),
+        cmocka_unit_test(a_pattern_means_the_users_language_first),
     };
     return cmocka_run_group_tests_name("api-pdh-language", tests, begin, frozen_remove);
 }

@@ -79,6 +79,20 @@ const struct offer_counter *offer_find_counter(const struct offer *offer, const 
     return NULL;
 }
 
+/* Only the names that are shown; and "Lone" is "Seul" in another language. */
+bool offer_fits(const struct offer *offer, enum title_stage stage, const char *pattern)
+{
+    bool foreign = stage == STAGE_OTHERS && offer == &lone && path_match(pattern, "Seul");
+    return foreign || (stage == STAGE_USER && offer->name[0] && path_match(pattern, offer->name));
+}
+
+bool offer_counter_fits(const struct offer *offer, const struct offer_counter *counter,
+                        enum title_stage stage, const char *pattern)
+{
+    return stage == STAGE_USER && !counter->hidden && counter->name[0] &&
+           path_match(pattern, counter->name);
+}
+
 PDH_STATUS source_offers(struct pdh_from from, const char *machine, enum offer_age age,
                          struct offers *ret)
 {
@@ -177,6 +191,7 @@ static void objects_by_a_pattern(void **state)
 {
     expands("\\*\\One", "\\\\M\\Lone\\One|\\\\M\\LONE\\One|");
     expands("\\*(p/a)\\Last", "\\\\M\\Box(p/a)\\Last|");
+    expands("\\Seu?\\O*", "\\\\M\\Lone\\One|"); /* as the names of other languages */
     expands("\\*\\*", "\\\\M\\Lone\\One|\\\\M\\LONE\\One|");
     expands("\\B*\\One", ""); /* it needs brackets */
 }
