@@ -576,7 +576,9 @@ PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG log) OPL_SYMBOL(PdhUpdateLogF
 /* Bytes in the file. */
 PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG log, LONGLONG *size) OPL_SYMBOL(PdhGetLogFileSize);
 
-/* The record of the moment, or the next one. */
+/* The last record that is not newer than `time` (local time, as captures have it), as it lies in
+ * its file: a line of text without its end, or a BLG's sample from its "BL" on. *size in bytes with
+ * the structure. PDH_ENTRY_NOT_IN_LOG_FILE: all are newer. */
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record,
                                       LPDWORD size) OPL_SYMBOL(PdhReadRawLogRecord);
 

@@ -437,6 +437,8 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
 {
     binary->in_catalogue = false;
     file->sample.time = record->time;
+    file->sample.record = record->body;
+    file->sample.record_size = record->size;
     return file->blind ? 0 : sample_read(file, record->body, record->size, record->offset);
 }
 

@@ -424,6 +424,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
             file->values[i].same_names = false;
     log->last = file;
     file->sample.values = file->values;
+    file->sample.kind = file->facts.kind;
     *ret = &file->sample;
     return 0;
 }

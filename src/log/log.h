@@ -59,6 +59,10 @@ struct log_sample {
     LONGLONG time;
     const struct log_value *values; /* as many as log_columns said at the last call */
     const char *text;               /* of a caption's column, "" if it is empty; NULL: none */
+    /* As it lies in its file: the line without its end, or the body of a BLG's record. */
+    const void *record;
+    size_t record_size;
+    enum log_kind kind; /* of its file */
 };
 
 struct log_facts {

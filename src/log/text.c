@@ -423,6 +423,16 @@ static PDH_STATUS torn(struct file *file, const struct line *line)
                         "the file ends inside this line, which is left out");
 }
 
+/* The line as it lies in the file, without its end. */
+static void take_record(struct file *file, const struct text *text, const struct line *raw)
+{
+    size_t unit = text->encoding == UTF16 ? 2 : 1, size = (size_t)(raw->end - raw->start);
+    if (size >= unit && raw->start[size - unit] == '\r' && (unit == 1 || !raw->start[size - 1]))
+        size -= unit;
+    file->sample.record = raw->start;
+    file->sample.record_size = size;
+}
+
 static PDH_STATUS read_sample(struct file *file, struct text *text, const struct line *raw,
                               const struct line *line)
 {
@@ -435,6 +445,7 @@ static PDH_STATUS read_sample(struct file *file, struct text *text, const struct
         return torn(file, line);
     pass_line(text, raw);
     file->sample.time = time;
+    take_record(file, text, raw);
     if (good)
         return file->blind ? 0 : read_fields(file, text, cursor, line->end);
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, line->offset,

@@ -19,8 +19,18 @@ struct capture {
     struct claim claim;
     char **files; /* to be read; none: the present */
     size_t file_count;
-    struct log *first; /* opened to see whether it is a capture; the first reader gets it */
+    struct log *first;         /* opened to see whether it is a capture; the first reader gets it */
+    struct log_record *record; /* where PdhReadRawLogRecord is in `first`; NULL: at its start */
     struct capture_writer *writer;
+};
+
+/* The record that was found last, and the one behind it, which is the log's. */
+struct log_record {
+    struct buffer bytes;
+    DWORD kind;
+    LONGLONG time;
+    bool found;
+    const struct log_sample *next; /* NULL: not looked for, or there was none yet */
 };
 
 /* ---- handles ---- */
@@ -35,6 +45,14 @@ static struct capture *hold(PDH_HLOG handle)
     return capture;
 }
 
+static void forget_record(struct capture *capture)
+{
+    if (capture->record)
+        buffer_done(&capture->record->bytes);
+    free(capture->record);
+    capture->record = NULL;
+}
+
 static void let_go(struct capture *capture)
 {
     if (__atomic_sub_fetch(&capture->references, 1, __ATOMIC_ACQ_REL))
@@ -42,6 +60,7 @@ static void let_go(struct capture *capture)
     for (size_t i = 0; i < capture->file_count; i++)
         free(capture->files[i]);
     free(capture->files);
+    forget_record(capture);
     log_close(capture->first);
     writer_close(capture->writer);
     free(capture);
@@ -71,13 +90,18 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
     return status;
 }
 
+/* At its start, whoever had it before. */
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
+    PDH_STATUS status = 0;
     claim_take(&capture->claim);
     *ret = capture->first;
     capture->first = NULL;
+    if (*ret && capture->record)
+        status = log_rewind(*ret);
+    forget_record(capture);
     claim_release(&capture->claim);
-    return *ret ? 0 : open_log((const char *const *)capture->files, capture->file_count, ret);
+    return *ret ? status : open_log((const char *const *)capture->files, capture->file_count, ret);
 }
 
 static PDH_STATUS open_reading(struct pdh_from from, struct capture *capture, struct reading **ret)
@@ -318,11 +342,104 @@ PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
     return 0;
 }
 
+/* ---- records as they are in the file ---- */
+
+static bool take_record(struct log_record *record, const struct log_sample *sample)
+{
+    buffer_clear(&record->bytes);
+    record->kind = sample->kind;
+    record->time = sample->time;
+    record->found = buffer_add(&record->bytes, sample->record, sample->record_size);
+    return record->found;
+}
+
+/* What cannot be read is no record; behind it others may be. */
+static PDH_STATUS next_record(struct log *log, const struct log_sample **ret)
+{
+    PDH_STATUS status;
+    *ret = NULL;
+    do
+        status = log_next(log, ret);
+    while (status == (PDH_STATUS)PDH_BINARY_LOG_CORRUPT);
+    if (status)
+        *ret = NULL;
+    return status == (PDH_STATUS)PDH_NO_MORE_DATA ? 0 : status;
+}
+
+/* Goes on to the last record that is not newer than `time`. */
+static PDH_STATUS seek_record(struct log *log, struct log_record *record, LONGLONG time)
+{
+    PDH_STATUS status = 0;
+    for (;;) {
+        if (!record->next)
+            status = next_record(log, &record->next);
+        if (status || !record->next || record->next->time > time)
+            return status;
+        if (!take_record(record, record->next))
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        record->next = NULL;
+    }
+}
+
+/* The capture's claim is held: the log stays at the record for the next call, which mostly asks
+ * for a later one. */
+static PDH_STATUS find_record(struct capture *capture, LONGLONG time, struct log_record **ret)
+{
+    PDH_STATUS status = 0;
+    if (!capture->first)
+        status =
+            open_log((const char *const *)capture->files, capture->file_count, &capture->first);
+    if (status)
+        return status;
+    if (capture->record && capture->record->found && time < capture->record->time) {
+        forget_record(capture);
+        status = log_rewind(capture->first);
+    }
+    if (!status && !capture->record && !(capture->record = calloc(1, sizeof **ret)))
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    *ret = capture->record;
+    return status ? status : seek_record(capture->first, capture->record, time);
+}
+
+static PDH_STATUS give_record(const struct log_record *record, PDH_RAW_LOG_RECORD *ret, DWORD *size)
+{
+    const size_t head = offsetof(PDH_RAW_LOG_RECORD, RawBytes);
+    size_t needed = head + record->bytes.len;
+    DWORD room = *size;
+    if (!record->found)
+        return (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
+    needed = needed > sizeof *ret ? needed : sizeof *ret;
+    *size = (DWORD)needed;
+    if (room < needed)
+        return (PDH_STATUS)PDH_MORE_DATA;
+    memset(ret, 0, sizeof *ret);
+    ret->dwStructureSize = (DWORD)needed;
+    ret->dwRecordType = record->kind;
+    ret->dwItems = (DWORD)record->bytes.len;
+    memcpy((char *)ret + head, record->bytes.data, record->bytes.len);
+    return 0;
+}
+
 PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *ret, DWORD *size)
 {
-    if (!size)
+    struct log_record *record;
+    LONGLONG moment = (LONGLONG)((uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime);
+    if (!size || (*size && !ret))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
+    struct capture *capture = hold(handle);
+    if (!capture)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    PDH_STATUS status = (PDH_STATUS)(capture->writer ? PDH_INVALID_HANDLE /* one for writing */
+                                                     : PDH_DATA_SOURCE_IS_REAL_TIME);
+    if (capture->file_count) {
+        claim_take(&capture->claim);
+        status = find_record(capture, moment, &record);
+        if (!status)
+            status = give_record(record, ret, size);
+        claim_release(&capture->claim);
+    }
+    let_go(capture);
+    return status;
 }
 
 PDH_STATUS capture_time_range(struct pdh_from from, PDH_TIME_INFO *ret)
