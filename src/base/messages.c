@@ -77,7 +77,7 @@ const struct event_message event_messages[] = {
      "the definitions of object number {ObjectIndex} of {Service} in {Library} do not add up; dropped",
      VENDOR},
     {"Perflib", 1020, EVENT_ERROR, "Library Service BufferSize RequiredSize",
-     "{Service} in {Library} wants more than the {BufferSize} bytes that it can have at most",
+     "{Service} in {Library} is not content with the {BufferSize} bytes that it was offered",
      VENDOR},
     {"Perflib", 1021, EVENT_ERROR, "Library Win32Error",
      "{Library} cannot be loaded: it is a 32-bit library and the asking process has 64 bits",

@@ -10,7 +10,11 @@
 #include <string.h>
 
 /* How long the first of the missing answers is awaited before the others are looked at. */
-enum { FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000, LONGEST_LOOK = CLOCK_TICKS_PER_SECOND / 20 };
+enum {
+    NOT_AT_ALL = 0,
+    FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000,
+    LONGEST_LOOK = CLOCK_TICKS_PER_SECOND / 20
+};
 
 /* What a query needs besides the caller's buffer; spent ones are kept, so that a steady query
  * allocates nothing. */
@@ -68,6 +72,7 @@ struct collection {
     const struct query *query;
     struct roster *roster;
     struct round *round;
+    struct outside_question question; /* to those in helpers */
     unsigned char *data;
     size_t room, used;
     uint32_t objects;
@@ -161,22 +166,29 @@ static void collect_shipped(struct collection *collection)
     }
 }
 
+/* Another thread may be asking it: it is free at the latest when that one's deadline is over. */
+static enum way ask_helper(struct collection *collection, size_t i, int64_t until)
+{
+    static const enum way ways[] = {
+        [OUTSIDE_NOT_ASKED] = NO_WAY, [OUTSIDE_ASKED] = ASKED_OUTSIDE, [OUTSIDE_BUSY] = OUTSIDE};
+    return ways[outside_ask(chosen_service(collection, i), &collection->question, until)];
+}
+
 /* All helpers are asked before any is waited for: each is offered what the shipped ones left. */
 static void ask_helpers(struct collection *collection)
 {
     const struct host_settings *settings = &collection->roster->settings;
     enum way *ways = collection->round->ways;
-    size_t left = collection->room - collection->used;
-    int64_t start = clock_ticks();
+    collection->question = (struct outside_question){.settings = settings,
+                                                     .query = collection->query,
+                                                     .room = collection->room - collection->used,
+                                                     .start = clock_ticks()};
     for (size_t i = 0; i < collection->round->count; i++)
         if (ways[i] == OUTSIDE)
-            ways[i] =
-                outside_ask(chosen_service(collection, i), settings, collection->query, left, start)
-                    ? ASKED_OUTSIDE
-                    : NO_WAY;
+            ways[i] = ask_helper(collection, i, NOT_AT_ALL);
     for (size_t i = 0; i < collection->round->count; i++)
         if (ways[i] == ASKED_OUTSIDE)
-            outside_await_open(chosen_service(collection, i), settings);
+            outside_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
 }
 
 /* Without memory it stays where it is, until its turn comes. */
@@ -194,41 +206,59 @@ static void take_early(struct collection *collection, size_t i)
     collection->round->ways[i] = TAKEN;
 }
 
+/* Asked at last, answered at last, or over: may its turn come? */
+static bool is_ready(struct collection *collection, size_t i, int64_t until)
+{
+    enum way *way = &collection->round->ways[i];
+    if (*way == OUTSIDE)
+        *way = ask_helper(collection, i, until);
+    if (*way == OUTSIDE)
+        return false;
+    return *way != ASKED_OUTSIDE ||
+           outside_is_ready(chosen_service(collection, i), &collection->roster->settings, until);
+}
+
 /* Those behind it that are ready; is another one still awaited? */
 static bool take_ready(struct collection *collection, size_t first)
 {
+    const enum way *ways = collection->round->ways;
     bool awaited = false;
     for (size_t i = first; i < collection->round->count; i++) {
-        if (collection->round->ways[i] != ASKED_OUTSIDE)
+        if (ways[i] != ASKED_OUTSIDE && ways[i] != OUTSIDE)
             continue;
-        if (outside_is_ready(chosen_service(collection, i), 0))
+        if (is_ready(collection, i, NOT_AT_ALL) && ways[i] == ASKED_OUTSIDE)
             take_early(collection, i);
-        awaited |= collection->round->ways[i] == ASKED_OUTSIDE;
+        awaited |= ways[i] == ASKED_OUTSIDE || ways[i] == OUTSIDE;
     }
     return awaited;
 }
 
 /* Answers are joined in registry order; but who has answered is not kept from other threads while
- * one before it hangs. */
+ * one before it hangs, be it in Open, in Collect, or asked by somebody else. */
 static void await_turn(struct collection *collection, size_t i)
 {
-    struct service *service = chosen_service(collection, i);
     int64_t look = FIRST_LOOK;
-    while (!outside_is_ready(service, clock_ticks() + look) && take_ready(collection, i + 1))
+    bool others = true;
+    while (!is_ready(collection, i, others ? clock_ticks() + look : INT64_MAX)) {
+        others = take_ready(collection, i + 1);
         if (look < LONGEST_LOOK)
             look *= 2;
+    }
 }
 
 static void collect_chosen(struct collection *collection)
 {
     collect_shipped(collection);
     ask_helpers(collection);
+    const enum way *ways = collection->round->ways;
     for (size_t i = 0; i < collection->round->count; i++) {
-        if (collection->round->ways[i] == ASKED_OUTSIDE)
+        if (ways[i] == ASKED_OUTSIDE || ways[i] == OUTSIDE)
             await_turn(collection, i);
-        if (collection->round->ways[i] != NO_WAY)
+        if (ways[i] != NO_WAY)
             collect_one(collection, i);
     }
+    for (size_t i = 0; collection->status == ERROR_MORE_DATA && i < collection->round->count; i++)
+        judge_starving(chosen_service(collection, i));
 }
 
 LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,

@@ -55,6 +55,9 @@ struct service {
     uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
     char *quarantine;                       /* why and until when, or NULL */
     int64_t quarantine_end;                 /* filetime, 0: it says nothing */
+    char *unanswered;                       /* so many programs heard no answer, or NULL */
+    unsigned unanswered_times;
+    int64_t unanswered_end; /* filetime: then it is forgotten */
     unsigned char validation[VALIDATION_BYTES];
     bool has_validation, has_list;
     bool disabled, on_probation; /* now */
@@ -107,12 +110,15 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
 /* ---- quarantine.c: who fails badly is left alone, for longer each time ---- */
 struct patience {
     unsigned failures;    /* crashes, hangs, damage in this session */
+    unsigned misses;      /* sessions that it left without an answer */
     unsigned missed;      /* answers in a row that came too late */
     int64_t last_failure; /* clock_ticks */
     int64_t until;        /* clock_ticks: not asked before */
     bool off;             /* not asked in this session */
     bool cleared;         /* the registry's values were removed */
     bool lasts;           /* it outlives the session, until an answer passes */
+    bool answered;        /* an answer was heard in this session */
+    bool kept;            /* the registry's value Unanswered cannot be removed */
 };
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
@@ -122,13 +128,19 @@ bool quarantine_waits(struct service *service);
 /* It crashed, hung or damaged memory: `why` says so. */
 void quarantine_failure(struct service *service, const struct host_settings *settings,
                         const char *why);
-/* The same at the end of a session, or what may be one: it did not answer in time, or crashed in
- * Close. The first time may be chance; from the second on it is left alone, and closing the key
- * does not forgive it. */
+/* The same at the end of a session: it crashed in Close. The first time may be chance; from the
+ * second on it is left alone, and closing the key does not forgive it. */
 void quarantine_lapse(struct service *service, const struct host_settings *settings,
                       const char *why);
+/* It did not answer in time, in this session for the first time. No failure, but left alone from
+ * the second session on, and told to other programs. */
+void quarantine_miss(struct service *service, const struct host_settings *settings);
+/* Did so many programs miss its answer lately that nobody should wait for it? */
+bool quarantine_doubts(const struct service *service, const struct host_settings *settings);
 /* The answer that was counted as missing came after all. */
-void quarantine_take_back(struct service *service, const struct host_settings *settings);
+void quarantine_take_back(struct service *service);
+/* It answered, late or not: what programs missed is forgiven. */
+void quarantine_answered(struct service *service);
 /* Its answer passed. */
 void quarantine_success(struct service *service);
 /* It answered, but too late: who does so again and again is asked less often. */
@@ -137,8 +149,8 @@ void quarantine_late(struct service *service);
 void quarantine_delay(struct service *service);
 /* Disabled at once and for good. */
 void quarantine_disable(struct service *service, const struct host_settings *settings);
-/* The filetime in the value Quarantine; 0: none that is one. */
-int64_t quarantine_end(const char *text);
+/* Reads "until WHEN, time N: why". N, and WHEN as filetime; 0 and 0: it is none. */
+unsigned quarantine_read(const char *text, int64_t *ret_end);
 
 /* ---- library.c: a provider's code, wherever it runs ---- */
 enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
@@ -147,12 +159,14 @@ struct outside {
     struct isolated *isolated;
     struct isolate_reply reply;
     bool replied; /* `reply` is the answer */
+    bool opening; /* whether its Open is over is not known yet */
+    bool looked;  /* and it was not when it was asked */
     size_t offered;
-    int64_t asked_at, collect_deadline; /* clock_ticks */
-    int64_t collect_ms, silence_ms;     /* until it is late, until it is ended */
-    bool refusal_said, slow_open_said;  /* in this session */
+    int64_t asked_at, open_deadline, collect_deadline; /* clock_ticks */
+    int64_t collect_ms, silence_ms;                    /* until it is late, until it is ended */
+    bool refusal_said, slow_open_said;                 /* in this session */
     bool unsure;        /* its last process was ended for its silence: asked, but not waited for */
-    bool miss_counted;  /* the answer that it owes, or owed when the key was closed, is a failure */
+    bool miss_counted;  /* the answer that it owes, or owed when the key was closed, is missed */
     bool miss_forgiven; /* one came after all: in this session they are not counted any more */
 };
 /* Never entered twice at once: whoever asks it in this process holds `lock`; whoever asks its
@@ -170,7 +184,9 @@ struct library {
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */
     size_t query_room;
-    uint32_t reported; /* bits by enum mistake: said in this session */
+    _Atomic size_t filled;       /* the room that its last answer filled, or 0 */
+    _Atomic size_t least_filled; /* the least such room while others had none */
+    uint32_t reported;           /* bits by enum mistake: said in this session */
     struct patience patience;
     _Atomic bool busy_said; /* a query gave up waiting for another thread's */
     _Atomic bool forgiven;  /* somebody enabled it by hand: patience begins anew */
@@ -214,6 +230,7 @@ enum mistake {
     MISTAKE_ALIGNMENT,   /* not a multiple of 8 */
     MISTAKE_STATUS,      /* Collect returned an error */
     MISTAKE_GREED,       /* the largest buffer was not enough */
+    MISTAKE_HOARD,       /* it fills any room that it is offered */
     MISTAKE_LATE,        /* Collect took too long */
     MISTAKE_COUNT
 };
@@ -251,20 +268,28 @@ struct piece {
 /* ERROR_MORE_DATA: it needs more room. Else success, with piece->size 0 when nothing was kept. */
 LSTATUS judge(struct service *service, const struct host_settings *settings,
               const struct answer *answer, struct piece *piece);
+/* The query in which it answered last ended for want of room. */
+void judge_starving(struct service *service);
 
 /* ---- call.c ---- */
 /* Loads, opens and asks in this process. */
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,
                      const struct query *query, struct piece *piece);
 
-/* ---- outside.c: the same in three steps, in its helper process ---- */
-/* `start`: when the query began to ask, in clock_ticks. False: it is not to be asked, or cannot be,
- * which was said. True: both others must follow. */
-bool outside_ask(struct service *service, const struct host_settings *settings,
-                 const struct query *query, size_t room, int64_t start);
-void outside_await_open(struct service *service, const struct host_settings *settings);
+/* ---- outside.c: the same in two steps, in its helper process ---- */
+struct outside_question {
+    const struct host_settings *settings;
+    const struct query *query;
+    size_t room;   /* that it is offered */
+    int64_t start; /* when the query began to ask, in clock_ticks */
+};
+/* Waits until then for other threads that ask it. BUSY: one still does, come again. NOT_ASKED: it
+ * is not to be, or cannot be, which was said. ASKED: outside_finish must follow. */
+enum outside_asked { OUTSIDE_NOT_ASKED, OUTSIDE_ASKED, OUTSIDE_BUSY };
+enum outside_asked outside_ask(struct service *service, const struct outside_question *question,
+                               int64_t until);
 /* Waits for its answer until then, or until its deadline: would outside_finish return at once? */
-bool outside_is_ready(struct service *service, int64_t until);
+bool outside_is_ready(struct service *service, const struct host_settings *settings, int64_t until);
 /* How much room a ready answer takes, 0: none. */
 size_t outside_size(const struct service *service);
 LSTATUS outside_finish(struct service *service, const struct host_settings *settings,

@@ -6,6 +6,8 @@
  */
 #include "host/internal.h"
 
+#include <stdatomic.h>
+
 /* Which checks: everything at level 1, pointers and guards at 2, only what could harm us above. */
 static uint32_t level_of(const struct service *service, const struct host_settings *settings)
 {
@@ -86,6 +88,39 @@ static bool report_guard(struct service *service, const struct host_settings *se
                         &(struct finding){MISTAKE_GUARD, .numbers = {answer->room}});
 }
 
+/* ---- room ---- */
+
+/* Less than a sixteenth is left. */
+static bool is_full(const struct answer *answer)
+{
+    return answer->end > 0 && answer->room - (size_t)answer->end < answer->room / 16;
+}
+
+/* Who needs much leaves more when he is offered more. Who filled a room while others starved, and
+ * then one that is four times as large, has no end. */
+static bool is_hoarding(const struct service *service, const struct answer *answer)
+{
+    size_t least = atomic_load(&service->code->least_filled);
+    return is_full(answer) &&
+           (answer->room >= LARGEST_ANSWER || (least && answer->room / 4 >= least));
+}
+
+static void note_room(struct service *service, const struct answer *answer)
+{
+    bool full = is_full(answer);
+    atomic_store(&service->code->filled, full ? answer->room : 0);
+    if (!full)
+        atomic_store(&service->code->least_filled, 0);
+}
+
+void judge_starving(struct service *service)
+{
+    size_t filled = atomic_load(&service->code->filled);
+    size_t least = atomic_load(&service->code->least_filled);
+    if (filled && (!least || filled < least))
+        atomic_store(&service->code->least_filled, filled);
+}
+
 /* An answer that reached us: is it kept? */
 static bool keep(struct service *service, const struct host_settings *settings,
                  const struct answer *answer, const struct piece *piece)
@@ -97,6 +132,10 @@ static bool keep(struct service *service, const struct host_settings *settings,
         return verdict_keep(service, settings, &pointer);
     if (!answer->guards_intact)
         return report_guard(service, settings, answer);
+    if (is_hoarding(service, answer))
+        return verdict_keep(service, settings,
+                            &(struct finding){MISTAKE_HOARD, .numbers = {answer->room}});
+    note_room(service, answer);
     if ((size_t)answer->end > piece->room)
         return true; /* the caller will come again with more */
     if (answer->copy)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +270,7 @@ static void close_inside(struct service *service, bool unload)
 static void end_patience(struct patience *patience)
 {
     if (patience->lasts)
-        patience->off = false;
+        patience->off = patience->answered = false;
     else
         *patience = (struct patience){0};
 }
@@ -283,6 +284,8 @@ void library_close(struct service *service, const struct host_settings *settings
     close_inside(service, unload);
     end_patience(&code->patience);
     code->reported = 0;
+    atomic_store(&code->filled, 0);
+    atomic_store(&code->least_filled, 0);
     lock_release(&code->lock);
     claim_release(&code->claim);
 }

@@ -85,25 +85,21 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
     quarantine_delay(service);
 }
 
-/* Programs that ask once are gone before a silence is long: the first answer that is missing counts
- * as a failure, and is taken back when it comes. */
+/* Programs that ask once are gone before a silence is long: others learn of the first answer that
+ * is missing, and it is taken back when it comes. */
 static void count_miss(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
     if (code->outside.miss_forgiven)
         return;
-    quarantine_lapse(service, settings, "it did not answer in time");
-    code->outside.miss_counted = code->patience.failures > 0;
-    if (code->outside.miss_counted)
-        return;
-    isolate_end(code->outside.isolated); /* in quarantine: nobody will ask for its answer */
-    forget_file(code);
+    quarantine_miss(service, settings);
+    code->outside.miss_counted = true;
 }
 
-static void take_miss_back(struct service *service, const struct host_settings *settings)
+static void take_miss_back(struct service *service)
 {
     if (service->code->outside.miss_counted)
-        quarantine_take_back(service, settings);
+        quarantine_take_back(service);
     service->code->outside.miss_counted = false;
 }
 
@@ -114,7 +110,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     uint64_t ms = (uint64_t)((clock_ticks() - code->outside.asked_at) / TICKS_PER_MS);
     trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
     if (code->outside.unsure)
-        return; /* which was said when its process was ended */
+        return; /* which was said when its process was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
         verdict_keep(service, settings, &(struct finding){MISTAKE_LATE, .numbers = {ms}});
     else if (!code->outside.slow_open_said)
@@ -168,7 +164,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                    reply->end_offset > (int64_t)code->outside.offered;
     trace("host", "%s: Collect in its helper returned %d, %u bytes, %u objects", service->name,
           (int)reply->status, reply->bytes, reply->objects);
-    take_miss_back(service, settings);
+    take_miss_back(service);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
         isolate_end(code->outside.isolated); /* what it does cannot be trusted any more */
@@ -208,10 +204,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
     verdict_report(service, 1015, NULL, more);
     isolate_end(service->code->outside.isolated);
-    if (service->code->outside.miss_counted)
-        quarantine_delay(service);
-    else
-        quarantine_failure(service, settings, "it did not answer for long");
+    quarantine_failure(service, settings, "it did not answer for long");
     service->code->outside.miss_counted = false;
     service->code->outside.unsure = true;
     forget_file(service->code);
@@ -222,7 +215,8 @@ static void take_late_answer(struct service *service, const struct host_settings
 {
     struct library *code = service->code;
     code->outside.miss_forgiven |= code->outside.miss_counted;
-    take_miss_back(service, settings);
+    take_miss_back(service);
+    quarantine_answered(service);
     if (!code->outside.unsure)
         quarantine_late(service);
     code->outside.unsure = false;
@@ -239,7 +233,7 @@ static bool is_still_silent(struct service *service, const struct host_settings 
     int64_t silent_ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
     bool ended = reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED;
     if (ended)
-        take_miss_back(service, settings); /* one failure, not two */
+        take_miss_back(service);
     if (ended)
         take_end(service, settings, &reply);
     else if (reply.end != ISOLATE_LATE)
@@ -289,20 +283,23 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
 
 /* Another thread's query may have asked it, and may wait longer than this one is ready to: a Costly
  * one does for 30 s. Once given up, it is not waited for again until it is free. */
-static bool claim_in_time(struct service *service, const struct host_settings *settings,
-                          const struct query *query, int64_t start)
+static enum outside_asked claim(struct service *service, const struct outside_question *question,
+                                int64_t until)
 {
     struct library *code = service->code;
-    int64_t ms = service_open_ms(service) + service_collect_ms(service, query);
-    int64_t deadline = atomic_load(&code->busy_said) ? PAST : deadline_of(settings, start, ms);
-    if (claim_take_until(&code->claim, deadline)) {
+    int64_t ms = service_open_ms(service) + service_collect_ms(service, question->query);
+    int64_t deadline =
+        atomic_load(&code->busy_said) ? PAST : deadline_of(question->settings, question->start, ms);
+    if (claim_take_until(&code->claim, until < deadline ? until : deadline)) {
         atomic_store(&code->busy_said, false);
-        return true;
+        return OUTSIDE_ASKED;
     }
+    if (until < deadline)
+        return OUTSIDE_BUSY;
     trace("host", "%s is not asked: another thread waits for it", service->name);
     if (!atomic_exchange(&code->busy_said, true))
         verdict_report(service, 1015, NULL, "another thread's query waits for it");
-    return false;
+    return OUTSIDE_NOT_ASKED;
 }
 
 static bool is_placed_outside(struct service *service)
@@ -313,54 +310,72 @@ static bool is_placed_outside(struct service *service)
     return outside;
 }
 
-bool outside_ask(struct service *service, const struct host_settings *settings,
-                 const struct query *query, size_t room, int64_t start)
+static void note_deadlines(struct service *service, const struct host_settings *settings)
 {
+    struct outside *outside = &service->code->outside;
+    outside->replied = outside->looked = false;
+    outside->opening = true;
+    outside->unsure |= quarantine_doubts(service, settings);
+    outside->open_deadline =
+        outside->unsure ? PAST : deadline_of(settings, outside->asked_at, service_open_ms(service));
+}
+
+enum outside_asked outside_ask(struct service *service, const struct outside_question *question,
+                               int64_t until)
+{
+    const struct host_settings *settings = question->settings;
     LSTATUS status = ERROR_BUSY;
-    if (!claim_in_time(service, settings, query, start))
-        return false;
+    enum outside_asked asked = claim(service, question, until);
+    if (asked != OUTSIDE_ASKED)
+        return asked;
     if (!is_still_silent(service, settings) && !quarantine_waits(service) &&
         is_placed_outside(service))
-        status = hand_over(service, settings, query, room);
+        status = hand_over(service, settings, question->query, question->room);
     if (status && status != ERROR_BUSY)
         trace("host", "%s could not be asked: %s", service->name, status_text(status));
     if (status)
         claim_release(&service->code->claim);
-    return !status;
+    else
+        note_deadlines(service, settings);
+    return status ? OUTSIDE_NOT_ASKED : OUTSIDE_ASKED;
 }
 
-/* Opens are awaited before any Collect is: the deadline of Collect begins when Open ends. */
-void outside_await_open(struct service *service, const struct host_settings *settings)
-{
-    struct library *code = service->code;
-    int64_t deadline = code->outside.unsure ? PAST
-                                            : deadline_of(settings, code->outside.asked_at,
-                                                          service_open_ms(service));
-    isolate_wait(code->outside.isolated, PAST, PAST, &code->outside.reply);
-    bool opening =
-        code->outside.reply.end == ISOLATE_LATE && code->outside.reply.stage < ISOLATE_COLLECT;
-    if (opening)
-        isolate_wait(code->outside.isolated, deadline, PAST, &code->outside.reply);
-    int64_t ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
-    bool opened = code->outside.reply.stage == ISOLATE_COLLECT;
-    if (opening && opened && settings->slow_open && ms > settings->slow_open)
-        library_report_slow_open(service, ms);
-    code->outside.collect_deadline =
-        code->outside.unsure
-            ? PAST
-            : deadline_of(settings, opening ? clock_ticks() : code->outside.asked_at,
-                          code->outside.collect_ms);
-    code->outside.replied = code->outside.reply.end != ISOLATE_LATE || !opened;
-}
+/* ---- waiting ---- */
 
-bool outside_is_ready(struct service *service, int64_t until)
+/* Is its Open over, or its time? The deadline of Collect begins when Open ends. */
+static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
     struct outside *outside = &service->code->outside;
+    struct isolate_reply *reply = &outside->reply;
+    bool last = until >= outside->open_deadline;
+    isolate_wait(outside->isolated, last ? outside->open_deadline : until, PAST, reply);
+    bool late = reply->end == ISOLATE_LATE, opened = reply->stage == ISOLATE_COLLECT;
+    if (late && !opened && !last) {
+        outside->looked = true;
+        return false;
+    }
+    int64_t now = clock_ticks(), ms = (now - outside->asked_at) / TICKS_PER_MS;
+    if (outside->looked && opened && settings->slow_open && ms > settings->slow_open)
+        library_report_slow_open(service, ms);
+    outside->collect_deadline =
+        outside->unsure
+            ? PAST
+            : deadline_of(settings, outside->looked ? now : outside->asked_at, outside->collect_ms);
+    outside->replied = !late || !opened;
+    return true;
+}
+
+bool outside_is_ready(struct service *service, const struct host_settings *settings, int64_t until)
+{
+    struct outside *outside = &service->code->outside;
+    if (outside->opening)
+        outside->opening = !await_open(service, settings, until);
+    if (outside->replied || outside->opening)
+        return outside->replied;
     bool last = until >= outside->collect_deadline;
-    if (!outside->replied)
-        isolate_wait(outside->isolated, PAST, last ? outside->collect_deadline : until,
-                     &outside->reply);
-    outside->replied |= outside->reply.end != ISOLATE_LATE || last;
+    isolate_wait(outside->isolated, PAST, last ? outside->collect_deadline : until,
+                 &outside->reply);
+    outside->replied = outside->reply.end != ISOLATE_LATE || last;
     return outside->replied;
 }
 
@@ -376,9 +391,7 @@ LSTATUS outside_finish(struct service *service, const struct host_settings *sett
                        struct piece *piece)
 {
     struct library *code = service->code;
-    if (!code->outside.replied)
-        isolate_wait(code->outside.isolated, PAST, code->outside.collect_deadline,
-                     &code->outside.reply);
+    outside_is_ready(service, settings, INT64_MAX);
     LSTATUS status = take_reply(service, settings, &code->outside.reply, piece);
     claim_release(&code->claim);
     return status;

@@ -5,6 +5,10 @@
  * that says why and until when: 10 minutes, then twice as long each time. When that is over it is
  * tried again, and one more failure brings the next quarantine. What is disabled by hand has no
  * such value and stays disabled. (D.4, 12; D.5)
+ *
+ * Who was only late is no failure: a program that asks once is gone before it could tell a slow
+ * provider from one that hangs. `Unanswered` counts such programs until anybody hears an answer;
+ * from the limit on they ask, and do not wait.
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -44,15 +48,16 @@ static LSTATUS set_number(const char *path, const char *value, uint32_t number)
     return set_value(path, value, REG_DWORD, &number, sizeof(number));
 }
 
-static void delete_value(const char *path, const char *value)
+static LSTATUS delete_value(const char *path, const char *value)
 {
-    registry_delete_value(LAYER_MACHINE, path, value);
+    LSTATUS status = registry_delete_value(LAYER_MACHINE, path, value);
     if (registry_is_users(path, value))
-        registry_delete_value(LAYER_USER, path, value);
+        status = registry_delete_value(LAYER_USER, path, value);
+    return status;
 }
 
 /* "until 2026-11-21T20:10:00Z, time 1: crashed in Collect" */
-static unsigned parse(const char *text, int64_t *ret_end)
+unsigned quarantine_read(const char *text, int64_t *ret_end)
 {
     struct tm utc = {0};
     unsigned ordinal = 0;
@@ -65,13 +70,6 @@ static unsigned parse(const char *text, int64_t *ret_end)
     struct timespec end = {.tv_sec = timegm(&utc)};
     *ret_end = clock_filetime_of(&end);
     return ordinal;
-}
-
-int64_t quarantine_end(const char *text)
-{
-    int64_t end;
-    parse(text, &end);
-    return end;
 }
 
 static void write_end(int64_t filetime, char when[static 32])
@@ -87,7 +85,7 @@ static char *write_value(const struct service *service, const char *why, char wh
                          int64_t *ret_length)
 {
     int64_t end;
-    unsigned before = parse(service->quarantine, &end);
+    unsigned before = quarantine_read(service->quarantine, &end);
     unsigned doublings = before < QUARANTINE_DOUBLINGS ? before : QUARANTINE_DOUBLINGS;
     *ret_length = SECONDS(60 * QUARANTINE_MINUTES) << doublings;
     write_end(quarantine_clock.filetime() + *ret_length, when);
@@ -203,23 +201,75 @@ void quarantine_lapse(struct service *service, const struct host_settings *setti
     patience->lasts = true;
 }
 
-void quarantine_take_back(struct service *service, const struct host_settings *settings)
+/* ---- answers that were missing ---- */
+
+/* The value that says how many programs in a row found none, or NULL. */
+static char *count_miss(const char *path, unsigned *ret_count)
+{
+    BUFFER_AUTO before = {0};
+    char when[32];
+    int64_t end = 0, now = quarantine_clock.filetime();
+    *ret_count = 1;
+    if (!registry_get_text(path, "Unanswered", &before))
+        *ret_count += quarantine_read(before.data, &end);
+    if (end <= now)
+        *ret_count = 1;
+    write_end(now + forgotten_after, when);
+    return text_format("until %s, time %u: it did not answer in time", when, *ret_count);
+}
+
+/* Where the registry cannot be written, each program finds it out itself. */
+static void add_miss(const struct service *service, const struct host_settings *settings)
+{
+    unsigned count;
+    char more[96];
+    FREE_AUTO char *path = service_path(service);
+    FREE_AUTO char *text = path ? count_miss(path, &count) : NULL;
+    if (!text || set_value(path, "Unanswered", REG_SZ, text, strlen(text) + 1) ||
+        count != settings->error_limit)
+        return;
+    snprintf(more, sizeof(more),
+             "%u times in a row; for 10 minutes, or until it answers, nobody waits for it", count);
+    verdict_report(service, 1015, NULL, more);
+}
+
+void quarantine_miss(struct service *service, const struct host_settings *settings)
 {
     struct patience *patience = &service->code->patience;
-    FREE_AUTO char *path = service_path(service);
-    uint32_t count = 0;
-    if (!patience->failures)
-        return; /* it was forgiven, or has become a quarantine */
-    patience->failures--;
-    patience->until = 0;
-    patience->lasts = patience->failures > 0;
-    if (!is_counted(settings) || !path)
+    if (patience->misses++)
+        back_off(patience, patience->misses - 1);
+    patience->lasts = true;
+    if (is_counted(settings) && is_registered(service))
+        add_miss(service, settings);
+}
+
+bool quarantine_doubts(const struct service *service, const struct host_settings *settings)
+{
+    return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
+           quarantine_clock.filetime() < service->unanswered_end &&
+           !service->code->patience.answered;
+}
+
+/* What others found is forgiven too. One that may not be deleted is not tried each time. */
+void quarantine_answered(struct service *service)
+{
+    struct patience *patience = &service->code->patience;
+    patience->answered = true;
+    if (!service->unanswered || patience->kept)
         return;
-    registry_get_dword(path, "Error Count", &count);
-    if (count > 1)
-        set_number(path, "Error Count", count - 1);
-    else
-        delete_value(path, "Error Count");
+    FREE_AUTO char *path = service_path(service);
+    LSTATUS status = path ? delete_value(path, "Unanswered") : ERROR_NOT_ENOUGH_MEMORY;
+    patience->kept = status && status != ERROR_FILE_NOT_FOUND;
+}
+
+void quarantine_take_back(struct service *service)
+{
+    struct patience *patience = &service->code->patience;
+    if (!patience->misses)
+        return; /* it was forgiven */
+    patience->misses--;
+    patience->until = 0;
+    patience->lasts = patience->failures + patience->misses > 0;
 }
 
 /* The first time may be chance. */
@@ -256,19 +306,21 @@ void quarantine_success(struct service *service)
 {
     struct patience *patience = &service->code->patience;
     patience->lasts = false;
+    patience->misses = 0;
     bool forgotten =
         patience->failures && quarantine_clock.ticks() - patience->last_failure >= forgotten_after;
     if (service->on_probation && !patience->cleared)
         end_probation(service);
     if (forgotten) {
         forget_value(service, "Error Count");
-        *patience = (struct patience){.cleared = patience->cleared};
+        *patience = (struct patience){.cleared = patience->cleared, .kept = patience->kept};
     }
     /* enabled by hand; if it is disabled by hand one day, that must not look like a quarantine */
     if (service->quarantine && !service->disable_flags && !patience->cleared) {
         forget_value(service, "Quarantine");
         patience->cleared = true;
     }
+    quarantine_answered(service);
 }
 
 bool quarantine_waits(struct service *service)
@@ -279,6 +331,7 @@ bool quarantine_waits(struct service *service)
     bool waits = patience->off || quarantine_clock.ticks() < patience->until;
     if (waits)
         trace("host", "%s is not asked now: it failed %u times%s", service->name,
-              patience->failures, patience->off ? ", and not again in this session" : "");
+              patience->failures + patience->misses,
+              patience->off ? ", and not again in this session" : "");
     return waits;
 }

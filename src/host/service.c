@@ -31,6 +31,7 @@ static const struct wanted {
     {"Open Timeout",                 NUMBER,      FIELD(open_timeout)   },
     {"Collect Timeout",              NUMBER,      FIELD(collect_timeout)},
     {"Quarantine",                   TEXT,        FIELD(quarantine)     },
+    {"Unanswered",                   TEXT,        FIELD(unanswered)     },
     {"Library Validation Code",      VALIDATION,  0                     },
 };
 
@@ -157,7 +158,8 @@ static void decide_state(struct service *service)
 {
     uint32_t here = sizeof(void *) == 8 ? DISABLED_64_BIT : DISABLED_32_BIT;
     bool forbidden = service->disable_flags & (DISABLED_ALL | here);
-    service->quarantine_end = quarantine_end(service->quarantine);
+    quarantine_read(service->quarantine, &service->quarantine_end);
+    service->unanswered_times = quarantine_read(service->unanswered, &service->unanswered_end);
     service->on_probation = forbidden && service->quarantine_end &&
                             quarantine_clock.filetime() >= service->quarantine_end;
     service->disabled = forbidden && !service->on_probation;
@@ -189,6 +191,7 @@ static void service_free(struct service *service)
     free(service->export_names);
     free(service->objects);
     free(service->quarantine);
+    free(service->unanswered);
 }
 
 struct names {

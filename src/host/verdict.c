@@ -22,7 +22,7 @@ static const struct verdict {
     unsigned event;
     unsigned effects;
     const char *fields[2]; /* the names of the numbers in reference D.5 */
-    const char *why;       /* it is left alone; else what the event's row does not say */
+    const char *why; /* it is left alone; with EACH_TIME also what the event's row does not say */
 } verdicts[MISTAKE_COUNT] = {
   /* clang-format off */
     [MISTAKE_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
@@ -36,7 +36,8 @@ static const struct verdict {
     [MISTAKE_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not even on 4: dropped"},
     [MISTAKE_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
     [MISTAKE_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
-    [MISTAKE_GREED]       = {1020, EACH_TIME, {"BufferSize"},                   NULL},
+    [MISTAKE_GREED]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "nobody gets more"},
+    [MISTAKE_HOARD]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "it fills any room that it is offered"},
     [MISTAKE_LATE]        = {1015, KEEP,      {NULL},                          NULL},
   /* clang-format on */
 };
@@ -76,7 +77,8 @@ static void report_finding(const struct service *service, const struct verdict *
         fields[i] = EVENT_NUMBER(verdict->fields[i], finding->numbers[i]);
     if (finding->mistake == MISTAKE_STATUS)
         fields[0] = EVENT_STATUS(finding->numbers[0]);
-    const char *words = verdict->effects & FAILS ? NULL : verdict->why;
+    bool said = verdict->effects & FAILS && !(verdict->effects & EACH_TIME);
+    const char *words = said ? NULL : verdict->why;
     if (finding->because)
         snprintf(more, sizeof(more), "dropped, as it would be event %u by either of them",
                  verdicts[finding->because].event);

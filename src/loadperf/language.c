@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define QUARANTINE "Quarantine"
 #define DISABLED "Disable Performance Counters"
 
 static bool read_language(const char *text, uint32_t *ret)
@@ -75,10 +74,15 @@ static bool count_value(void *self, const struct registry_value *value)
     return true;
 }
 
-static LSTATUS end_quarantine(const struct load *load, const char *key)
+static LSTATUS forgive(const struct load *load, const char *key)
 {
-    LSTATUS status = registry_delete_value(load->layer, key, QUARANTINE);
-    return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    static const char *const values[] = {"Quarantine", "Unanswered", "Error Count"};
+    LSTATUS status = ERROR_SUCCESS;
+    for (size_t i = 0; !status && i < COUNT(values); i++) {
+        status = registry_delete_value(load->layer, key, values[i]);
+        status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    }
+    return status;
 }
 
 DWORD opl_load_enable(const char *service, bool enable, const opl_load_options *options)
@@ -102,7 +106,7 @@ DWORD opl_load_enable(const char *service, bool enable, const opl_load_options *
     if (now != disabled)
         status = registry_set(load.layer, key, DISABLED, REG_DWORD, &disabled, sizeof disabled);
     if (!status && enable)
-        status = end_quarantine(&load, key);
+        status = forgive(&load, key);
     if (status)
         load_error(&load, registry_folder(load.layer), 0, "cannot be written: %s",
                    status_text(status));

@@ -226,6 +226,46 @@ static void c118_more_data_until_there_is_no_more(void **state)
     expect_event(1020, "67108864");
 }
 
+/* A valid answer of all the room there is. */
+static void who_fills_the_largest_room_has_failed(void **state)
+{
+    struct answer answer = good();
+    answer.room = LARGEST_ANSWER;
+    answer.end = LARGEST_ANSWER - 8;
+    answer.bytes = (uint32_t)answer.end;
+    expect_dropped(&answer);
+    expect_event(1020, "67108864");
+    assert_int_equal(number_of("Error Count"), 1);
+    assert_int_equal(ours[0], 0xee);
+    answer.room = LARGEST_ANSWER - 1; /* with less, the query fails for want of room */
+    host_close();
+    assert_int_equal(judge(service, &roster->settings, &answer, &piece), ERROR_MORE_DATA);
+    assert_string_equal(events(), "");
+}
+
+/* Only rooms that others went without are counted, and one that it does not fill ends it. */
+static void who_fills_any_room_has_failed(void **state)
+{
+    struct answer answer = good();
+    size_t least = (size_t)answer.end;
+    answer.room = least;
+    expect_kept(&answer);
+    answer.room = least + 8; /* as large as it may be for this answer to fill it */
+    expect_kept(&answer);
+    judge_starving(service);
+    assert_int_equal(service->code->least_filled, least + 8);
+    answer.room = 4 * least + 32;
+    expect_kept(&answer); /* but it is not filled */
+    assert_int_equal(service->code->least_filled, 0);
+    service->code->least_filled = least / 4 + 1;
+    answer.room = least;
+    expect_kept(&answer);
+    service->code->least_filled = least / 4;
+    expect_dropped(&answer);
+    expect_event(1020, "it fills any room");
+    assert_true(quarantine_waits(service));
+}
+
 /* It was offered more than is left now: the others have grown. */
 static void what_does_not_fit_any_more_is_more_data(void **state)
 {
@@ -268,6 +308,8 @@ int main(void)
         CASE(c43_lengths_of_4_and_8),
         CASE(c118_error_codes_are_said_each_time_and_disable_nobody),
         CASE(c118_more_data_until_there_is_no_more),
+        CASE(who_fills_the_largest_room_has_failed),
+        CASE(who_fills_any_room_has_failed),
         CASE(what_does_not_fit_any_more_is_more_data),
         CASE(what_was_judged_is_what_is_kept),
     };

@@ -227,6 +227,72 @@ static void who_is_late_once_is_asked_again(void **state)
     assert_int_equal(number_of("Error Count"), -1);
 }
 
+static void it_is_missed(int times)
+{
+    for (int i = 0; i < times; i++) {
+        struct service *service = myperf();
+        quarantine_miss(service, &roster->settings);
+    }
+}
+
+static bool is_doubted(void)
+{
+    struct service *service = myperf();
+    return quarantine_doubts(service, &roster->settings);
+}
+
+static unsigned misses_in_registry(void)
+{
+    BUFFER_AUTO value = {0};
+    int64_t end;
+    return registry_get_text(PERFORMANCE, "Unanswered", &value) ? 0
+                                                                : quarantine_read(value.data, &end);
+}
+
+/* It is no failure, is forgotten ten minutes after the last one, and begins at 1 again. */
+static void five_misses_mean_that_nobody_waits_for_ten_minutes(void **state)
+{
+    it_is_missed(4);
+    assert_false(is_doubted());
+    now += MINUTES(10) - SECONDS(1);
+    it_is_missed(1);
+    assert_int_equal(misses_in_registry(), 5);
+    assert_true(is_doubted());
+    assert_true(event_seen(1015));
+    now += MINUTES(10) - 1;
+    assert_true(is_doubted());
+    now += 1;
+    assert_false(is_doubted());
+    it_is_missed(1);
+    assert_int_equal(misses_in_registry(), 1);
+    assert_int_equal(number_of("Error Count"), -1);
+    assert_false(disabled_in_registry());
+}
+
+static void an_answer_forgives_all_misses(void **state)
+{
+    it_is_missed(5);
+    quarantine_success(myperf());
+    assert_int_equal(misses_in_registry(), 0);
+    it_is_missed(5); /* and in this session nobody doubts any more */
+    assert_false(is_doubted());
+    host_close();
+    assert_true(is_doubted());
+    quarantine_answered(myperf());
+    assert_false(is_doubted());
+    assert_int_equal(misses_in_registry(), 0);
+}
+
+static void without_a_limit_nobody_doubts(void **state)
+{
+    it_is_missed(5);
+    set_dword(REGISTRY_PERFLIB, "Error Count Limit", 0);
+    assert_false(is_doubted());
+    set_dword(REGISTRY_PERFLIB, "Error Count Limit", 5);
+    set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NEVER_DISABLE);
+    assert_false(is_doubted());
+}
+
 /* Not even root writes below a file. */
 static void take_the_machines_layer(char from[static 96], char to[static 96])
 {
@@ -297,6 +363,9 @@ int main(void)
         CASE(ten_good_minutes_are_forgiveness),
         CASE(the_end_of_the_session_too),
         CASE(who_is_late_once_is_asked_again),
+        CASE(five_misses_mean_that_nobody_waits_for_ten_minutes),
+        CASE(an_answer_forgives_all_misses),
+        CASE(without_a_limit_nobody_doubts),
         CASE(what_a_user_registered_is_in_quarantine_for_him),
         CASE(where_the_registry_cannot_be_written_it_is_for_this_session),
     };

@@ -2,8 +2,8 @@
 /*
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
  * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
- * "big N" writes N bytes, "crash", "exit", "fall" crashes in Close, "lost" finds no numbers in
- * Open. Notes go to STRANGER_NOTES, also when two threads are inside.
+ * "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall" crashes in Close, "lost"
+ * finds no numbers in Open. Notes go to STRANGER_NOTES, also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -27,7 +27,7 @@ EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash, exit, fall, lost;
+    bool gate, crash, exit, fall, lost, hoard;
 } mode;
 static atomic_int inside;
 
@@ -59,6 +59,7 @@ static void take_word(const char *word)
     mode.exit |= !strcmp(word, "exit");
     mode.fall |= !strcmp(word, "fall");
     mode.lost |= !strcmp(word, "lost");
+    mode.hoard |= !strcmp(word, "hoard");
 }
 
 DWORD stranger_open(LPWSTR names)
@@ -112,7 +113,8 @@ DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     spend_time();
     opl_build_init(&build, *data, *bytes);
     opl_build_object(&build, &object, &counter, 1);
-    for (unsigned i = 0; i == 0 || (i < MOST_INSTANCES && i * 48 < mode.big); i++) {
+    unsigned most = mode.hoard ? (*bytes - 64 - 40) / 40 : MOST_INSTANCES;
+    for (unsigned i = 0; i == 0 || (i < most && (mode.hoard || i * 48 < mode.big)); i++) {
         opl_build_instance(&build, "one");
         opl_build_dword(&build, 0, i);
     }

@@ -111,9 +111,11 @@ static void a_service_is_disabled_and_enabled(void **state)
     assert_int_equal(enable("MyPerf", false), ERROR_SUCCESS);
     assert_int_equal(number_of("MyPerf", "Disable Performance Counters"), 1);
     assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Quarantine", REG_SZ, "x", 2), 0);
+    assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Unanswered", REG_SZ, "x", 2), 0);
     assert_int_equal(enable("MyPerf", true), ERROR_SUCCESS);
     assert_int_equal(number_of("MyPerf", "Disable Performance Counters"), 0);
     assert_text(PERFORMANCE_KEY, "Quarantine", NULL);
+    assert_text(PERFORMANCE_KEY, "Unanswered", NULL);
     assert_loaded("MyPerf", 1848, 1852);
     assert_int_equal(enable("Nobody", true), ERROR_FILE_NOT_FOUND);
     assert_remark("Nobody: there is no such service");

@@ -65,6 +65,7 @@ LSTATUS service_read(const char *name, struct service *ret)
         .close = read_text(key, "Close"),
         .object_list = read_text(key, "Object List"),
         .quarantine = read_text(key, "Quarantine"),
+        .unanswered = read_text(key, "Unanswered"),
     };
     read_numbers(key, ret);
     RegCloseKey(key);
@@ -88,8 +89,9 @@ bool service_enabled(const struct service *service)
 
 void service_done(struct service *service)
 {
-    char *texts[] = {service->name,  service->library,     service->open,      service->collect,
-                     service->close, service->object_list, service->quarantine};
+    char *texts[] = {service->name,       service->library,   service->open,
+                     service->collect,    service->close,     service->object_list,
+                     service->quarantine, service->unanswered};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }

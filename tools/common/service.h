@@ -8,7 +8,7 @@
 #include <openperflib/windows.h>
 
 struct service {
-    char *name, *library, *open, *collect, *close, *object_list, *quarantine;
+    char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered;
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD disabled, isolation;
     bool loaded, isolated;

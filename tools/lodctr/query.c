@@ -71,6 +71,7 @@ static void print_service(const struct service *service)
         print_text("Runs in", place(service));
     print_text(service_on_probation(service) ? "Quarantine (over, on probation)" : "Quarantine",
                service->quarantine);
+    print_text("Unanswered", service->unanswered);
 }
 
 /* ---- as JSON ---- */
@@ -103,6 +104,7 @@ static void json_service(struct json *json, const struct service *service)
     json_string(json, "objectList", service->object_list);
     json_bool(json, "isolated", service->isolated);
     json_string(json, "quarantine", service->quarantine);
+    json_string(json, "unanswered", service->unanswered);
     json_bool(json, "onProbation", service_on_probation(service));
     json_close(json, '}');
 }
