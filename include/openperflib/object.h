@@ -42,7 +42,8 @@ typedef struct opl_listing opl_listing;   /* the instances of one object being c
 /* A text file of the kernel. */
 struct opl_source {
     /* Below the system root, without a leading slash: "proc/meminfo". A '*' stands for the
-     * instance's folder: "proc/(*)/stat" without the parentheses. */
+     * instance's folder: "proc/(*)/stat" without the parentheses. "proc/net/..." is that of the
+     * network namespace in which the asking thread is at the moment. */
     const char *path;
     /* The first line is one of /proc/PID/stat: its second field is in parentheses and may hold
      * anything. */
@@ -50,6 +51,9 @@ struct opl_source {
     /* The instances' files are there as long as the instance is, as those of sys/devices are: the
      * files of the first eight instances stay open. */
     bool lasting;
+    /* Lines come in pairs, as those of proc/net/snmp: names, then numbers, both behind the same
+     * word. The key "Tcp.InSegs" is the number below InSegs in the lines that begin with "Tcp:". */
+    bool pairs;
     /* Not read for instances whose word `if_word` of this other source is 0: it would say nothing
      * there (no memory, for a process without any). NULL: always read. */
     const opl_source *if_source;
@@ -304,6 +308,10 @@ bool opl_reading_key(opl_reading *reading, const opl_source *source, const char 
                      uint64_t *ret);
 /* The whole file, NUL-terminated, valid until the next instance is read; NULL: unreadable. */
 const char *opl_reading_text(opl_reading *reading, const opl_source *source, size_t *ret_bytes);
+/* A number of the network namespace that the asking thread is in, for those who remember something
+ * about its interfaces; 0 in archived trees, which have but one. The folder sys/class/net does not
+ * follow the thread: it shows the namespace in which sys was mounted. */
+uint64_t opl_reading_namespace(opl_reading *reading);
 /* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
  * ".." not counted; asks the kernel's own figure where the folder's size is one (Linux 6.2). */
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
@@ -328,6 +336,8 @@ const void *opl_reading_item(const opl_reading *reading);
 /* ---- for functions that list instances ---- */
 /* The reading of things that belong to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
+/* The reading of an instance that may be added next, or not: `folder` stands for '*'. */
+opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
 /* The listing of an object that is listed with this one; NULL: it was not asked for. */
 opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object);
 /* Adds an instance that has no files: every value is 0 until set. The name is copied. */
@@ -343,6 +353,11 @@ bool opl_listing_read(opl_listing *listing, const char *folder, const char *name
 /* Like opl_listing_read, with a number for the functions of its rows. */
 bool opl_listing_read_note(opl_listing *listing, const char *folder, const char *name,
                            size_t name_bytes, uint64_t note);
+/* Adds an instance that is a line of a file, and computes its rows now: the words of `source` are
+ * those of `line`, which lies in the text of that source. `folder` stands for '*'. Unlike the lines
+ * of opl_object, it may have another name than the file gives it. */
+void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
+                      const char *folder, const char *name);
 /* Sets a value of the last instance, by the row's index; nothing happens if the row is absent. */
 void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value);
 /* The value, as read, of word `column` of a source of the last instance that was read; 0: none. */

@@ -245,6 +245,27 @@ void opl_listing_item(opl_listing *listing, const char *name, const void *item)
     listing_read_rows(listing);
 }
 
+opl_reading *opl_listing_at(opl_listing *listing, const char *folder)
+{
+    reading_begin(listing, folder, 0);
+    return &listing->reading;
+}
+
+void opl_listing_line(opl_listing *listing, const opl_source *is, const char *line,
+                      const char *folder, const char *name)
+{
+    struct source *source = source_of(listing->provider, is);
+    reading_begin(listing, folder, 0);
+    listing->reading.line_source = source;
+    listing->reading.line = line;
+    struct instance *instance = source ? listing_new(listing) : NULL;
+    if (!instance)
+        return;
+    listing_name(listing, instance, name, strlen(name));
+    listing_read_rows(listing);
+    listing->reading.folder = "";
+}
+
 /* The first source of the rows that belongs to instances: without it there is no instance. */
 static struct source *listing_main_source(const struct object *object)
 {

@@ -40,7 +40,9 @@ struct key {
     unsigned line;   /* where it was found last */
     size_t order;    /* see keys_sort */
     size_t after;    /* the key that came next the last time */
-    size_t gap;      /* bytes from the line of the key found before; 0: none */
+    size_t gap;      /* bytes from the line of the key found before; 0: none. In pairs of lines: the
+                      * name's place in the line of names */
+    unsigned column; /* in pairs of lines: which of the numbers, counted from 1 */
 };
 struct source {
     const opl_source *is;
@@ -67,6 +69,9 @@ struct source {
     size_t key_count;
     uint64_t key_starts[4]; /* bits: the characters that keys begin with */
     bool keys_sorted;       /* all found: the next reading probably has them in the same lines */
+    size_t keys_there;      /* in pairs of lines: how many were found, */
+    uint64_t names_shape;   /* where the lines of names were as long as this tells */
+    uint64_t net;           /* below proc/net: the namespace that the kept file belongs to */
 };
 struct opl_reading {
     opl_provider *provider;
@@ -88,6 +93,7 @@ LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
 /* Splits the line; `wanted` 0: into the words that were asked for before. */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
+void source_find_pairs(struct source *source);                /* pairs.c */
 void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
 void source_done(struct source *source);
 /* The start of a file path for this reading: *ret_dir and the rest, formatted into `room`. */
@@ -96,6 +102,8 @@ const char *source_place(opl_reading *reading, const char *path, char room[OBJEC
 uint64_t key_number(const struct key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* decimal, perhaps negative; stops behind the digits */
 const char *text_line(const char *text);   /* the next line; the NUL at the end */
+const char *skip_blanks(const char *at);
+const char *skip_word(const char *at); /* to the blank, line end or NUL behind it */
 
 /* ---- row.c: one counter of this machine ---- */
 struct term {
@@ -191,7 +199,8 @@ struct opl_provider {
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
     struct kept root, processes;
-    uint64_t root_checked_for; /* the collection in which it was identified */
+    uint64_t root_checked_for;     /* the collection in which it was identified */
+    uint64_t net, net_checked_for; /* the asking thread's network namespace, in that collection */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
     int pid;             /* that opened it: a forked child shares its descriptors' positions */
@@ -210,6 +219,8 @@ int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for want of descriptors since this was last asked? */
 bool source_lacked(void);
 int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
-bool provider_live(void);                  /* the system root is "/" */
+/* A number of the asking thread's network namespace; 0: the tree does not tell. */
+uint64_t provider_namespace(opl_provider *provider);
+bool provider_live(void); /* the system root is "/" */
 
 #endif

@@ -26,6 +26,21 @@ int provider_root(opl_provider *provider)
     return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
 }
 
+/* "net:[4026531840]", looked at once per collection. */
+uint64_t provider_namespace(opl_provider *provider)
+{
+    char text[32];
+    if (provider->net_checked_for == provider->collection)
+        return provider->net;
+    provider->net_checked_for = provider->collection;
+    provider->net = 0;
+    ssize_t length =
+        readlinkat(provider_root(provider), "proc/thread-self/ns/net", text, sizeof text - 1);
+    if (length > 0 && (text[length] = 0, strchr(text, '[')))
+        provider->net = strtoull(strchr(text, '[') + 1, NULL, 10);
+    return provider->net;
+}
+
 /* ---- which objects ---- */
 
 static struct object *provider_object(opl_provider *provider, const opl_object *is)

@@ -35,6 +35,11 @@ const char *opl_reading_text(opl_reading *reading, const opl_source *is, size_t 
     return source->text;
 }
 
+uint64_t opl_reading_namespace(opl_reading *reading)
+{
+    return provider_namespace(reading->provider);
+}
+
 uint32_t opl_reading_position(const opl_reading *reading)
 {
     return reading->position;

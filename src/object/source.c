@@ -239,14 +239,35 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
     LSTATUS status = source_read(source, fd);
     if (!lasting)
         close(fd);
-    else if (status) /* a file that was taken away and may come again */
+    else if (status && status != ERROR_INVALID_PARAMETER) /* taken away, may come again */
         kept_close(&lasting->kept);
     return status;
 }
 
+/* proc/net is a link to self/net, the folder of the process's first thread; each thread may be in a
+ * network namespace of its own, and may leave it. */
+static const char *source_path(opl_provider *provider, struct source *source,
+                               char room[OBJECT_MAX_PATH])
+{
+    static const char net[] = "proc/net/";
+    const char *path = source->is->path;
+    if (strncmp(path, net, sizeof net - 1) != 0)
+        return path;
+    uint64_t namespace = provider_namespace(provider);
+    if (source->net != namespace)
+        kept_close(&source->kept);
+    source->net = namespace;
+    if (namespace == 0)
+        return path;
+    snprintf(room, OBJECT_MAX_PATH, "proc/thread-self/net/%s", path + sizeof net - 1);
+    return room;
+}
+
 static LSTATUS source_read_system(opl_provider *provider, struct source *source)
 {
-    int fd = kept_open(&source->kept, provider_root(provider), source->is->path, O_RDONLY);
+    char room[OBJECT_MAX_PATH];
+    const char *path = source_path(provider, source, room);
+    int fd = kept_open(&source->kept, provider_root(provider), path, O_RDONLY);
     if (fd < 0)
         return status_from_errno(errno);
     return source_read(source, fd);

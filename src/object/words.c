@@ -21,14 +21,14 @@ const char *text_line(const char *text)
     return end ? end + 1 : text + strlen(text);
 }
 
-static const char *skip_blanks(const char *at)
+const char *skip_blanks(const char *at)
 {
     while (*at == ' ' || *at == '\t')
         at++;
     return at;
 }
 
-static const char *skip_word(const char *at)
+const char *skip_word(const char *at)
 {
     while (*at && *at != ' ' && *at != '\t' && *at != '\n')
         at++;
@@ -178,7 +178,9 @@ LSTATUS source_load_keys(opl_reading *reading, struct source *source)
     if (status || source->keys_for == source->read_for)
         return status;
     source->keys_for = source->read_for;
-    if (!source->keys_sorted || !keys_find_again(source))
+    if (source->is->pairs)
+        source_find_pairs(source);
+    else if (!source->keys_sorted || !keys_find_again(source))
         keys_find(source);
     return ERROR_SUCCESS;
 }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files whose lines come in pairs, names above numbers, as proc/net/snmp has them. Which number is
+ * whose is found out once; afterwards each name is only looked at where it was, and a line of
+ * numbers is walked once for all its keys.
+ */
+#include "object/object.h"
+
+#include <string.h>
+
+/* A pair of lines. */
+struct pair {
+    const char *names, *numbers, *end; /* the line of names ends where that of numbers begins */
+    size_t word;                       /* bytes of the word that both begin with, without colon */
+    unsigned line;                     /* of the names */
+};
+
+static size_t line_word(const char *line)
+{
+    size_t bytes = strcspn(line, ": \n");
+    return line[bytes] == ':' ? bytes : 0;
+}
+
+/* The pair at this line or behind it; lines that are no pair are passed over. */
+static bool pair_next(struct pair *pair, const char *line, unsigned number)
+{
+    for (; *line; line = pair->numbers, number++) {
+        pair->names = line;
+        pair->numbers = text_line(line);
+        pair->line = number;
+        pair->word = line_word(line);
+        pair->end = text_line(pair->numbers);
+        if (pair->word && line_word(pair->numbers) == pair->word &&
+            memcmp(line, pair->numbers, pair->word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "Tcp.InSegs": is this the name of the pair's `length` bytes at `name`? */
+static bool is_key(const struct key *key, const struct pair *pair, const char *name, size_t length)
+{
+    return key->length == pair->word + 1 + length && key->text[pair->word] == '.' &&
+           memcmp(key->text, pair->names, pair->word) == 0 &&
+           memcmp(key->text + pair->word + 1, name, length) == 0;
+}
+
+/* ---- the first time ---- */
+
+static void take_name(struct source *source, const struct pair *pair, const char *name,
+                      size_t length, unsigned column)
+{
+    for (size_t i = 0; i < source->key_count; i++) {
+        struct key *key = &source->keys[i];
+        if (!key->at && is_key(key, pair, name, length)) {
+            key->line = pair->line;
+            key->gap = (size_t)(name - pair->names);
+            key->column = column;
+            key->at = name; /* for the moment: there is such a key */
+            source->keys[source->keys_there++].order = i;
+        }
+    }
+}
+
+static void take_names(struct source *source, const struct pair *pair)
+{
+    unsigned column = 1;
+    const char *at = skip_blanks(pair->names + pair->word + 1);
+    for (; *at && *at != '\n'; column++) {
+        const char *end = skip_word(at);
+        take_name(source, pair, at, (size_t)(end - at), column);
+        at = skip_blanks(end);
+    }
+}
+
+/* Lengths of the lines of names, and how many there are: names come and go with the lines. */
+static uint64_t names_shape(const char *text)
+{
+    struct pair pair;
+    uint64_t shape = 0;
+    unsigned number = 0;
+    for (; pair_next(&pair, text, number); text = pair.end, number = pair.line + 2)
+        shape += (uint64_t)(pair.numbers - pair.names) + ((uint64_t)1 << 32);
+    return shape;
+}
+
+/* keys[0].order, keys[1].order ... are those that are there, in the order of the file. */
+static void find_names(struct source *source)
+{
+    struct pair pair;
+    const char *text = source->text;
+    unsigned number = 0;
+    source->keys_there = 0;
+    source->names_shape = names_shape(text);
+    for (size_t i = 0; i < source->key_count; i++)
+        source->keys[i].at = NULL;
+    for (; pair_next(&pair, text, number); text = pair.end, number = pair.line + 2)
+        take_names(source, &pair);
+}
+
+/* ---- each time ---- */
+
+static bool key_stays(const struct key *key, const struct pair *pair)
+{
+    size_t width = (size_t)(pair->numbers - pair->names);
+    if (key->length <= pair->word + 1 || key->gap + key->length - pair->word - 1 >= width)
+        return false;
+    const char *name = pair->names + key->gap;
+    return is_key(key, pair, name, key->length - pair->word - 1) &&
+           skip_word(name) == name + key->length - pair->word - 1;
+}
+
+/* The numbers of the keys that are there; false: the file is no longer what it was. */
+static bool read_numbers(struct source *source)
+{
+    struct pair pair = {.numbers = NULL};
+    const char *line = source->text, *at = NULL;
+    unsigned number = 0, column = 0;
+    for (size_t i = 0; i < source->keys_there; i++) {
+        struct key *key = &source->keys[source->keys[i].order];
+        if (!pair.numbers || key->line != pair.line) {
+            for (; number < key->line && *line; number++)
+                line = text_line(line);
+            if (!pair_next(&pair, line, number) || pair.line != key->line)
+                return false;
+            at = skip_blanks(pair.numbers + pair.word + 1);
+            column = 1;
+        }
+        if (!key_stays(key, &pair))
+            return false;
+        for (; column < key->column; column++)
+            at = skip_blanks(skip_word(at));
+        bool there = *at && *at != '\n';
+        key->at = there ? at : NULL;
+        const char *cursor = at;
+        key->number = there ? text_number(&cursor) : 0;
+    }
+    return true;
+}
+
+void source_find_pairs(struct source *source)
+{
+    bool same = source->keys_sorted && names_shape(source->text) == source->names_shape;
+    if (same && read_numbers(source))
+        return;
+    find_names(source);
+    source->keys_sorted = read_numbers(source);
+}
