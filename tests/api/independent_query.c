@@ -348,6 +348,8 @@ INDEPENDENT(definitions_are_those_of_windows)
     like_windows("s00-2-Memory.perf", "4", 4, true);
     like_windows("s00-6-Processor.perf", "238", 238, true);
     like_windows("s00-5-Process.perf", "230", 230, true);
+    like_windows("s00-1-TCPv4.perf", "638", 638, true);
+    like_windows("s00-3-Network_Interface.perf", "510", 510, true);
 }
 
 static ULONGLONG number_of(opl_block *block, opl_object_view *object, opl_instance_view *instance,

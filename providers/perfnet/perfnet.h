@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of perfnet.so share. */
+#ifndef OPL_PERFNET_H
+#define OPL_PERFNET_H
+
+#include <openperflib/object.h>
+
+extern const opl_object perfnet_interface, perfnet_adapter;
+extern const opl_object perfnet_ipv4, perfnet_ipv6, perfnet_icmp, perfnet_icmpv6;
+extern const opl_object perfnet_tcpv4, perfnet_tcpv6, perfnet_udpv4, perfnet_udpv6;
+
+extern const opl_source perfnet_dev, perfnet_snmp, perfnet_snmp6;
+
+/* Forgets what was known of interfaces. */
+void perfnet_interface_open(void);
+
+#endif

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfnet.so in network namespaces of its own, where nobody else sends anything: work that we do
+ * appears exactly, other programs' figures are the same (rtnetlink, nstat, ss), and what a thread
+ * sees is its own namespace. Each test runs in a child, which ends with 0, or 77 if it cannot run.
+ */
+#include "answer.h"
+#include "../skip.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <netinet/icmp6.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+enum {
+    INTERFACE = 510,
+    IPV4 = 546,
+    IPV6 = 548,
+    ICMP = 582,
+    TCPV4 = 638,
+    UDPV4 = 658,
+    UDPV6 = 1532,
+    ICMPV6 = 1534,
+    ADAPTER = 1820
+};
+enum { CANNOT_RUN = 77, SECONDS = 60 };
+
+static struct library perfnet;
+
+/* ---- in the child: the first thing that is wrong ends it ---- */
+
+static void wrong(int line, const char *what, uint64_t value, uint64_t expected)
+{
+    printf("# line %d: %s: %llu, not %llu\n", line, what, (unsigned long long)value,
+           (unsigned long long)expected);
+    fflush(stdout);
+    _exit(1);
+}
+
+#define IS(value, expected)                                                                        \
+    do {                                                                                           \
+        uint64_t is_value = (uint64_t)(value), is_expected = (uint64_t)(expected);                 \
+        if (is_value != is_expected)                                                               \
+            wrong(__LINE__, #value, is_value, is_expected);                                        \
+    } while (0)
+
+static void ask(const char *query)
+{
+    IS(library_ask(&perfnet, query), ERROR_SUCCESS);
+    IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
+}
+
+static bool find(unsigned object_index, const char *name, unsigned index, ULONGLONG *ret)
+{
+    opl_object_view object;
+    opl_counter_view counter;
+    opl_instance_view instance;
+    return answer_object(object_index, &object) &&
+           answer_counter(&object, index, false, &counter) &&
+           answer_instance(&object, name, &instance) &&
+           opl_counter_number(&answer_block, &instance, &counter, ret);
+}
+
+/* Of the answer that is there. */
+static uint64_t number(unsigned object, const char *name, unsigned index)
+{
+    ULONGLONG value = 0;
+    if (!find(object, name, index, &value))
+        wrong(__LINE__, "no such value", index, object);
+    return value;
+}
+
+/* Some counters before and after a piece of work. */
+struct change {
+    unsigned object;
+    const char *name;
+    unsigned index;
+    uint64_t by;
+};
+
+static void changes(int line, const struct change *list, size_t count, void (*work)(void))
+{
+    uint64_t before[32];
+    ask("Global");
+    for (size_t i = 0; i < count; i++)
+        before[i] = number(list[i].object, list[i].name, list[i].index);
+    work();
+    ask("Global");
+    for (size_t i = 0; i < count; i++) {
+        uint64_t by = number(list[i].object, list[i].name, list[i].index) - before[i];
+        if (by != list[i].by) {
+            printf("# %u(%s)/%u:\n", list[i].object, list[i].name ? list[i].name : "",
+                   list[i].index);
+            wrong(line, "changed by", by, list[i].by);
+        }
+    }
+}
+
+#define CHANGES(work, ...)                                                                         \
+    do {                                                                                           \
+        static const struct change change_list[] = {__VA_ARGS__};                                  \
+        changes(__LINE__, change_list, sizeof change_list / sizeof *change_list, work);            \
+    } while (0)
+
+/* ---- namespaces ---- */
+
+static void in_child(void (*test)(void))
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS);
+        test();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN)
+        say_skipped("no network namespace of our own, or a program is not here");
+    else
+        assert_int_equal(status, 0);
+}
+
+static bool switch_on(const char *name)
+{
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool on = ioctl(fd, SIOCGIFFLAGS, &request) == 0;
+    request.ifr_flags |= IFF_UP;
+    on = on && ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+    close(fd);
+    return on;
+}
+
+/* A silent network: a loopback and nothing else. */
+static void own_network(void)
+{
+    if ((unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ||
+        !switch_on("lo"))
+        _exit(CANNOT_RUN);
+    usleep(50000); /* the first messages of IPv6 */
+}
+
+static void run(const char *command)
+{
+    if (system(command) != 0)
+        _exit(CANNOT_RUN);
+}
+
+/* ---- work ---- */
+
+enum { TIMES = 100, BYTES = 500 };
+
+static struct sockaddr_in at_port(unsigned short port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static int listener(int type, unsigned short port)
+{
+    struct sockaddr_in address = at_port(port);
+    int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0), on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    IS(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    if (type == SOCK_STREAM)
+        IS(listen(fd, TIMES), 0);
+    return fd;
+}
+
+static void send_datagrams(void)
+{
+    char bytes[BYTES] = "";
+    struct sockaddr_in address = at_port(4242);
+    int in = listener(SOCK_DGRAM, 4242), out = socket(AF_INET, SOCK_DGRAM, 0);
+    for (int i = 0; i < TIMES; i++) {
+        IS(sendto(out, bytes, BYTES, 0, (struct sockaddr *)&address, sizeof address), BYTES);
+        IS(recv(in, bytes, BYTES, 0), BYTES);
+    }
+    close(in), close(out);
+}
+
+static void send_datagrams_to_nobody(void)
+{
+    char byte = 0;
+    struct sockaddr_in address = at_port(4243);
+    int out = socket(AF_INET, SOCK_DGRAM, 0);
+    for (int i = 0; i < 3; i++) /* the kernel limits its answers */
+        IS(sendto(out, &byte, 1, 0, (struct sockaddr *)&address, sizeof address), 1);
+    close(out);
+}
+
+static void send_datagrams_6(void)
+{
+    char bytes[BYTES] = "";
+    struct sockaddr_in6 address = {
+        .sin6_family = AF_INET6, .sin6_port = htons(4242), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int in = socket(AF_INET6, SOCK_DGRAM, 0), out = socket(AF_INET6, SOCK_DGRAM, 0);
+    IS(bind(in, (struct sockaddr *)&address, sizeof address), 0);
+    for (int i = 0; i < TIMES; i++) {
+        IS(sendto(out, bytes, BYTES, 0, (struct sockaddr *)&address, sizeof address), BYTES);
+        IS(recv(in, bytes, BYTES, 0), BYTES);
+    }
+    close(in), close(out);
+}
+
+static int ends[TIMES][2];
+
+static void connect_all(void)
+{
+    struct sockaddr_in address = at_port(4244);
+    int here = listener(SOCK_STREAM, 4244);
+    for (int i = 0; i < TIMES; i++) {
+        ends[i][0] = socket(AF_INET, SOCK_STREAM, 0);
+        IS(connect(ends[i][0], (struct sockaddr *)&address, sizeof address), 0);
+        ends[i][1] = accept(here, NULL, NULL);
+        IS(ends[i][1] >= 0, true);
+    }
+    close(here);
+}
+
+/* A reset of both ends: of the one that closes without waiting, and of the one that is told. */
+static void reset_all(void)
+{
+    struct linger at_once = {.l_onoff = 1};
+    for (int i = 0; i < TIMES; i++) {
+        setsockopt(ends[i][0], SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(ends[i][0]), close(ends[i][1]);
+    }
+}
+
+static void connect_to_nobody(void)
+{
+    struct sockaddr_in address = at_port(4245);
+    for (int i = 0; i < TIMES; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        IS(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
+        close(fd);
+    }
+}
+
+static void ping(void)
+{
+    struct icmphdr echo = {.type = ICMP_ECHO, .un.echo.id = htons(0x1234)};
+    echo.checksum = (uint16_t)~htons((ICMP_ECHO << 8) + 0x1234);
+    struct sockaddr_in address = at_port(0);
+    int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+    if (fd < 0)
+        _exit(CANNOT_RUN);
+    for (int i = 0; i < TIMES; i++)
+        IS(sendto(fd, &echo, sizeof echo, 0, (struct sockaddr *)&address, sizeof address),
+           sizeof echo);
+    close(fd);
+}
+
+static void ping_6(void)
+{
+    struct icmp6_hdr echo = {.icmp6_type = ICMP6_ECHO_REQUEST};
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMPV6);
+    if (fd < 0)
+        _exit(CANNOT_RUN);
+    for (int i = 0; i < TIMES; i++)
+        IS(sendto(fd, &echo, sizeof echo, 0, (struct sockaddr *)&address, sizeof address),
+           sizeof echo);
+    close(fd);
+}
+
+/* ---- what it must change ---- */
+
+static void child_datagrams(void)
+{
+    own_network();
+    CHANGES(send_datagrams, {UDPV4, NULL, 442, TIMES}, {UDPV4, NULL, 446, TIMES},
+            {UDPV4, NULL, 438, 2 * TIMES}, {UDPV4, NULL, 664, 0}, {IPV4, NULL, 442, TIMES},
+            {IPV4, NULL, 446, TIMES}, {IPV4, NULL, 562, TIMES}, {IPV4, NULL, 438, 2 * TIMES},
+            {INTERFACE, "lo", 266, TIMES}, {INTERFACE, "lo", 452, TIMES},
+            {INTERFACE, "lo", 400, 2 * TIMES}, {INTERFACE, "lo", 264, TIMES * (BYTES + 28)},
+            {INTERFACE, "lo", 506, TIMES * (BYTES + 28)},
+            {INTERFACE, "lo", 388, 2 * TIMES * (BYTES + 28)}, {ICMP, NULL, 584, 0},
+            {TCPV4, NULL, 640, 0});
+    CHANGES(send_datagrams_to_nobody, {UDPV4, NULL, 664, 3}, {UDPV4, NULL, 442, 3},
+            {UDPV4, NULL, 446, 0}, {ICMP, NULL, 616, 3}, {ICMP, NULL, 590, 3},
+            {ICMP, NULL, 584, 6});
+}
+
+static void child_datagrams_6(void)
+{
+    ULONGLONG value;
+    own_network();
+    ask("Global");
+    if (access("/proc/thread-self/net/if_inet6", R_OK) != 0 || !find(UDPV6, NULL, 442, &value))
+        _exit(CANNOT_RUN);
+    CHANGES(send_datagrams_6, {UDPV6, NULL, 442, TIMES}, {UDPV6, NULL, 446, TIMES},
+            {UDPV6, NULL, 438, 2 * TIMES}, {IPV6, NULL, 442, TIMES}, {IPV6, NULL, 446, TIMES},
+            {IPV6, NULL, 562, TIMES}, {UDPV4, NULL, 438, 0},
+            {INTERFACE, "lo", 506, TIMES * (BYTES + 48)});
+    CHANGES(ping_6, {ICMPV6, NULL, 626, TIMES}, {ICMPV6, NULL, 600, TIMES},
+            {ICMPV6, NULL, 628, TIMES}, {ICMPV6, NULL, 602, TIMES}, {ICMPV6, NULL, 586, 2 * TIMES},
+            {ICMPV6, NULL, 584, 4 * TIMES}, {ICMP, NULL, 584, 0});
+}
+
+static void child_pings(void)
+{
+    own_network();
+    CHANGES(ping, {ICMP, NULL, 626, TIMES}, {ICMP, NULL, 600, TIMES}, {ICMP, NULL, 628, TIMES},
+            {ICMP, NULL, 602, TIMES}, {ICMP, NULL, 586, 2 * TIMES}, {ICMP, NULL, 612, 2 * TIMES},
+            {ICMP, NULL, 584, 4 * TIMES}, {ICMP, NULL, 588, 0});
+}
+
+static void child_connections(void)
+{
+    own_network();
+    CHANGES(connect_all, {TCPV4, NULL, 644, TIMES}, {TCPV4, NULL, 646, TIMES},
+            {TCPV4, NULL, 642, 2 * TIMES}, {TCPV4, NULL, 648, 0}, {TCPV4, NULL, 650, 0},
+            {TCPV4, NULL, 654, 3 * TIMES}, {TCPV4, NULL, 652, 3 * TIMES},
+            {TCPV4, NULL, 640, 6 * TIMES}, {TCPV4, NULL, 656, 0});
+    CHANGES(reset_all, {TCPV4, NULL, 642, 0ULL - 2 * TIMES}, {TCPV4, NULL, 650, 2 * TIMES});
+    CHANGES(connect_to_nobody, {TCPV4, NULL, 644, TIMES}, {TCPV4, NULL, 648, TIMES},
+            {TCPV4, NULL, 646, 0}, {TCPV4, NULL, 642, 0});
+}
+
+static void datagrams_appear(void **state)
+{
+    in_child(child_datagrams);
+}
+
+static void datagrams_of_version_6_appear(void **state)
+{
+    in_child(child_datagrams_6);
+}
+
+static void pings_appear(void **state)
+{
+    in_child(child_pings);
+}
+
+static void connections_appear(void **state)
+{
+    in_child(child_connections);
+}
+
+/* ---- what others say ---- */
+
+/* By rtnetlink, and of 32 bits. */
+static void same_as_rtnetlink(unsigned *ret_count)
+{
+    struct ifaddrs *all;
+    IS(getifaddrs(&all), 0);
+    ask("510");
+    *ret_count = 0;
+    for (struct ifaddrs *one = all; one; one = one->ifa_next) {
+        const struct rtnl_link_stats *is = one->ifa_data;
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_PACKET || !is)
+            continue;
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 264), is->rx_bytes);
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 506), is->tx_bytes);
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 266), is->rx_packets);
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 452), is->tx_packets);
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 530), is->rx_errors);
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 528), is->rx_dropped + is->rx_missed_errors);
+        IS((uint32_t)number(INTERFACE, one->ifa_name, 540), is->tx_dropped);
+        ++*ret_count;
+    }
+    freeifaddrs(all);
+}
+
+static void child_rtnetlink(void)
+{
+    unsigned count;
+    own_network();
+    run("ip link add left type veth peer name right >/dev/null 2>&1");
+    run("ip addr add 10.0.0.1/24 dev left && ip link set left up && ip link set right up");
+    send_datagrams();
+    usleep(100000);
+    same_as_rtnetlink(&count);
+    IS(count, 3);
+}
+
+static void interfaces_are_those_of_rtnetlink(void **state)
+{
+    in_child(child_rtnetlink);
+}
+
+/* nstat prints "TcpActiveOpens   12   0.0". */
+static const struct {
+    const char *name;
+    unsigned object, index;
+} nstat_names[] = {
+    {"IpInReceives",     IPV4,   446},
+    {"IpInDelivers",     IPV4,   562},
+    {"IpOutRequests",    IPV4,   442},
+    {"IcmpInMsgs",       ICMP,   586},
+    {"IcmpOutMsgs",      ICMP,   612},
+    {"IcmpOutEchos",     ICMP,   626},
+    {"TcpActiveOpens",   TCPV4,  644},
+    {"TcpPassiveOpens",  TCPV4,  646},
+    {"TcpAttemptFails",  TCPV4,  648},
+    {"TcpEstabResets",   TCPV4,  650},
+    {"TcpInSegs",        TCPV4,  652},
+    {"TcpRetransSegs",   TCPV4,  656},
+    {"UdpInDatagrams",   UDPV4,  446},
+    {"UdpOutDatagrams",  UDPV4,  442},
+    {"UdpNoPorts",       UDPV4,  664},
+    {"Ip6OutRequests",   IPV6,   442},
+    {"Ip6InReceives",    IPV6,   446},
+    {"Icmp6OutMsgs",     ICMPV6, 612},
+    {"Udp6OutDatagrams", UDPV6,  442},
+};
+
+static void same_as_nstat(const char *line, unsigned *count)
+{
+    char name[64];
+    unsigned long long value;
+    ULONGLONG ours;
+    if (sscanf(line, "%63s %llu", name, &value) != 2)
+        return;
+    for (size_t i = 0; i < sizeof nstat_names / sizeof *nstat_names; i++)
+        if (strcmp(name, nstat_names[i].name) == 0 &&
+            find(nstat_names[i].object, NULL, nstat_names[i].index, &ours)) {
+            if (ours != value)
+                printf("# %s\n", name);
+            IS(ours, value);
+            ++*count;
+        }
+}
+
+static void child_nstat(void)
+{
+    char line[256];
+    unsigned count = 0, established = ~0u;
+    own_network();
+    send_datagrams(), send_datagrams_to_nobody(), connect_all(), connect_to_nobody(), ping();
+    usleep(100000);
+    ask("Global");
+    FILE *nstat = popen("nstat -asz 2>/dev/null", "r");
+    while (nstat && fgets(line, sizeof line, nstat))
+        same_as_nstat(line, &count);
+    if (!nstat || pclose(nstat) != 0 || count == 0)
+        _exit(CANNOT_RUN);
+    IS(count >= 15, true);
+    FILE *ss = popen("ss -Htn state established 2>/dev/null | wc -l", "r");
+    if (!ss || fscanf(ss, "%u", &established) != 1)
+        _exit(CANNOT_RUN);
+    pclose(ss);
+    IS(established, 2 * TIMES);
+    IS(number(TCPV4, NULL, 642), established);
+}
+
+static void protocols_are_those_of_nstat_and_ss(void **state)
+{
+    in_child(child_nstat);
+}
+
+/* ---- whose network ---- */
+
+static uint64_t packets_of_loopback(void)
+{
+    ask("510");
+    return number(INTERFACE, "lo", 266);
+}
+
+static void *other_thread(void *arg)
+{
+    if (unshare(CLONE_NEWNET) != 0)
+        _exit(CANNOT_RUN);
+    for (int i = 0; i < 2; i++) {
+        IS(packets_of_loopback(), 0);
+        IS(switch_on("lo"), true);
+    }
+    send_datagrams();
+    IS(packets_of_loopback() >= TIMES, true);
+    *(uint64_t *)arg = packets_of_loopback();
+    return NULL;
+}
+
+/* Threads of one process, each in its own namespace; and one that goes from one to the other. */
+static void child_threads(void)
+{
+    pthread_t thread;
+    uint64_t there = 0;
+    own_network();
+    IS(packets_of_loopback() < TIMES, true); /* not those of the parent that opened the library */
+    for (int i = 0; i < 3; i++)
+        send_datagrams();
+    uint64_t here = packets_of_loopback();
+    IS(here >= 3 * TIMES, true);
+    IS(pthread_create(&thread, NULL, other_thread, &there), 0);
+    pthread_join(thread, NULL);
+    IS(packets_of_loopback(), here);
+    IS(there < here, true);
+    IS(unshare(CLONE_NEWNET), 0);
+    IS(packets_of_loopback(), 0);
+}
+
+static void each_thread_sees_its_own_network(void **state)
+{
+    in_child(child_threads);
+}
+
+/* The names of what sys/class/net shows as devices of the machine. */
+static void child_namesakes(void)
+{
+    char command[256], name[IF_NAMESIZE] = "";
+    ULONGLONG value;
+    ask("1820");
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    if (!answer_object(ADAPTER, &object) ||
+        !opl_object_next_instance(&answer_block, &object, &instance))
+        _exit(CANNOT_RUN);
+    opl_instance_name(&answer_block, &object, &instance, name, sizeof name);
+    own_network();
+    snprintf(command, sizeof command, "ip link add '%s' type veth peer name other >/dev/null 2>&1",
+             name);
+    run(command);
+    ask("510 1820");
+    IS(number(INTERFACE, name, 266), 0);
+    IS(find(INTERFACE, name, 520, &value) ? value : 0, 0);
+    IS(answer_object(ADAPTER, &object), true);
+    IS(object.type.NumInstances, 0);
+}
+
+/* Where sys was mounted for another namespace, an interface of the same name is another one. */
+static void namesakes_in_sys_are_not_taken_for_ours(void **state)
+{
+    in_child(child_namesakes);
+}
+
+static void child_comes_and_goes(void)
+{
+    opl_object_view object;
+    own_network();
+    for (int i = 0; i < 3; i++) {
+        run("ip link add 'a(b)#1' type veth peer name short >/dev/null 2>&1");
+        ask("510");
+        IS(number(INTERFACE, "short", 266), 0);
+        IS(number(INTERFACE, "a[b]_1", 266), 0);
+        run("ip link del short");
+        ask("510");
+        IS(answer_object(INTERFACE, &object), true);
+        IS(object.type.NumInstances, 1);
+    }
+}
+
+static void interfaces_come_and_go(void **state)
+{
+    in_child(child_comes_and_goes);
+}
+
+static int open_library(void **state)
+{
+    library_load(&perfnet, "perfnet", "OpenTcpIpPerformanceData", "CollectTcpIpPerformanceData",
+                 "CloseTcpIpPerformanceData");
+    return (int)perfnet.open(NULL);
+}
+
+static int close_library(void **state)
+{
+    return (int)perfnet.close();
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(datagrams_appear),
+        cmocka_unit_test(datagrams_of_version_6_appear),
+        cmocka_unit_test(pings_appear),
+        cmocka_unit_test(connections_appear),
+        cmocka_unit_test(interfaces_are_those_of_rtnetlink),
+        cmocka_unit_test(protocols_are_those_of_nstat_and_ss),
+        cmocka_unit_test(each_thread_sees_its_own_network),
+        cmocka_unit_test(namesakes_in_sys_are_not_taken_for_ours),
+        cmocka_unit_test(interfaces_come_and_go),
+    };
+    return cmocka_run_group_tests(tests, open_library, close_library);
+}
