@@ -428,6 +428,7 @@ static PDH_STATUS take_catalogue(struct file *file, struct binary *binary,
     if (!binary->in_catalogue) {
         columns_begin(&file->log->columns);
         file->mapped = 0;
+        file->spot.head = record->offset;
     }
     binary->in_catalogue = true;
     return catalogue_read(file, record->body, record->size, record->offset);
@@ -436,6 +437,7 @@ static PDH_STATUS take_catalogue(struct file *file, struct binary *binary,
 static PDH_STATUS take_sample(struct file *file, struct binary *binary, const struct record *record)
 {
     binary->in_catalogue = false;
+    file->spot.at = record->offset;
     file->sample.time = record->time;
     file->sample.record = record->body;
     file->sample.record_size = record->size;
@@ -451,27 +453,52 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
         binary->zone.bias + (summer ? binary->zone.daylight_bias : binary->zone.standard_bias);
 }
 
-static PDH_STATUS binary_next(struct file *file)
+/* The next sample's record; what stands before it is taken. */
+static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
 {
-    struct binary *binary = file->state;
     for (;;) {
-        struct record record;
-        PDH_STATUS status = next_body(file, binary, &record);
+        PDH_STATUS status = next_body(file, binary, ret);
         if (status)
             return status;
         if (!file->facts.zone)
-            set_zone(file, binary, record.time);
-        if (record.kind == KIND_SAMPLE)
-            return take_sample(file, binary, &record);
-        if (file->blind)
-            continue;
-        if (record.kind == KIND_CATALOGUE)
-            status = take_catalogue(file, binary, &record);
-        else if (record.kind == KIND_NAMES)
-            status = names_read(file, record.body, record.size, record.offset);
+            set_zone(file, binary, ret->time);
+        if (ret->kind == KIND_SAMPLE)
+            return 0;
+        if (ret->kind == KIND_CATALOGUE)
+            status = take_catalogue(file, binary, ret);
+        else if (ret->kind == KIND_NAMES && !file->blind)
+            status = names_read(file, ret->body, ret->size, ret->offset);
         if (status)
             return status;
     }
+}
+
+static PDH_STATUS binary_next(struct file *file)
+{
+    struct record record;
+    PDH_STATUS status = find_sample(file, file->state, &record);
+    return status ? status : take_sample(file, file->state, &record);
+}
+
+static void go_to(struct binary *binary, uint64_t offset)
+{
+    binary->turn = offset / binary->buffer_size;
+    binary->offset = (uint32_t)(offset % binary->buffer_size);
+    binary->part = binary->parts = 0;
+    binary->in_catalogue = false;
+}
+
+static PDH_STATUS binary_jump(struct file *file, const struct spot *spot)
+{
+    struct binary *binary = file->state;
+    struct record record;
+    PDH_STATUS status = 0;
+    if (spot->head != file->spot.head) {
+        go_to(binary, spot->head);
+        status = find_sample(file, binary, &record);
+    }
+    go_to(binary, spot->at);
+    return status;
 }
 
 static PDH_STATUS binary_rewind(struct file *file)
@@ -501,10 +528,11 @@ static PDH_STATUS binary_open(struct file *file)
     if (!binary)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     PDH_STATUS status = read_header(file, binary);
+    file->unordered = binary->circular;
     if (!status && binary->circular)
         status = read_order(file, binary);
     return status;
 }
 
 const struct format format_binary = {LOG_BINARY,   HEADER_NAMES, binary_matches, binary_open,
-                                     binary_close, binary_next,  binary_rewind};
+                                     binary_close, binary_next,  binary_rewind,  binary_jump};

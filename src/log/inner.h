@@ -11,7 +11,8 @@ enum {
     STREAM_WINDOW = 1 << 18, /* bytes read at once */
     LIMIT_RECORD = 32 << 20, /* bytes of a sample or a line */
     LIMIT_COLUMNS = 1 << 20, /* of all files */
-    LIMIT_ORDERED = 4 << 20  /* buffers of a circular capture: 256 GiB of them */
+    LIMIT_ORDERED = 4 << 20, /* buffers of a circular capture: 256 GiB of them */
+    MARK_BYTES = 1 << 18     /* from one mark of a file to the next, at least */
 };
 
 /* ---- stream.c: bytes at a position; a pipe is kept in an unnamed file as it is read ---- */
@@ -86,6 +87,23 @@ struct names {
     size_t count;
 };
 
+/* ---- seek.c: stretches of a file, each with the times that it has ---- */
+struct spot {                 /* of a sample */
+    uint64_t at, line;        /* `line`: how many lines are before it */
+    uint64_t head, head_line; /* the catalogue that holds for it */
+};
+struct mark {
+    struct spot spot; /* of the stretch's first sample */
+    LONGLONG least, most;
+};
+struct marks {
+    struct mark *list; /* the last one is also for what is written later */
+    size_t count, room;
+    struct log_extent extent;
+    uint64_t size; /* of the file when they were made; 0: they were not */
+    bool failed;   /* no memory */
+};
+
 /* ---- one file ---- */
 struct array { /* the items of a column and what they were made of */
     struct log_item *items;
@@ -104,9 +122,13 @@ struct file {
     size_t values_count;
     bool values_fresh;        /* the columns that are not the file's say so */
     struct log_sample sample; /* the next to be given out */
-    bool pending, blind;      /* blind: only times are wanted */
-    uint64_t line;            /* that is being read, from 1; 0: the format has no lines */
-    PDH_STATUS ended;         /* why there is no next one; 0: not tried */
+    struct spot spot;         /* where it stands: set by the format, but in a circular capture */
+    struct marks marks;
+    size_t at_mark;      /* whose stretch is read */
+    bool unordered;      /* by offset: no jumps */
+    bool pending, blind; /* blind: only times are wanted */
+    uint64_t line;       /* that is being read, from 1; 0: the format has no lines */
+    PDH_STATUS ended;    /* why there is no next one; 0: not tried */
     struct buffer problem;
     struct log_facts facts;
 };
@@ -121,6 +143,7 @@ struct format {
     void (*close)(struct file *file);
     PDH_STATUS (*next)(struct file *file); /* fills file->sample and file->values */
     PDH_STATUS (*rewind)(struct file *file);
+    PDH_STATUS (*jump)(struct file *file, const struct spot *spot); /* that sample comes next */
 };
 extern const struct format format_binary, format_text;
 
@@ -130,17 +153,21 @@ struct log {
     size_t file_count;
     struct file *last; /* whose sample was given out last */
     LONGLONG from, until;
+    bool early;
     struct names *names;
     size_t name_count;
     struct log_facts facts;
     struct buffer problem;
-    struct log_extent extent;
-    uint64_t extent_size; /* of the files when `extent` was found */
 };
 
 /* The words: "FILE: line N, offset N: ...", said to the trace too. Returns `status`. */
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
                         ...) PRINTF_LIKE(4, 5);
+void file_done(struct file *file);
+/* Makes the file's marks if they are not of its size now. A pipe has them only once it was read. */
+PDH_STATUS file_mark(struct file *file);
+/* The next sample, but for stretches that are not in the log's range. */
+PDH_STATUS file_next_wanted(struct file *file);
 /* Room for one more entry of the file's catalogue. */
 PDH_STATUS file_map_add(struct file *file, uint32_t column);
 /* All columns have values and arrays; those that the file lacks say so. */

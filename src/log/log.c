@@ -45,7 +45,8 @@ PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, c
     if (file->line)
         buffer_printf(&file->problem, "line %llu, ", (unsigned long long)file->line);
     buffer_printf(&file->problem, "offset %llu: %s", (unsigned long long)offset, words);
-    trace("capture", "%s", file->problem.data);
+    if (!file->blind)
+        trace("capture", "%s", file->problem.data);
     return status;
 }
 
@@ -87,7 +88,7 @@ PDH_STATUS file_make_values(struct file *file)
     return 0;
 }
 
-static void file_done(struct file *file)
+void file_done(struct file *file)
 {
     if (file->format)
         file->format->close(file);
@@ -97,6 +98,7 @@ static void file_done(struct file *file)
         free(file->arrays[i].items);
     }
     free(file->arrays);
+    free(file->marks.list);
     free(file->map);
     free(file->values);
     buffer_done(&file->problem);
@@ -128,7 +130,7 @@ static void file_advance(struct file *file)
 {
     if (file->pending)
         return;
-    file->ended = file->format->next(file);
+    file->ended = file_next_wanted(file);
     file->pending = file->ended == 0;
 }
 
@@ -406,12 +408,17 @@ static bool in_range(const struct log *log, LONGLONG time)
     return (!log->from || time >= log->from) && (!log->until || time <= log->until);
 }
 
+static bool is_early(const struct log *log, LONGLONG time)
+{
+    return log->early && log->from && time < log->from;
+}
+
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 {
     struct file *file;
     buffer_clear(&log->problem);
     PDH_STATUS status = take_next(log, &file);
-    while (!status && !in_range(log, file->sample.time)) {
+    while (!status && !in_range(log, file->sample.time) && !is_early(log, file->sample.time)) {
         log->last = NULL; /* what is left out is nobody's neighbour */
         status = take_next(log, &file);
     }
@@ -423,6 +430,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
         for (size_t i = 0; i < file->values_count; i++)
             file->values[i].same_names = false;
     log->last = file;
+    file->sample.early = !in_range(log, file->sample.time);
     file->sample.values = file->values;
     file->sample.kind = file->facts.kind;
     *ret = &file->sample;
@@ -440,6 +448,7 @@ PDH_STATUS log_rewind(struct log *log)
             return status;
         file->pending = false;
         file->ended = 0;
+        file->at_mark = 0;
         buffer_clear(&file->problem);
     }
     return 0;
@@ -449,50 +458,13 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
 {
     log->from = first;
     log->until = last;
+    for (size_t i = 0; (first || last) && i < log->file_count; i++)
+        if (log->files[i].stream.pipe < 0)
+            file_mark(&log->files[i]); /* without marks all is read */
     return log_rewind(log);
 }
 
-/* ---- the extent ---- */
-
-static void count_samples(struct file *file, struct log_extent *extent)
+void log_want_early(struct log *log, bool wanted)
 {
-    for (;;) {
-        PDH_STATUS status = file->format->next(file);
-        if ((DWORD)status == PDH_BINARY_LOG_CORRUPT)
-            continue;
-        if (status)
-            return;
-        LONGLONG time = file->sample.time;
-        extent->first = !extent->samples || time < extent->first ? time : extent->first;
-        extent->last = !extent->samples || time > extent->last ? time : extent->last;
-        extent->samples++;
-    }
-}
-
-static PDH_STATUS file_extent(struct file *file, struct log_extent *extent)
-{
-    struct file again = {.log = file->log, .format = file->format, .blind = true};
-    LSTATUS status = stream_clone(&file->stream, &again.stream);
-    PDH_STATUS opened = status ? status_to_pdh(status) : again.format->open(&again);
-    if (!opened)
-        count_samples(&again, extent);
-    file_done(&again);
-    return opened;
-}
-
-PDH_STATUS log_extent(struct log *log, struct log_extent *ret)
-{
-    uint64_t size = log_facts(log)->size_bytes;
-    if (!size || size != log->extent_size) {
-        struct log_extent extent = {0};
-        for (size_t i = 0; i < log->file_count; i++) {
-            PDH_STATUS status = file_extent(&log->files[i], &extent);
-            if (status)
-                return status;
-        }
-        log->extent = extent;
-        log->extent_size = size;
-    }
-    *ret = log->extent;
-    return 0;
+    log->early = wanted;
 }

@@ -63,6 +63,7 @@ struct log_sample {
     const void *record;
     size_t record_size;
     enum log_kind kind; /* of its file */
+    bool early;                     /* before the range: see log_want_early */
 };
 
 struct log_facts {
@@ -110,9 +111,13 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
 /* The words for the last status, or for an end in the middle of a record; NULL: nothing strange. */
 const char *log_problem(const struct log *log);
 PDH_STATUS log_rewind(struct log *log);
-/* Only samples of [first, last] come from now on, beginning with the first of them; 0: no bound. */
+/* Only samples of [first, last] come from now on, beginning with the first of them; 0: no bound.
+ * What is far outside is not read: stretches of the files are known by their times. */
 PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
-/* Reads to the end in its own way, without regard to the range, and leaves the position alone. */
+/* Some samples before the range come too, marked: with the last of them the first rate begins. */
+void log_want_early(struct log *log, bool wanted);
+/* Reads to the end in its own way, without regard to the range, and leaves the position alone. All
+ * columns are known then. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
 /* ---- writing: each line is written whole; a torn one is taken back ---- */

@@ -295,12 +295,12 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct line 
     const char *cursor = skip_mark(line->start, (size_t)(line->end - line->start));
     trim_return(line);
     text->separator = file->facts.kind == LOG_TSV ? '\t' : ',';
+    file->spot.head = line->offset;
+    file->spot.head_line = text->line_count - 1;
     if (!next_field(&cursor, line->end, text->separator, &field))
         return 0;
     bool closed;
     text->fields = count_fields(cursor, line->end, text->separator, &closed);
-    if (file->blind)
-        return 0;
     read_zone(file, text, &field);
     columns_begin(&file->log->columns);
     file->mapped = 0;
@@ -312,19 +312,10 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct line 
     return status;
 }
 
-static PDH_STATUS text_open(struct file *file)
+/* The head that is the next line. */
+static PDH_STATUS pass_header(struct file *file, struct text *text)
 {
-    struct text *text = file->state = calloc(1, sizeof(*text));
-    if (!text)
-        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    size_t got;
     struct line line;
-    const unsigned char *start = stream_at(&file->stream, 0, KIND_BYTES, &got);
-    if (!start)
-        return status_to_pdh(file->stream.status);
-    file->facts.kind = kind_of_bytes(start, got);
-    text->encoding = wide_of(start, got);
-    text->head = text->position = is_wide(text) && has_wide_mark(start) ? 2 : 0;
     PDH_STATUS status = peek_line(file, text, &line);
     if (status)
         return status;
@@ -338,6 +329,21 @@ static PDH_STATUS text_open(struct file *file)
     pass_line(text, &line);
     return decode(text, &line) ? read_header(file, text, &line)
                                : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+static PDH_STATUS text_open(struct file *file)
+{
+    struct text *text = file->state = calloc(1, sizeof(*text));
+    if (!text)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    size_t got;
+    const unsigned char *start = stream_at(&file->stream, 0, KIND_BYTES, &got);
+    if (!start)
+        return status_to_pdh(file->stream.status);
+    file->facts.kind = kind_of_bytes(start, got);
+    text->encoding = wide_of(start, got);
+    text->head = text->position = is_wide(text) && has_wide_mark(start) ? 2 : 0;
+    return pass_header(file, text);
 }
 
 /* ---- samples ---- */
@@ -443,6 +449,8 @@ static PDH_STATUS read_sample(struct file *file, struct text *text, const struct
     bool good = read_time(&field, &time);
     if (!line->whole && !(good && is_complete(text, cursor, line->end)))
         return torn(file, line);
+    file->spot.at = text->position;
+    file->spot.line = text->line_count;
     pass_line(text, raw);
     file->sample.time = time;
     take_record(file, text, raw);
@@ -485,6 +493,20 @@ static PDH_STATUS text_rewind(struct file *file)
     return 0;
 }
 
+static PDH_STATUS text_jump(struct file *file, const struct spot *spot)
+{
+    struct text *text = file->state;
+    PDH_STATUS status = 0;
+    if (spot->head != file->spot.head) {
+        text->position = spot->head;
+        text->line_count = spot->head_line;
+        status = pass_header(file, text);
+    }
+    text->position = spot->at;
+    text->line_count = spot->line;
+    return status;
+}
+
 static void text_close(struct file *file)
 {
     struct text *text = file->state;
@@ -499,4 +521,4 @@ static void text_close(struct file *file)
 }
 
 const struct format format_text = {LOG_CSV,    KIND_BYTES, text_matches, text_open,
-                                   text_close, text_next,  text_rewind};
+                                   text_close, text_next,  text_rewind,  text_jump};

@@ -86,7 +86,8 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
     BUFFER_AUTO problem = {0};
     problem_clear();
     PDH_STATUS status = log_open(files, count, ret, &problem);
-    problem_note(problem.data);
+    if (status) /* else collecting will come to it */
+        problem_note(problem.data);
     return status;
 }
 

@@ -426,6 +426,13 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
     }
 }
 
+/* Captures side by side: a sample of another file says nothing, and the rate goes on behind it. */
+static void pass_other_file(struct counter *counter)
+{
+    if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE)
+        counter->newest = counter->before;
+}
+
 static void sample_counter(struct counter *counter, const struct log_sample *from)
 {
     if (counter->wild) {
@@ -441,32 +448,64 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
         sample = sample_of_column(counter, counter->columns[i], from);
         good = sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
     }
+    pass_other_file(counter);
     counter_sampled(counter, &sample, true);
 }
 
-PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
+/* A capture that was appended to has columns that nobody knew when the counters were added. */
+static bool join_new_columns(struct query *query)
 {
-    const struct log_sample *sample;
     struct reading *reading = query->reading;
-    if (query->counter_count == 0)
-        return (PDH_STATUS)PDH_NO_DATA;
+    size_t known = reading->indexed, count = log_columns(reading->log);
+    if (known == count)
+        return true;
+    bool good = index_columns(reading);
+    for (size_t i = known; good && i < count; i++) {
+        bool wanted = !reading->limited;
+        for (uint32_t k = 0; good && k < query->counter_count; k++) {
+            struct counter *counter = query->counters[k];
+            uint32_t before = counter->column_count;
+            good = take_column(counter, (uint32_t)i);
+            wanted |= counter->column_count > before;
+        }
+        log_want(reading->log, i, wanted);
+    }
+    return good;
+}
+
+static PDH_STATUS collect_one(struct query *query, const struct log_sample **ret)
+{
+    struct reading *reading = query->reading;
     problem_clear();
-    PDH_STATUS status = log_next(reading->log, &sample);
+    PDH_STATUS status = log_next(reading->log, ret);
     problem_note(log_problem(reading->log));
     if (status)
         return status;
     reading->samples++;
     lock_take(&query->lock);
-    for (uint32_t i = 0; i < query->counter_count; i++)
-        sample_counter(query->counters[i], sample);
+    if (!join_new_columns(query))
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    for (uint32_t i = 0; !status && i < query->counter_count; i++)
+        sample_counter(query->counters[i], *ret);
     lock_release(&query->lock);
-    if (ret_time)
+    return status;
+}
+
+/* What is before the range is only what its first rate begins with. (G.2) */
+PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
+{
+    const struct log_sample *sample = NULL;
+    PDH_STATUS status = query->counter_count ? 0 : (PDH_STATUS)PDH_NO_DATA;
+    while (!status && (!sample || sample->early))
+        status = collect_one(query, &sample);
+    if (!status && ret_time)
         *ret_time = sample->time;
-    return 0;
+    return status;
 }
 
 PDH_STATUS capture_limit(struct reading *reading, const PDH_TIME_INFO *range)
 {
     LONGLONG end = range->EndTime == MAX_TIME_VALUE ? 0 : range->EndTime;
+    log_want_early(reading->log, true);
     return log_set_range(reading->log, range->StartTime, end);
 }

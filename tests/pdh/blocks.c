@@ -46,6 +46,10 @@ const struct log_facts *log_facts(struct log *log)
     return &facts;
 }
 
+void log_want_early(struct log *log, bool wanted)
+{
+}
+
 const char *log_problem(const struct log *log)
 {
     return NULL;

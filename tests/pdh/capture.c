@@ -4,31 +4,33 @@
  * bit; ranges, bound files, lists.
  */
 #include "pdh/capture.h"
+#include <openperflib/capture.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include <fcntl.h>
 
 #include "fake.h"
+#include "table.h"
 
-#define STATUS(name) ((PDH_STATUS)PDH_##name)
-enum { SAMPLES = 25, COLUMNS = 10 };
-static char blg[512], csv[512], tsv[512];
+#include "../temp.h"
+
+static char folder[64];
 static const LONGLONG first_time = 131246415908740000, last_time = 131246416629830000;
 
 static int prepare(void **state)
 {
-    const char *golden = getenv("GOLDEN");
     fake_reset(state);
-    snprintf(blg, sizeof blg, "%s/perfmon-logs/CounterSamples.blg", golden);
-    snprintf(csv, sizeof csv, "%s/perfmon-logs/CounterSamples.csv", golden);
-    snprintf(tsv, sizeof tsv, "%s/perfmon-logs/CounterSamples.tsv", golden);
+    temp_make(folder);
+    table_names();
     return 0;
 }
 
-static struct pdh_from file(const char *path)
+static int clean(void **state)
 {
-    return (struct pdh_from){.file = path};
+    temp_remove(folder);
+    return 0;
 }
 
 /* The columns of the text capture, which the others have too. */
@@ -41,42 +43,6 @@ static struct log *columns(const char *paths[static COLUMNS])
     for (size_t i = 0; i < COLUMNS; i++)
         paths[i] = log_column(log, i)->path;
     return log;
-}
-
-struct table {
-    size_t rows, columns;
-    LONGLONG times[SAMPLES];
-    PDH_FMT_COUNTERVALUE cells[SAMPLES][COLUMNS];
-    PDH_STATUS statuses[SAMPLES][COLUMNS];
-};
-
-static void read_query(PDH_HQUERY query, const PDH_HCOUNTER *counters, struct table *ret)
-{
-    PDH_STATUS status;
-    for (ret->rows = 0; ret->rows < SAMPLES; ret->rows++) {
-        status = query_collect(query, &ret->times[ret->rows]);
-        if (status)
-            break;
-        for (size_t i = 0; i < ret->columns; i++)
-            ret->statuses[ret->rows][i] = counter_value(
-                counters[i], PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &ret->cells[ret->rows][i]);
-    }
-    if (ret->rows == SAMPLES)
-        assert_int_equal(query_collect(query, NULL), STATUS(NO_MORE_DATA));
-}
-
-static void read_table(struct pdh_from from, const char *const *paths, size_t count,
-                       struct table *ret)
-{
-    PDH_HQUERY query;
-    PDH_HCOUNTER counters[COLUMNS];
-    assert_int_equal(query_open(from, 0, &query), 0);
-    assert_false(query_is_real_time(query));
-    ret->columns = count;
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(counter_add(query, paths[i], false, 0, &counters[i]), 0);
-    read_query(query, counters, ret);
-    assert_int_equal(query_close(query), 0);
 }
 
 static void the_same_250_cells_in_three_formats(void **state)
@@ -130,6 +96,132 @@ static void a_range_begins_and_ends_inside(void **state)
     range.EndTime = range.StartTime - 1;
     assert_int_equal(query_time_range(query, &range), STATUS(INVALID_ARGUMENT));
     assert_int_equal(query_close(query), 0);
+}
+
+/* The sample before the begin is there for the first rate. (G.2) */
+static void a_range_begins_with_a_rate(void **state)
+{
+    static struct table whole, part;
+    const char *paths[COLUMNS];
+    struct log *log = columns(paths);
+    PDH_HQUERY query;
+    PDH_HCOUNTER counters[COLUMNS];
+    read_table(file(blg), paths, COLUMNS, &whole);
+    assert_int_equal(query_open(file(blg), 0, &query), 0);
+    for (size_t i = 0; i < COLUMNS; i++)
+        assert_int_equal(counter_add(query, paths[i], false, 0, &counters[i]), 0);
+    PDH_TIME_INFO range = {whole.times[7] - 1, whole.times[9], 0};
+    assert_int_equal(query_time_range(query, &range), 0);
+    part.columns = COLUMNS;
+    read_query(query, counters, &part);
+    assert_int_equal(part.rows, 3);
+    for (size_t i = 0; i < part.rows; i++)
+        for (size_t k = 0; k < COLUMNS; k++) {
+            assert_true(part.times[i] == whole.times[7 + i]);
+            assert_int_equal(part.statuses[i][k], 0);
+            assert_memory_equal(&part.cells[i][k], &whole.cells[7 + i][k], sizeof part.cells[i][k]);
+        }
+    assert_int_equal(query_close(query), 0);
+    log_close(log);
+}
+
+/* ---- captures that go on, or stand side by side ---- */
+
+static void make_text(const char *name, const char *text, char path[512])
+{
+    snprintf(path, 512, "%s/%s", folder, name);
+    assert_int_equal(file_replace(AT_FDCWD, path, 0600, text, strlen(text), NULL, NULL), 0);
+}
+
+static double value_of(PDH_HCOUNTER counter)
+{
+    PDH_FMT_COUNTERVALUE value;
+    return counter_value(counter, PDH_FMT_DOUBLE, NULL, &value) ? -1 : value.doubleValue;
+}
+
+static void columns_of_a_later_head_join(void **state)
+{
+    char path[512];
+    PDH_HQUERY query;
+    PDH_HCOUNTER late, all;
+    DWORD size = 0, count = 0;
+    make_text("appended.csv",
+              "\"(PDH-CSV 4.0)\",\"\\\\M\\O(a)\\c\"\n\"01/02/2003 04:05:06.000\",\"1\"\n"
+              "\"(PDH-CSV 4.0)\",\"\\\\M\\O(a)\\c\",\"\\\\M\\O(b)\\c\"\n"
+              "\"01/02/2003 04:05:07.000\",\"2\",\"3\"\n",
+              path);
+    assert_int_equal(query_open(file(path), 0, &query), 0);
+    assert_int_equal(counter_add(query, "\\O(b)\\c", false, 0, &late), 0);
+    assert_int_equal(counter_add(query, "\\O(*)\\c", false, 0, &all), 0);
+    assert_int_equal(query_collect(query, NULL), 0);
+    assert_true(value_of(late) == -1);
+    assert_int_equal(query_collect(query, NULL), 0);
+    assert_true(value_of(late) == 3);
+    assert_int_equal(counter_raw_array(all, false, &size, &count, NULL), STATUS(MORE_DATA));
+    assert_int_equal(count, 2);
+    assert_int_equal(query_close(query), 0);
+}
+
+/* The same recording, and another one whose samples lie between its samples. */
+static void rates_go_on_behind_samples_of_another_file(void **state)
+{
+    static struct table whole;
+    const char *paths[COLUMNS];
+    struct log *log = columns(paths);
+    char other[512];
+    BUFFER_AUTO files = {0};
+    BUFFER_AUTO text = {0};
+    PDH_HQUERY query;
+    PDH_HLOG bound;
+    PDH_HCOUNTER counter;
+    LONGLONG time;
+    read_table(file(blg), paths, COLUMNS, &whole);
+    buffer_printf(&text, "\"(PDH-CSV 4.0)\",\"\\\\M\\O(a)\\c\"\n");
+    for (int i = 0; i < 60; i++)
+        buffer_printf(&text, "\"11/26/2016 13:46:%02d.000\",\"1\"\n", i);
+    make_text("between.csv", text.data, other);
+    buffer_add(&files, blg, strlen(blg) + 1);
+    buffer_add(&files, other, strlen(other) + 1);
+    assert_int_equal(capture_bind(files.data, files.len, &bound), 0);
+    assert_int_equal(query_open((struct pdh_from){.log = bound}, 0, &query), 0);
+    assert_int_equal(counter_add(query, paths[1], false, 0, &counter), 0); /* a rate */
+    size_t row = 0, others = 0;
+    while (query_collect(query, &time) == 0) {
+        if (time != whole.times[row]) {
+            others++;
+            assert_true(value_of(counter) == -1);
+            continue;
+        }
+        if (row > 0)
+            assert_true(value_of(counter) == whole.cells[row][1].doubleValue);
+        row++;
+    }
+    assert_int_equal(row, SAMPLES);
+    assert_int_equal(others, 60);
+    assert_int_equal(query_close(query), 0);
+    assert_int_equal(capture_close(bound, 0), 0);
+    log_close(log);
+}
+
+static void damage_has_words_of_its_thread(void **state)
+{
+    char path[512];
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    make_text("damaged.csv",
+              "\"(PDH-CSV 4.0)\",\"\\\\M\\O(a)\\c\"\nnonsense\n\"01/02/2003 04:05:06.000\",\"1\"\n",
+              path);
+    assert_int_equal(query_open(file(path), 0, &query), 0);
+    assert_null(opl_capture_problem());
+    assert_int_equal(counter_add(query, "\\O(a)\\c", false, 0, &counter), 0);
+    assert_int_equal(query_collect(query, NULL), STATUS(BINARY_LOG_CORRUPT));
+    assert_memory_equal(opl_capture_problem(), path, strlen(path));
+    assert_non_null(strstr(opl_capture_problem(), ": line 2, offset 29: this line does not begin"));
+    assert_int_equal(query_collect(query, NULL), 0);
+    assert_null(opl_capture_problem());
+    assert_int_equal(query_close(query), 0);
+    assert_int_equal(query_open(file("/nonexistent.blg"), 0, &query), STATUS(FILE_NOT_FOUND));
+    assert_string_equal(opl_capture_problem(), "/nonexistent.blg: no such file");
 }
 
 static void the_present_has_no_range(void **state)
@@ -251,6 +343,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_250_cells_in_three_formats),
         cmocka_unit_test(a_range_begins_and_ends_inside),
+        cmocka_unit_test(a_range_begins_with_a_rate),
+        cmocka_unit_test(columns_of_a_later_head_join),
+        cmocka_unit_test(rates_go_on_behind_samples_of_another_file),
+        cmocka_unit_test(damage_has_words_of_its_thread),
         cmocka_unit_test(the_present_has_no_range),
         cmocka_unit_test(wildcards_are_arrays),
         cmocka_unit_test(what_a_capture_lacks_has_a_status),
@@ -258,5 +354,5 @@ int main(void)
         cmocka_unit_test(bound_to_nothing_is_the_present),
         cmocka_unit_test(a_capture_lists_what_it_holds),
     };
-    return cmocka_run_group_tests(tests, prepare, NULL);
+    return cmocka_run_group_tests(tests, prepare, clean);
 }

@@ -79,9 +79,9 @@ static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
     PDH_STATUS status = PdhGetRawCounterValue(counter, &type, &now);
     if (status || !type)
         return value_now(counter);
-    bool has_before = before->TimeStamp.dwHighDateTime || before->TimeStamp.dwLowDateTime;
-    status =
-        PdhCalculateCounterFromRawValue(counter, WHOLE, &now, has_before ? before : NULL, &value);
+    bool first = !before->TimeStamp.dwHighDateTime && !before->TimeStamp.dwLowDateTime;
+    status = first ? PdhGetFormattedCounterValue(counter, WHOLE, NULL, &value)
+                   : PdhCalculateCounterFromRawValue(counter, WHOLE, &now, before, &value);
     *before = now;
     return usable(status, &value);
 }
