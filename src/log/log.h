@@ -63,7 +63,7 @@ struct log_sample {
     const void *record;
     size_t record_size;
     enum log_kind kind; /* of its file */
-    bool early;                     /* before the range: see log_want_early */
+    bool early;         /* before the range: see log_want_early */
 };
 
 struct log_facts {

@@ -432,8 +432,13 @@ static PDH_STATUS torn(struct file *file, const struct line *line)
 /* The line as it lies in the file, without its end. */
 static void take_record(struct file *file, const struct text *text, const struct line *raw)
 {
-    size_t unit = text->encoding == UTF16 ? 2 : 1, size = (size_t)(raw->end - raw->start);
-    if (size >= unit && raw->start[size - unit] == '\r' && (unit == 1 || !raw->start[size - 1]))
+    static const char returns[][2] = {
+        [UTF8] = "\r", [UTF16] = {'\r', 0   },
+             [UTF16_BE] = {0,    '\r'},
+             [WESTERN] = "\r"
+    };
+    size_t unit = is_wide(text) ? 2 : 1, size = (size_t)(raw->end - raw->start);
+    if (size >= unit && memcmp(raw->end - unit, returns[text->encoding], unit) == 0)
         size -= unit;
     file->sample.record = raw->start;
     file->sample.record_size = size;
