@@ -58,6 +58,9 @@ struct opl_source {
      * there (no memory, for a process without any). NULL: always read. */
     const opl_source *if_source;
     unsigned if_word;
+    /* The kernel tells whoever polls it that it changed, as proc/self/mountinfo does: it is read
+     * again only then. */
+    bool watched;
 };
 
 /* A value's unit as a fraction: file's number * times / parts. */
@@ -80,6 +83,13 @@ enum {
 #define OPL_TIMES(n)     {n, 1}
 #define OPL_PARTS(n)     {1, n}
 /* clang-format on */
+
+/* A file system's room, in bytes. */
+typedef struct opl_space {
+    uint64_t size;      /* all that there is */
+    uint64_t free;      /* not in use, part of it perhaps kept for the system */
+    uint64_t available; /* what programs without rights can still write */
+} opl_space;
 
 /* Computes a value. False: it cannot be read for this instance; at Open, for none: the counter is
  * left out. Calls the opl_reading_ functions; keeps nothing. */
@@ -312,6 +322,9 @@ const char *opl_reading_text(opl_reading *reading, const opl_source *source, siz
  * about its interfaces; 0 in archived trees, which have but one. The folder sys/class/net does not
  * follow the thread: it shows the namespace in which sys was mounted. */
 uint64_t opl_reading_namespace(opl_reading *reading);
+/* A number that is another one when the file was read anew since it was last asked for: of a
+ * watched file, when it changed. 0: unreadable. */
+uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
 /* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
  * ".." not counted; asks the kernel's own figure where the folder's size is one (Linux 6.2). */
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
@@ -319,6 +332,16 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
  * costs no walk over all of them and in a container counts the whole machine. In archived trees,
  * and where proc is something else, the numbered folders are counted. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
+/* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated; for
+ * what is found out once and not read at each query. False: unreadable, and `room` is empty. */
+bool opl_reading_file(opl_reading *reading, const char *path, char *room, size_t bytes);
+/* Memory that stays until Close, for what a provider knows from the collection before: 4 pieces,
+ * `slot` 0..3, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
+ * move when it grows. NULL: no memory; the collection will fail. */
+void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
+/* How much is free in the file system that is mounted at `path` (as the kernel writes it, without
+ * escapes). Below another system root: what its file "statfs" says. False: nobody can tell. */
+bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
 /* The instance's position among the instances, 0 for a single object. */
 uint32_t opl_reading_position(const opl_reading *reading);
 /* The instance's folder: what stands for '*'; "" for a single object. */

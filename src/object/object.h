@@ -19,6 +19,7 @@ enum {
     OBJECT_MAX_WORDS = 64,  /* words of a line */
     OBJECT_MAX_PATH = 256,  /* characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* folders listed inside each other */
+    OBJECT_MEMORIES = 4,    /* pieces of memory that a provider keeps */
     OBJECT_MAX_LASTING =
         8, /* instances whose lasting files stay open: descriptors are the program's */
     OBJECT_MAX_LASTING_NAME = 16
@@ -56,6 +57,8 @@ struct source {
     char *text;       /* NUL-terminated */
     size_t length, room;
     LSTATUS status;                       /* of the reading `read_for` */
+    uint64_t version;                     /* how often it was read */
+    ino_t namespace;                      /* of the mounts, if it is watched */
     uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
     uint64_t keys_for;                    /* the same, for which the keys are right */
     uint64_t words_for;                   /* and the words */
@@ -199,6 +202,10 @@ struct opl_provider {
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
     struct kept root, processes;
+    struct memory {
+        void *at;
+        size_t bytes;
+    } memories[OBJECT_MEMORIES];
     uint64_t root_checked_for;     /* the collection in which it was identified */
     uint64_t net, net_checked_for; /* the asking thread's network namespace, in that collection */
     DWORD first_counter, first_help;
@@ -215,6 +222,7 @@ struct opl_provider {
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
 };
+void memories_done(opl_provider *provider);
 int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for want of descriptors since this was last asked? */
 bool source_lacked(void);

@@ -116,7 +116,8 @@ static void object_list(struct object *object)
         object->is->list(listing);
 }
 
-/* A forked child has its parent's open folders, positions included: it must open its own. */
+/* A forked child has its parent's open folders, positions included, and files that tell only one
+ * of them that they changed: it must open its own. */
 static void provider_notice_fork(opl_provider *provider)
 {
     int pid = (int)getpid();
@@ -125,6 +126,9 @@ static void provider_notice_fork(opl_provider *provider)
     provider->pid = pid;
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         kept_close(&provider->folders[i].kept);
+    for (size_t i = 0; i < provider->source_count; i++)
+        if (provider->sources[i]->is->watched)
+            kept_close(&provider->sources[i]->kept);
     kept_close(&provider->processes);
 }
 
@@ -326,6 +330,7 @@ void opl_provider_close(opl_provider *provider)
         folder_done(&provider->folders[i]);
     kept_close(&provider->processes);
     kept_close(&provider->root);
+    memories_done(provider);
     free(provider->sources);
     free(provider->objects);
     free(provider);

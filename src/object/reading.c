@@ -40,6 +40,12 @@ uint64_t opl_reading_namespace(opl_reading *reading)
     return provider_namespace(reading->provider);
 }
 
+uint64_t opl_reading_version(opl_reading *reading, const opl_source *is)
+{
+    struct source *source = source_of(reading->provider, is);
+    return source && !source_load(reading, source) ? source->version : 0;
+}
+
 uint32_t opl_reading_position(const opl_reading *reading)
 {
     return reading->position;

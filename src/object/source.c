@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,13 +264,39 @@ static const char *source_path(opl_provider *provider, struct source *source,
     return room;
 }
 
+/* An open file shows the mounts of the namespace in which it was opened. */
+static bool source_is_elsewhere(opl_provider *provider, struct source *source)
+{
+    struct stat now;
+    ino_t before = source->namespace;
+    if (fstatat(provider_root(provider), "proc/self/ns/mnt", &now, 0) != 0)
+        return false;
+    source->namespace = now.st_ino;
+    return before && before != now.st_ino;
+}
+
+/* A file that can be written to, as those say that know nothing of poll, is no watched one. */
+static bool source_is_unchanged(opl_provider *provider, struct source *source)
+{
+    if (!source->is->watched || !provider_live())
+        return false;
+    if (source_is_elsewhere(provider, source))
+        kept_close(&source->kept);
+    struct pollfd asked = {.fd = source->kept.fd, .events = POLLPRI | POLLOUT};
+    return source->version && !source->status && kept_is_ours(&source->kept) &&
+           poll(&asked, 1, 0) == 0;
+}
+
 static LSTATUS source_read_system(opl_provider *provider, struct source *source)
 {
+    if (source_is_unchanged(provider, source))
+        return ERROR_SUCCESS;
     char room[OBJECT_MAX_PATH];
     const char *path = source_path(provider, source, room);
     int fd = kept_open(&source->kept, provider_root(provider), path, O_RDONLY);
     if (fd < 0)
         return status_from_errno(errno);
+    source->version++;
     return source_read(source, fd);
 }
 

@@ -157,6 +157,19 @@ static const struct picture_instance *parent_of(struct picture *picture,
     return picture_instances(picture, object) + view->definition.ParentObjectInstance;
 }
 
+/* A name that begins with a slash says all by itself, as the places of file systems do: paths name
+ * no parent before it. */
+static void drop_needless_parent(struct buffer *names, struct picture_instance *instance)
+{
+    size_t prefix = instance->name - instance->full;
+    if (prefix == 0 || names->len == instance->name || names->data[instance->name] != '/')
+        return;
+    memmove(names->data + instance->full, names->data + instance->name,
+            names->len - instance->name);
+    names->len -= prefix;
+    instance->name = instance->full;
+}
+
 static bool name_instance(struct picture *picture, const struct picture_object *object,
                           struct picture_instance *instance)
 {
@@ -170,6 +183,7 @@ static bool name_instance(struct picture *picture, const struct picture_object *
     instance->name = (uint32_t)names->len;
     if (!add_name(picture, object, &instance->view))
         return false;
+    drop_needless_parent(names, instance);
     instance->hash = picture_hash(names->data + instance->full, names->len - instance->full);
     return buffer_add_byte(names, '\0') && names->len < UINT32_MAX;
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LogicalDisk (236): the mounted file systems, named by their place, each the child of the disk
+ * that it is on, if it is on one. What happens is counted for the block device that it was made
+ * on; file systems without one (of other machines, of containers) have their room only.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "mounts.h"
+
+enum { MEGABYTE = 1 << 20 };
+
+/* ---- the room ---- */
+
+static const struct perfdisk_item *spaced_item(opl_reading *reading)
+{
+    const struct perfdisk_item *item = opl_reading_item(reading);
+    return item && item->spaced ? item : NULL;
+}
+
+static bool available(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfdisk_item *item = spaced_item(reading);
+    *ret = item ? item->space.available / MEGABYTE : 0;
+    return item != NULL;
+}
+
+/* What is kept for the system is no part of what can be used, as for df. */
+static bool usable(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfdisk_item *item = spaced_item(reading);
+    *ret = item ? (item->space.size - item->space.free + item->space.available) / MEGABYTE : 0;
+    return item != NULL;
+}
+
+/* ---- the device ---- */
+
+static const struct perfdisk_device *find_device(const struct perfdisk_devices *devices,
+                                                 const char *name)
+{
+    for (size_t i = 0; *name && i < devices->count; i++)
+        if (strcmp(devices->list[i].name, name) == 0)
+            return &devices->list[i];
+    return NULL;
+}
+
+static bool is_mapped_as(opl_reading *reading, const struct perfdisk_device *device,
+                         const char *name)
+{
+    char path[PERFDISK_NAME + 32], room[256];
+    snprintf(path, sizeof path, "sys/block/%s/dm/name", device->name);
+    if (strncmp(device->name, "dm-", 3) != 0 || !opl_reading_file(reading, path, room, sizeof room))
+        return false;
+    room[strcspn(room, "\n")] = 0;
+    return strcmp(room, name) == 0;
+}
+
+/* btrfs has no number of its own device, but tells its name. */
+static bool is_called(opl_reading *reading, const struct perfdisk_device *device,
+                      const char *source)
+{
+    static const char mapper[] = "/dev/mapper/";
+    if (strncmp(source, mapper, sizeof mapper - 1) == 0)
+        return is_mapped_as(reading, device, source + sizeof mapper - 1);
+    return strncmp(source, "/dev/", 5) == 0 && strcmp(source + 5, device->name) == 0;
+}
+
+static bool is_on(opl_reading *reading, const struct perfdisk_mount *mount,
+                  const struct perfdisk_device *device)
+{
+    if (mount->major)
+        return mount->major == device->major && mount->minor == device->minor;
+    return !mount->waits && is_called(reading, device, mount->source);
+}
+
+/* Once for each mount and change of the devices: sys is full of small files. */
+static void find_out(opl_reading *reading, const struct perfdisk_devices *devices,
+                     struct perfdisk_mount *mount)
+{
+    *mount->device = *mount->parent = 0;
+    for (size_t i = 0; i < devices->count; i++) {
+        if (!is_on(reading, mount, &devices->list[i]))
+            continue;
+        const struct perfdisk_device *disk = perfdisk_parent(reading, devices, &devices->list[i]);
+        memcpy(mount->device, devices->list[i].name, sizeof mount->device);
+        if (disk)
+            memcpy(mount->parent, disk->name, sizeof mount->parent);
+        return;
+    }
+}
+
+/* ---- the instances ---- */
+
+static void add_mount(opl_listing *listing, const struct perfdisk_devices *devices,
+                      const struct perfdisk_mount *mount)
+{
+    opl_reading *reading = opl_listing_reading(listing);
+    struct perfdisk_item item = {.device = devices ? find_device(devices, mount->device) : NULL};
+    item.spaced = !mount->waits && opl_reading_space(reading, mount->point, &item.space);
+    if ((item.spaced && item.space.size == 0) || (!item.spaced && !mount->waits))
+        return; /* it has no room at all, or is hidden from us */
+    opl_listing_item(listing, mount->name, &item);
+    const struct perfdisk_device *disk = devices ? find_device(devices, mount->parent) : NULL;
+    if (disk && opl_listing_of(listing, &perfdisk_physical))
+        opl_listing_parent(listing, &perfdisk_physical, disk->position);
+}
+
+static void list_mounts(opl_listing *listing)
+{
+    opl_reading *reading = opl_listing_reading(listing);
+    struct perfdisk_devices *devices = perfdisk_devices_read(reading);
+    struct perfdisk_mounts *mounts = perfdisk_mounts_read(reading);
+    for (size_t i = 0; mounts && i < mounts->count; i++) {
+        if (devices && (mounts->changed || devices->changed))
+            find_out(reading, devices, &mounts->list[i]);
+        add_mount(listing, devices, &mounts->list[i]);
+    }
+}
+
+/* clang-format off */
+static const opl_counter counters[] = {
+    {408, 409, PERF_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, available),
+     .base = OPL_FN_OF(&perfdisk_mountinfo, usable), .name = "% Free Space",
+     .help = "The share of the file system's space that is free for programs. Space that is kept for the system counts neither as free nor as "
+             "usable.",
+     .where = "statfs(2): available blocks; of used and available ones; both in units of 1,048,576 bytes"},
+    {410, 411, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, available), .name = "Free Megabytes",
+     .help = "The space of the file system that is free for programs, in megabytes of 1,048,576 bytes.",
+     .where = "statfs(2): available blocks"},
+/* clang-format on */
+#include "rows.h"
+};
+
+const opl_object perfdisk_logical = {
+    .index = 236,
+    .help_index = 237,
+    .name = "LogicalDisk",
+    .help =
+        "The LogicalDisk object tells how each mounted file system is used: free space, and the "
+        "requests, bytes, times and queues of the device that it is on. The instance _Total is "
+        "the sum or the average of all of them.",
+    OPL_COUNTERS(counters),
+    .default_counter = 200,
+    .related = &perfdisk_physical,
+    .instances = true,
+    .total = "_Total",
+    .list = list_mounts,
+};

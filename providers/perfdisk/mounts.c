@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc/self/mountinfo as a list of the file systems that LogicalDisk shows: each device once, by
+ * the mount that shows all of it. What lies in memory only, what the kernel invents, images that
+ * are always full, bind mounts and mounts hidden by later ones are left out.
+ *
+ * A line: "36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue".
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "mounts.h"
+
+const opl_source perfdisk_mountinfo = {.path = "proc/self/mountinfo", .watched = true};
+
+/* File systems without a block device of their own that keep files on a disk. */
+static const char *const on_disk[] = {"btrfs", "zfs", "bcachefs", "ubifs", "jffs2", "bcache", NULL};
+/* Those that show other file systems: only a container's root is one of its own. */
+static const char *const layered[] = {"overlay", "aufs", "fuse.fuse-overlayfs", NULL};
+/* Those for which another machine, or a program, must answer. */
+static const char *const elsewhere[] = {
+    "nfs",    "nfs4",      "cifs",     "smb3",   "smbfs",  "ncpfs",   "afs",   "ceph",
+    "coda",   "9p",        "virtiofs", "lustre", "beegfs", "gpfs",    "pvfs2", "panfs",
+    "vboxsf", "glusterfs", "orangefs", "vmhgfs", "prl_fs", "fuseblk", "fuse",  NULL};
+/* Images on a block device that can never have room. */
+static const char *const always_full[] = {"squashfs", "erofs", "cramfs", "romfs",
+                                          "iso9660",  "udf",   NULL};
+
+/* ---- a line ---- */
+
+struct line {
+    unsigned major, minor;
+    const char *root, *point, *type, *source, *options;
+    size_t root_length, point_length, type_length, source_length, options_length;
+};
+
+static const char *word(const char **at, size_t *ret_length)
+{
+    *at += strspn(*at, " ");
+    const char *begin = *at;
+    *at += *ret_length = strcspn(begin, " \n");
+    return begin;
+}
+
+static bool is_word(const char *text, size_t length, const char *expected)
+{
+    return strlen(expected) == length && memcmp(text, expected, length) == 0;
+}
+
+static bool is_one_of(const struct line *line, const char *const *types)
+{
+    for (; *types; types++)
+        if (is_word(line->type, line->type_length, *types))
+            return true;
+    return false;
+}
+
+static bool read_line(const char *at, struct line *ret)
+{
+    size_t length;
+    word(&at, &length), word(&at, &length);
+    if (sscanf(at, "%u:%u", &ret->major, &ret->minor) != 2)
+        return false;
+    word(&at, &length);
+    ret->root = word(&at, &ret->root_length);
+    ret->point = word(&at, &ret->point_length);
+    for (const char *field = word(&at, &length); !is_word(field, length, "-");
+         field = word(&at, &length))
+        if (length == 0)
+            return false;
+    ret->type = word(&at, &ret->type_length);
+    ret->source = word(&at, &ret->source_length);
+    ret->options = word(&at, &ret->options_length);
+    return *ret->point == '/' && ret->source_length > 0;
+}
+
+static const char *next_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    return end ? end + 1 : text + strlen(text);
+}
+
+/* ---- which lines ---- */
+
+static bool is_at_root(const struct line *line)
+{
+    return line->point_length == 1;
+}
+
+/* A subvolume of btrfs is the whole of what it shows: "subvol=" names it like the root. */
+static bool is_subvolume(const struct line *line)
+{
+    static const char key[] = "subvol=";
+    const char *at = line->options, *end = at + line->options_length;
+    for (; at < end; at += strcspn(at, ", \n") + 1) {
+        size_t length = strcspn(at, ", \n");
+        if (length >= sizeof key - 1 && memcmp(at, key, sizeof key - 1) == 0)
+            return length - (sizeof key - 1) == line->root_length &&
+                   memcmp(at + sizeof key - 1, line->root, line->root_length) == 0;
+    }
+    return false;
+}
+
+static bool waits(const struct line *line)
+{
+    return is_one_of(line, elsewhere) ||
+           (line->type_length > 5 && memcmp(line->type, "fuse.", 5) == 0);
+}
+
+static bool is_kept(const struct line *line)
+{
+    if (is_one_of(line, layered))
+        return is_at_root(line);
+    if (waits(line))
+        return true;
+    if (is_one_of(line, always_full) || (!line->major && !is_one_of(line, on_disk)))
+        return false;
+    return is_word(line->root, line->root_length, "/") || is_at_root(line) || is_subvolume(line);
+}
+
+/* Does one of the lines behind it stand for a mount at the same place? */
+static bool is_hidden(const struct line *line, const char *behind)
+{
+    struct line later;
+    for (; *behind; behind = next_line(behind))
+        if (read_line(behind, &later) && later.point_length == line->point_length &&
+            memcmp(later.point, line->point, line->point_length) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the list ---- */
+
+/* The kernel writes blanks, line ends and backslashes as three octal digits: "\040". */
+static void unescape(const char *text, size_t length, char *out, size_t room)
+{
+    const char *end = text + length;
+    size_t count = 0;
+    for (; text < end && count + 1 < room; count++)
+        if (end - text >= 4 && text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
+            out[count] = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
+            text += 4;
+        } else {
+            out[count] = *text++;
+        }
+    out[count] = 0;
+}
+
+static struct perfdisk_mounts *mounts_room(opl_reading *reading, size_t room)
+{
+    struct perfdisk_mounts *mounts =
+        opl_reading_memory(reading, PERFDISK_MOUNTS, sizeof *mounts + room * sizeof *mounts->list);
+    if (mounts && mounts->room < room)
+        mounts->room = room;
+    return mounts;
+}
+
+static struct perfdisk_mount *same_device(struct perfdisk_mounts *mounts, const struct line *line)
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        if (mounts->list[i].major == line->major && mounts->list[i].minor == line->minor)
+            return &mounts->list[i];
+    return NULL;
+}
+
+static void mount_set(struct perfdisk_mount *mount, const struct line *line)
+{
+    *mount = (struct perfdisk_mount){.major = line->major, .minor = line->minor};
+    unescape(line->point, line->point_length, mount->point, sizeof mount->point);
+    unescape(line->source, line->source_length, mount->source, sizeof mount->source);
+    mount->name_length = perfdisk_harmless(mount->point, mount->name, sizeof mount->name - 1);
+    mount->name[mount->name_length] = 0;
+    mount->waits = waits(line);
+}
+
+/* The first mount of a device stands for it, or its mount at the root. */
+static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
+                       const struct line *line)
+{
+    struct perfdisk_mount *same = same_device(*mounts, line);
+    if (same && !is_at_root(line))
+        return true;
+    if (!same) {
+        size_t count = (*mounts)->count;
+        if (count == (*mounts)->room)
+            *mounts = mounts_room(reading, count * 2 + 8);
+        if (!*mounts)
+            return false;
+        same = &(*mounts)->list[(*mounts)->count++];
+    }
+    mount_set(same, line);
+    return true;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || length == 1) &&
+           strcmp(path, folder) != 0;
+}
+
+/* Whoever asks for a place below one that may hang waits for both. */
+static void mounts_wait_for_each_other(struct perfdisk_mounts *mounts)
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        for (size_t k = 0; k < mounts->count && !mounts->list[i].waits; k++)
+            mounts->list[i].waits =
+                mounts->list[k].waits && is_below(mounts->list[i].point, mounts->list[k].point);
+}
+
+struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading)
+{
+    uint64_t version = opl_reading_version(reading, &perfdisk_mountinfo);
+    const char *text = opl_reading_text(reading, &perfdisk_mountinfo, NULL);
+    struct perfdisk_mounts *mounts = text ? mounts_room(reading, 8) : NULL;
+    if (!mounts)
+        return NULL;
+    mounts->changed = mounts->version != version;
+    if (!mounts->changed)
+        return mounts;
+    mounts->count = 0;
+    struct line line;
+    for (; *text; text = next_line(text))
+        if (read_line(text, &line) && is_kept(&line) && !is_hidden(&line, next_line(text)) &&
+            !mounts_add(reading, &mounts, &line))
+            return NULL;
+    mounts_wait_for_each_other(mounts);
+    mounts->version = version;
+    return mounts;
+}

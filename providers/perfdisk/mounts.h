@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The file systems that LogicalDisk shows. */
+#ifndef OPL_PERFDISK_MOUNTS_H
+#define OPL_PERFDISK_MOUNTS_H
+
+#include "perfdisk.h"
+
+struct perfdisk_mount {
+    unsigned major, minor;
+    bool waits; /* asking for it may take as long as another machine or program likes */
+    size_t name_length;
+    char point[PERFDISK_POINT], name[PERFDISK_POINT]; /* where it is; the instance's name */
+    char source[256];
+    char device[PERFDISK_NAME]; /* of diskstats; "": none */
+    char parent[PERFDISK_NAME]; /* of PhysicalDisk; "": none */
+};
+struct perfdisk_mounts {
+    size_t count, room;
+    uint64_t version;
+    bool changed; /* since the collection before */
+    struct perfdisk_mount list[];
+};
+
+extern const opl_source perfdisk_mountinfo;
+
+/* NULL: unreadable, or no memory. */
+struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading);
+
+#endif

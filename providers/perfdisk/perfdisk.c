@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdisk.so: PhysicalDisk and LogicalDisk, as an ordinary provider. The three functions have the
+ * names that Windows registers for PerfDisk.
+ */
+#include "perfdisk.h"
+
+static const opl_object *const objects[] = {&perfdisk_physical, &perfdisk_logical};
+OPL_PROVIDER_NT(objects, NULL, OpenDiskObject, CollectDiskObjectData, CloseDiskObject);

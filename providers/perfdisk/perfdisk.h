@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdisk.so: PhysicalDisk and LogicalDisk. Both show lines of proc/diskstats: the one those of
+ * whole disks, the other those of the devices that hold a mounted file system.
+ */
+#ifndef OPL_PERFDISK_H
+#define OPL_PERFDISK_H
+
+#include <openperflib/object.h>
+
+enum { PERFDISK_DEVICES, PERFDISK_MOUNTS }; /* slots of opl_reading_memory */
+enum { PERFDISK_NAME = 64, PERFDISK_POINT = 1024 };
+
+/* The kernel counts milliseconds in 32 bits: the sum since we look. */
+struct perfdisk_time {
+    uint64_t sum; /* milliseconds */
+    uint32_t seen;
+};
+
+/* A line of proc/diskstats, and what was found out about the device when it was new. */
+struct perfdisk_device {
+    char name[PERFDISK_NAME]; /* as sys/block writes it: '!' for a slash */
+    unsigned major, minor;
+    uint64_t reads, sectors_read, writes, sectors_written, pending;
+    struct perfdisk_time reading, writing, busy, queued;
+    uint64_t now, idle; /* 100 ns; both never go back */
+    bool known;
+    bool whole, physical; /* no partition; and not made of other devices, files or memory */
+    uint32_t position;    /* among the instances of PhysicalDisk */
+};
+struct perfdisk_devices {
+    size_t count, room;
+    bool changed;    /* since the collection before: one came or went */
+    uint64_t origin; /* FILETIME of the monotonic clock's zero */
+    uint64_t serial; /* of the last reading, opl_reading_time */
+    struct perfdisk_device list[];
+};
+
+/* What both objects give to opl_listing_item. */
+struct perfdisk_item {
+    const struct perfdisk_device *device; /* NULL: nobody counts */
+    bool spaced;                          /* `space` is known */
+    opl_space space;
+};
+
+extern const opl_source perfdisk_diskstats;
+extern const opl_object perfdisk_physical, perfdisk_logical;
+
+/* proc/diskstats, read once per collection; NULL: unreadable, or no memory. */
+struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading);
+/* The physical disk that all of the device is on; NULL: there is none, or there are several. */
+const struct perfdisk_device *perfdisk_parent(opl_reading *reading,
+                                              const struct perfdisk_devices *devices,
+                                              const struct perfdisk_device *device);
+/* Copies the name with the characters replaced that a path of a counter gives a meaning to (D.6),
+ * except the slash. */
+size_t perfdisk_harmless(const char *name, char *ret, size_t room);
+
+/* Functions of the rows that both objects have. False: nobody counts this instance. */
+bool perfdisk_pending(opl_reading *reading, uint64_t *ret);
+bool perfdisk_now(opl_reading *reading, uint64_t *ret);
+bool perfdisk_queued(opl_reading *reading, uint64_t *ret);
+bool perfdisk_read_time(opl_reading *reading, uint64_t *ret);
+bool perfdisk_write_time(opl_reading *reading, uint64_t *ret);
+bool perfdisk_transfer_time(opl_reading *reading, uint64_t *ret);
+bool perfdisk_reads(opl_reading *reading, uint64_t *ret);
+bool perfdisk_writes(opl_reading *reading, uint64_t *ret);
+bool perfdisk_transfers(opl_reading *reading, uint64_t *ret);
+bool perfdisk_read_bytes(opl_reading *reading, uint64_t *ret);
+bool perfdisk_write_bytes(opl_reading *reading, uint64_t *ret);
+bool perfdisk_bytes(opl_reading *reading, uint64_t *ret);
+bool perfdisk_idle(opl_reading *reading, uint64_t *ret);
+
+#endif
