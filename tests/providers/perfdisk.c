@@ -136,6 +136,16 @@ static void disks_of_an_old_kernel(void **state)
     parent_is("/", "sda");
 }
 
+static void disks_of_a_small_board(void **state)
+{
+    ask("board4", "Global");
+    assert_string_equal(answer_names(PHYSICAL), "mmcblk0,_Total,");
+    assert_string_equal(answer_names(LOGICAL), "/,/boot,_Total,");
+    disk_values(LOGICAL, "/", 2);
+    disk_values(LOGICAL, "/boot", 1);
+    parent_is("/boot", "mmcblk0");
+}
+
 /* ---- file systems ---- */
 
 static void laptop_file_systems(void **state)
@@ -294,6 +304,7 @@ int main(void)
         cmocka_unit_test(disks_with_odd_names),
         cmocka_unit_test(disks_without_sys),
         cmocka_unit_test(disks_of_an_old_kernel),
+        cmocka_unit_test(disks_of_a_small_board),
         cmocka_unit_test(laptop_file_systems),
         cmocka_unit_test(laptop_free_space),
         cmocka_unit_test(what_another_machine_has_is_not_known),
