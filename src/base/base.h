@@ -159,6 +159,8 @@ void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes i
 enum { CLOCK_TICKS_PER_SECOND = 10000000 };
 int64_t clock_ticks(void);    /* CLOCK_MONOTONIC in 100 ns */
 int64_t clock_filetime(void); /* CLOCK_REALTIME as 100 ns since 1601-01-01 UTC */
+/* Both at one moment, as closely as they can be read. */
+void clock_both(int64_t *ret_ticks, int64_t *ret_filetime);
 int64_t clock_filetime_of(const struct timespec *unix_time);
 void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
 int64_t clock_filetime_from(const SYSTEMTIME *time);

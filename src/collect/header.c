@@ -39,10 +39,12 @@ void header_write(void *data, const char *machine, size_t total, uint32_t object
     };
     uint16_t name[NAME_UNITS * 2] = {0};
     memcpy(header.Signature, signature, sizeof(signature));
-    header.PerfTime.QuadPart = clock_ticks();
+    int64_t ticks, filetime;
+    clock_both(&ticks, &filetime);
+    header.PerfTime.QuadPart = ticks;
     header.PerfFreq.QuadPart = CLOCK_TICKS_PER_SECOND;
-    header.PerfTime100nSec.QuadPart = clock_filetime();
-    clock_systemtime(header.PerfTime100nSec.QuadPart, &header.SystemTime);
+    header.PerfTime100nSec.QuadPart = filetime;
+    clock_systemtime(filetime, &header.SystemTime);
     memset(data, 0, header_size(machine));
     memcpy(data, &header, sizeof(header));
     utf8_to_16(machine, strlen(machine), name, COUNT(name));
