@@ -625,6 +625,33 @@ PDH_STATUS WINAPI PdhEnumLogSetNamesW(LPCWSTR source, LPWSTR list, LPDWORD lengt
 PDH_STATUS WINAPI PdhGetLogSetGUID(PDH_HLOG log, GUID *guid, int *run) OPL_SYMBOL(PdhGetLogSetGUID);
 PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run) OPL_SYMBOL(PdhSetLogSetRunID);
 
+/* ---- for Visual Basic: narrow text, no structures, handles as they are ---- */
+
+/* Opens a query on the present. */
+PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query) OPL_SYMBOL(PdhVbOpenQuery);
+PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
+    OPL_SYMBOL(PdhVbAddCounter);
+
+/* The value, which is good if *counter_status is; 0 if it is not. */
+double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
+    OPL_SYMBOL(PdhVbGetDoubleCounterValue);
+
+/* Not 0 for success and PDH_CSTATUS_NEW_DATA, 0 for warnings and errors. */
+DWORD WINAPI PdhVbIsGoodStatus(PDH_STATUS status) OPL_SYMBOL(PdhVbIsGoodStatus);
+
+/* Takes a path apart into five texts of `size` characters each; an absent part is "".
+ * PDH_MORE_DATA: one does not fit, and none is written. */
+PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object,
+                                              LPSTR instance, LPSTR parent, LPSTR counter,
+                                              DWORD size) OPL_SYMBOL(PdhVbGetCounterPathElements);
+
+/* As PdhOpenLog, PdhUpdateLog and PdhGetLogFileSize; PDH_INSUFFICIENT_BUFFER: above 2 GiB. */
+PDH_STATUS WINAPI PdhVbOpenLog(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query,
+                               DWORD max_size, LPCSTR caption, PDH_HLOG *log)
+    OPL_SYMBOL(PdhVbOpenLog);
+PDH_STATUS WINAPI PdhVbUpdateLog(PDH_HLOG log, LPCSTR user_string) OPL_SYMBOL(PdhVbUpdateLog);
+PDH_STATUS WINAPI PdhVbGetLogFileSize(PDH_HLOG log, LONG *size) OPL_SYMBOL(PdhVbGetLogFileSize);
+
 /* ---- the library ---- */
 
 /* PDH_VERSION. */
