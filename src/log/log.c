@@ -360,6 +360,7 @@ static PDH_STATUS tell_damage(struct log *log)
         tell(file, &log->problem);
         buffer_clear(&file->problem);
         file->ended = 0;
+        log->last = NULL; /* what was read of it is nobody's neighbour */
         return status;
     }
     return 0;
@@ -458,9 +459,8 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
 {
     log->from = first;
     log->until = last;
-    for (size_t i = 0; (first || last) && i < log->file_count; i++)
-        if (log->files[i].stream.pipe < 0)
-            file_mark(&log->files[i]); /* without marks all is read */
+    if (first || last)
+        log_know_columns(log); /* and stretches: without them all is read */
     return log_rewind(log);
 }
 

@@ -98,6 +98,8 @@ void log_close(struct log *log); /* NULL: nothing */
  * catalogue, the old ones keep their number. */
 const struct log_facts *log_facts(struct log *log);
 size_t log_columns(const struct log *log);
+/* From now on all are known, but those that are still to come through a pipe. */
+void log_know_columns(struct log *log);
 const struct log_column *log_column(const struct log *log, size_t number);
 /* Name of an index in the tables that a machine sent along, NULL: none. */
 const char *log_name(const struct log *log, const char *machine, DWORD index);

@@ -121,6 +121,13 @@ PDH_STATUS file_next_wanted(struct file *file)
 
 /* ---- the extent ---- */
 
+void log_know_columns(struct log *log)
+{
+    for (size_t i = 0; i < log->file_count; i++)
+        if (log->files[i].stream.pipe < 0)
+            file_mark(&log->files[i]);
+}
+
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret)
 {
     struct log_extent all = {0};

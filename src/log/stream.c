@@ -119,11 +119,14 @@ size_t stream_have(const struct stream *stream, uint64_t offset)
     return inside && stream->window ? stream->len - (size_t)(offset - stream->start) : 0;
 }
 
+/* Who looks for the end of a long line asks for a little more each time: the window doubles. */
 static bool make_room(struct stream *stream, size_t size)
 {
-    size_t room = size > STREAM_WINDOW ? size : STREAM_WINDOW;
-    if (stream->room >= room)
+    size_t room = stream->room ? stream->room : STREAM_WINDOW;
+    if (stream->room >= size && stream->room)
         return true;
+    while (room < size)
+        room *= 2;
     char *window = realloc(stream->window, room);
     if (!window)
         return false;

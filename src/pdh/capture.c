@@ -21,6 +21,7 @@ struct capture {
     size_t file_count;
     struct log *first;         /* opened to see whether it is a capture; the first reader gets it */
     struct log_record *record; /* where PdhReadRawLogRecord is in `first`; NULL: at its start */
+    struct gathered *gathered; /* by the last who looked for it */
     struct capture_writer *writer;
 };
 
@@ -62,6 +63,7 @@ static void let_go(struct capture *capture)
     free(capture->files);
     forget_record(capture);
     log_close(capture->first);
+    gathered_free(capture->gathered);
     writer_close(capture->writer);
     free(capture);
 }
@@ -137,20 +139,29 @@ PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
     if (from.log && !capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     PDH_STATUS status = open_reading(from, capture, ret);
-    if (!status)
-        (*ret)->lender = capture;
-    else if (capture)
+    if (status && capture)
         let_go(capture);
-    return status;
+    if (status || !capture)
+        return status;
+    claim_take(&capture->claim);
+    (*ret)->lender = capture;
+    (*ret)->gathered = capture->gathered;
+    capture->gathered = NULL;
+    claim_release(&capture->claim);
+    return 0;
 }
 
 /* The next reader begins where this one did. */
-static void give_back(struct capture *lender, struct log **log)
+static void give_back(struct capture *lender, struct reading *reading)
 {
     claim_take(&lender->claim);
-    if (!lender->first && !log_rewind(*log)) {
-        lender->first = *log;
-        *log = NULL;
+    if (!lender->first && !log_rewind(reading->log)) {
+        lender->first = reading->log;
+        reading->log = NULL;
+    }
+    if (!lender->gathered) {
+        lender->gathered = reading->gathered;
+        reading->gathered = NULL;
     }
     claim_release(&lender->claim);
     let_go(lender);
@@ -161,7 +172,7 @@ void reading_close(struct reading *reading)
     if (!reading)
         return;
     if (reading->lender)
-        give_back(reading->lender, &reading->log);
+        give_back(reading->lender, reading);
     for (size_t i = 0; i < reading->block_count; i++) {
         picture_done(&reading->blocks[i].picture);
         item_set_done(&reading->blocks[i].items);
@@ -170,6 +181,7 @@ void reading_close(struct reading *reading)
     free(reading->next_column);
     free(reading->blocks);
     item_set_done(&reading->numbering);
+    gathered_free(reading->gathered);
     log_close(reading->log);
     free(reading);
 }

@@ -15,11 +15,16 @@ struct capture_block {
     uint64_t items_sample;
 };
 
+/* What a look through a whole capture found: offers of objects that only samples tell of. */
+struct gathered;
+void gathered_free(struct gathered *gathered); /* NULL is fine */
+
 /* One reading of a capture: a position in it. */
 struct reading {
     struct log *log;
     struct capture *lender; /* gets it back */
-    bool limited;           /* columns that nobody wants are left out */
+    struct gathered *gathered;
+    bool limited; /* columns that nobody wants are left out */
     uint64_t samples;
     /* columns by object and counter: first and next of each hash, as number + 1 */
     uint32_t *first_column, *next_column;
@@ -55,6 +60,9 @@ uint64_t writer_bytes(const struct capture_writer *writer);
 /* ---- capture_offer.c ---- */
 PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offers *ret);
 PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *object,
+                         struct offer **ret);
+/* The same by a reading that the caller has. */
+PDH_STATUS reading_offer(struct reading *reading, const char *machine, const char *object,
                          struct offer **ret);
 PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret);
 PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret);

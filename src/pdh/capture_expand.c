@@ -10,7 +10,7 @@
 
 struct search {
     const struct pdh_path *path;
-    struct pdh_from from;
+    struct reading *reading;
     struct buffer *ret;
     const struct log_column *known; /* whose object the offer is */
     struct offer *offer;
@@ -88,7 +88,7 @@ static PDH_STATUS take_offer(struct search *search, const struct log_column *col
     search->offer = NULL;
     search->known = NULL;
     PDH_STATUS status =
-        capture_offer(search->from, column->machine, column->object, &search->offer);
+        reading_offer(search->reading, column->machine, column->object, &search->offer);
     if (!status)
         search->known = column;
     return status;
@@ -130,10 +130,11 @@ static PDH_STATUS add_column(struct search *search, const struct log_column *col
 PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret)
 {
     struct reading *reading;
-    struct search search = {.path = path, .from = from, .ret = ret};
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
+    struct search search = {.path = path, .reading = reading, .ret = ret};
+    log_know_columns(reading->log);
     for (size_t i = 0; !status && i < log_columns(reading->log); i++)
         status = add_column(&search, log_column(reading->log, i));
     offer_release(search.offer);

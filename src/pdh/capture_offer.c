@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a capture offers: its columns by object. Columns that stand for many instances, or for whole
- * blocks, are looked at in the first samples.
+ * What a capture offers: its columns by object. What columns stand for that mean many instances, or
+ * whole blocks, is found by a look through all samples, once as long as the capture does not grow.
  */
 #include "pdh/capture.h"
 
@@ -157,30 +157,6 @@ static bool gather_block(struct gathering *gathering, size_t column, const struc
     return true;
 }
 
-/* Processes come and go; the beginning of a capture stands for all of it. */
-static bool gather_samples(struct gathering *gathering)
-{
-    enum { SAMPLES_LOOKED_AT = 20 };
-    struct reading *reading = gathering->reading;
-    const struct log_sample *sample;
-    bool good = true;
-    if (log_rewind(reading->log))
-        return true;
-    for (int i = 0; good && i < SAMPLES_LOOKED_AT && !log_next(reading->log, &sample); i++) {
-        reading->samples++;
-        for (size_t k = 0; good && k < log_columns(reading->log); k++) {
-            const struct log_value *value = &sample->values[k];
-            if (value->status || !is_of(gathering, log_column(reading->log, k)))
-                continue;
-            if (value->kind == LOG_ARRAY)
-                good = gather_items(gathering, value);
-            else if (value->kind == LOG_BLOCK)
-                good = gather_block(gathering, k, value);
-        }
-    }
-    return good;
-}
-
 /* ---- an offer of it ---- */
 
 static void point_to(struct offer *offer, const struct gathering *from)
@@ -227,9 +203,184 @@ static struct offer *offer_of(const struct gathering *from)
     return offer;
 }
 
-/* *ret NULL: no column has this object. */
-static PDH_STATUS gather(struct reading *reading, const char *machine, const char *object,
-                         struct offer **ret)
+/* ---- what only samples tell: all of them ---- */
+
+struct gathered {
+    uint64_t size; /* of the capture */
+    struct known {
+        char *machine; /* NULL: any */
+        struct offer *offer;
+    } * list;
+    size_t count;
+};
+
+void gathered_free(struct gathered *gathered)
+{
+    for (size_t i = 0; gathered && i < gathered->count; i++) {
+        free(gathered->list[i].machine);
+        offer_release(gathered->list[i].offer);
+    }
+    if (gathered)
+        free(gathered->list);
+    free(gathered);
+}
+
+/* Objects that the samples tell of, each once, and which of them a column belongs to. */
+struct survey {
+    struct gathering *list;
+    size_t count;
+    size_t *owners; /* of each column: number + 1 */
+    size_t column_count;
+};
+
+static void survey_done(struct survey *survey)
+{
+    for (size_t i = 0; i < survey->count; i++)
+        gathering_done(&survey->list[i]);
+    free(survey->list);
+    free(survey->owners);
+}
+
+static size_t find_gathering(const struct survey *survey, const struct log_column *column)
+{
+    for (size_t i = survey->count; i-- > 0;)
+        if (is_of(&survey->list[i], column))
+            return i + 1;
+    return 0;
+}
+
+/* `any_machine`: objects of equal names are one. */
+static bool survey_begin(struct survey *survey, struct reading *reading, bool any_machine)
+{
+    survey->column_count = log_columns(reading->log);
+    survey->owners = calloc(survey->column_count + 1, sizeof *survey->owners);
+    survey->list = calloc(survey->column_count + 1, sizeof *survey->list);
+    bool good = survey->owners && survey->list;
+    for (size_t i = 0; good && i < survey->column_count; i++) {
+        const struct log_column *column = log_column(reading->log, i);
+        if (!column->object)
+            continue;
+        size_t owner = find_gathering(survey, column);
+        if (!owner) {
+            survey->list[survey->count] = (struct gathering){
+                reading, any_machine ? NULL : column->machine, column->object, .open = false};
+            owner = ++survey->count;
+        }
+        survey->owners[i] = owner;
+        good = gather_column(&survey->list[owner - 1], column);
+    }
+    return good;
+}
+
+static bool survey_sample(struct survey *survey, const struct log_sample *sample)
+{
+    bool good = true;
+    for (size_t k = 0; good && k < survey->column_count; k++) {
+        const struct log_value *value = &sample->values[k];
+        struct gathering *owner = survey->owners[k] ? &survey->list[survey->owners[k] - 1] : NULL;
+        if (!owner || value->status)
+            continue;
+        if (value->kind == LOG_ARRAY && !value->same_names)
+            good = gather_items(owner, value);
+        else if (value->kind == LOG_BLOCK)
+            good = gather_block(owner, k, value);
+    }
+    return good;
+}
+
+/* Reads the capture once, for all its objects; nothing but what has names in its samples. */
+static bool survey_samples(struct survey *survey, struct reading *reading)
+{
+    const struct log_sample *sample;
+    bool good = true, open = false;
+    PDH_STATUS status = 0;
+    for (size_t i = 0; i < survey->column_count; i++) {
+        bool wanted = survey->owners[i] && survey->list[survey->owners[i] - 1].open;
+        log_want(reading->log, i, wanted);
+        open |= wanted;
+    }
+    if (open && !log_rewind(reading->log))
+        while (good && (!status || status == (PDH_STATUS)PDH_BINARY_LOG_CORRUPT)) {
+            status = log_next(reading->log, &sample);
+            reading->samples++;
+            good = status || survey_sample(survey, sample);
+        }
+    for (size_t i = 0; i < survey->column_count; i++)
+        log_want(reading->log, i, true);
+    return good;
+}
+
+static bool survey_keep(struct survey *survey, struct gathered *gathered, bool any_machine)
+{
+    struct known *list =
+        reallocarray(gathered->list, gathered->count + survey->count + 1, sizeof *list);
+    if (!list)
+        return false;
+    gathered->list = list;
+    for (size_t i = 0; i < survey->count; i++) {
+        if (!survey->list[i].open)
+            continue;
+        const char *machine = any_machine ? NULL : survey->list[i].machine;
+        struct known known = {machine ? strdup(machine) : NULL, offer_of(&survey->list[i])};
+        if (!known.offer || (machine && !known.machine)) {
+            free(known.machine);
+            offer_release(known.offer);
+            return false;
+        }
+        gathered->list[gathered->count++] = known;
+    }
+    return true;
+}
+
+static bool gather(struct reading *reading, bool any_machine)
+{
+    struct survey survey = {0};
+    if (!reading->gathered)
+        reading->gathered = calloc(1, sizeof *reading->gathered);
+    bool good = reading->gathered && survey_begin(&survey, reading, any_machine) &&
+                survey_samples(&survey, reading) &&
+                survey_keep(&survey, reading->gathered, any_machine);
+    survey_done(&survey);
+    return good;
+}
+
+static bool is_known(const struct known *known, const char *machine)
+{
+    if (!machine || !known->machine)
+        return !machine && !known->machine;
+    return text_equal_fold(without_slashes(machine), without_slashes(known->machine));
+}
+
+static struct offer *find_known(const struct gathered *gathered, const char *machine,
+                                const char *object)
+{
+    for (size_t i = 0; gathered && i < gathered->count; i++) {
+        const struct known *known = &gathered->list[i];
+        if (is_known(known, machine) && text_equal_fold(known->offer->name, object))
+            return offer_take(known->offer);
+    }
+    return NULL;
+}
+
+/* A capture that grew is looked through anew. */
+static void forget_old(struct reading *reading)
+{
+    uint64_t size = log_facts(reading->log)->size_bytes;
+    if (reading->gathered && reading->gathered->size != size) {
+        gathered_free(reading->gathered);
+        reading->gathered = NULL;
+    }
+    if (!reading->gathered)
+        reading->gathered = calloc(1, sizeof *reading->gathered);
+    if (reading->gathered)
+        reading->gathered->size = size;
+}
+
+/* ---- doors ---- */
+
+/* What the columns alone tell of an object. *ret_open: samples tell more. */
+static bool look_at_columns(struct reading *reading, const char *machine, const char *object,
+                            bool *ret_open, struct offer **ret)
 {
     struct gathering gathering = {.reading = reading, .machine = machine, .object = object};
     bool good = true, found = false;
@@ -240,14 +391,38 @@ static PDH_STATUS gather(struct reading *reading, const char *machine, const cha
         found = true;
         good = gather_column(&gathering, column);
     }
-    if (good && gathering.open)
-        good = gather_samples(&gathering);
-    *ret = good && found ? offer_of(&gathering) : NULL;
+    *ret_open = gathering.open;
+    *ret = good && found && !gathering.open ? offer_of(&gathering) : NULL;
+    good = good && (*ret || gathering.open || !found);
     gathering_done(&gathering);
-    return good && (!found || *ret) ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return good;
 }
 
-/* ---- doors ---- */
+/* *ret NULL: no column has this object. */
+static PDH_STATUS find_offer(struct reading *reading, const char *machine, const char *object,
+                             struct offer **ret)
+{
+    bool open;
+    log_know_columns(reading->log);
+    if (!look_at_columns(reading, machine, object, &open, ret))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!open)
+        return 0;
+    forget_old(reading);
+    *ret = find_known(reading->gathered, machine, object);
+    if (!*ret && !gather(reading, !machine))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!*ret)
+        *ret = find_known(reading->gathered, machine, object);
+    return 0;
+}
+
+PDH_STATUS reading_offer(struct reading *reading, const char *machine, const char *object,
+                         struct offer **ret)
+{
+    PDH_STATUS status = find_offer(reading, machine, object, ret);
+    return status || *ret ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+}
 
 PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *object,
                          struct offer **ret)
@@ -256,9 +431,9 @@ PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
-    status = gather(reading, machine, object, ret);
+    status = reading_offer(reading, machine, object, ret);
     reading_close(reading);
-    return status || *ret ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    return status;
 }
 
 static PDH_STATUS add_offer(struct reading *reading, const char *machine, const char *object,
@@ -268,7 +443,7 @@ static PDH_STATUS add_offer(struct reading *reading, const char *machine, const 
     if (!items)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     ret->items = items;
-    PDH_STATUS status = gather(reading, machine, object, &items[ret->count]);
+    PDH_STATUS status = find_offer(reading, machine, object, &items[ret->count]);
     if (!status && items[ret->count])
         ret->count++;
     return status;
@@ -281,6 +456,7 @@ PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offe
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
+    log_know_columns(reading->log);
     for (size_t i = 0; !status && i < log_columns(reading->log); i++) {
         const struct log_column *column = log_column(reading->log, i);
         if (column->object && strcmp(column->object, "*") != 0 &&

@@ -218,6 +218,46 @@ static void a_binary_range_is_found(void **state)
     close(fd);
 }
 
+/* ---- long lines ---- */
+
+/* Bytes that this process has read so far; 0: the system does not say. */
+static uint64_t bytes_read(void)
+{
+    BUFFER_AUTO text = {0};
+    if (file_read(AT_FDCWD, "/proc/self/io", &text))
+        return 0;
+    const char *line = strstr(text.data, "rchar: ");
+    return line ? strtoull(line + 7, NULL, 10) : 0;
+}
+
+/* As many columns as Process has counters on a large machine. */
+static void a_long_line_is_not_read_again_and_again(void **state)
+{
+    enum { COLUMNS = 20000 };
+    BUFFER_AUTO text = {0};
+    struct log *log = NULL;
+    const struct log_sample *sample;
+    buffer_printf(&text, "\"(PDH-CSV 4.0)\"");
+    for (int i = 0; i < COLUMNS; i++)
+        buffer_printf(&text, ",\"\\\\HOST\\Process(p%d)\\%% Processor Time\"", i);
+    for (int line = 0; line < 3; line++) {
+        buffer_printf(&text, "\n\"01/02/2003 04:05:%02d.000\"", line);
+        for (int i = 0; i < COLUMNS; i++)
+            buffer_printf(&text, ",\"%d.5\"", i);
+    }
+    buffer_printf(&text, "\n");
+    uint64_t before = bytes_read();
+    assert_int_equal(log_open_fd(memory_file(text.data, text.len), "capture", &log, NULL), 0);
+    for (int line = 0; line < 3; line++) {
+        assert_int_equal(log_next(log, &sample), 0);
+        assert_true(sample->values[COLUMNS - 1].number == COLUMNS - 0.5);
+    }
+    uint64_t read = bytes_read() - before;
+    if (read > 4 * text.len)
+        fail_msg("%llu bytes were read of %zu", (unsigned long long)read, text.len);
+    log_close(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +265,7 @@ int main(void)
         cmocka_unit_test(what_is_outside_is_not_read),
         cmocka_unit_test(the_sample_before_comes_when_wanted),
         cmocka_unit_test(a_binary_range_is_found),
+        cmocka_unit_test(a_long_line_is_not_read_again_and_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

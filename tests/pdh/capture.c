@@ -338,6 +338,44 @@ static void a_capture_lists_what_it_holds(void **state)
     }
 }
 
+/* An interface that is there in the last sample only, and one that is not. */
+static void instances_of_all_samples_are_listed(void **state)
+{
+    static const char name[] = {'i', 0, 's', 0, 'a', 0, 't', 0, 'a', 0, 'p', 0};
+    char path[512];
+    BUFFER_AUTO bytes = {0};
+    OFFER_AUTO *network = NULL;
+    OFFERS_AUTO all = {0};
+    char *last = NULL;
+    assert_int_equal(file_read(AT_FDCWD, blg, &bytes), 0);
+    for (char *at = bytes.data;
+         (at = memmem(at, (size_t)(bytes.data + bytes.len - at), name, sizeof name)); at++)
+        last = at;
+    assert_non_null(last);
+    *last = 'z';
+    snprintf(path, sizeof path, "%s/changed.blg", folder);
+    assert_int_equal(file_replace(AT_FDCWD, path, 0600, bytes.data, bytes.len, NULL, NULL), 0);
+    assert_int_equal(
+        source_offer(file(path), NULL, "Network Interface", false, OFFER_KEPT, &network), 0);
+    assert_int_equal(network->instance_count, 6);
+    assert_memory_equal(network->instances[5].name, "zsatap", 6);
+    PDH_HLOG bound;
+    BUFFER_AUTO files = {0};
+    BUFFER_AUTO paths = {0};
+    buffer_add(&files, path, strlen(path) + 1);
+    assert_int_equal(capture_bind(files.data, files.len, &bound), 0);
+    const struct pdh_from from = {.log = bound};
+    for (int i = 0; i < 3; i++) { /* what was found once stays */
+        offers_done(&all);
+        buffer_clear(&paths);
+        assert_int_equal(source_offers(from, NULL, OFFER_KEPT, &all), 0);
+        assert_int_equal(all.count, 4);
+        assert_int_equal(expand_path(from, "\\Network Interface(*)\\*", 0, &paths), 0);
+        assert_non_null(memmem(paths.data, paths.len, "(zsatap", 7));
+    }
+    assert_int_equal(capture_close(bound, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +391,7 @@ int main(void)
         cmocka_unit_test(bound_files_are_one_source),
         cmocka_unit_test(bound_to_nothing_is_the_present),
         cmocka_unit_test(a_capture_lists_what_it_holds),
+        cmocka_unit_test(instances_of_all_samples_are_listed),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
 }
