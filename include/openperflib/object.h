@@ -91,6 +91,13 @@ typedef struct opl_space {
     uint64_t available; /* what programs without rights can still write */
 } opl_space;
 
+/* A file system that may never answer, and what it said. */
+typedef struct opl_place {
+    const char *path;
+    bool known;
+    opl_space space;
+} opl_place;
+
 /* Computes a value. False: it cannot be read for this instance; at Open, for none: the counter is
  * left out. Calls the opl_reading_ functions; keeps nothing. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
@@ -342,6 +349,11 @@ void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
 /* How much is free in the file system that is mounted at `path` (as the kernel writes it, without
  * escapes). Below another system root: what its file "statfs" says. False: nobody can tell. */
 bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
+/* The same for file systems that other machines or programs answer for, and that may never answer:
+ * a process of our own asks, every 10 seconds at most. A place that is new is waited for, 200 ms
+ * for all of them together; later what was told last is taken, if it is not older than a minute. To
+ * be called once per collection, with all such places. */
+void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count);
 /* The instance's position among the instances, 0 for a single object. */
 uint32_t opl_reading_position(const opl_reading *reading);
 /* The instance's folder: what stands for '*'; "" for a single object. */

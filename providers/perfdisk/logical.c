@@ -92,12 +92,28 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 
 /* ---- the instances ---- */
 
+/* Those that may hang, all at once. */
+static const opl_place *far_places(opl_reading *reading, struct perfdisk_mounts *mounts)
+{
+    size_t count = 0;
+    opl_place *places =
+        opl_reading_memory(reading, PERFDISK_PLACES, mounts->count * sizeof *places);
+    for (size_t i = 0; places && i < mounts->count; i++)
+        if (mounts->list[i].waits)
+            places[count++].path = mounts->list[i].point;
+    if (count)
+        opl_reading_far_spaces(reading, places, count);
+    return places;
+}
+
 static void add_mount(opl_listing *listing, const struct perfdisk_devices *devices,
-                      const struct perfdisk_mount *mount)
+                      const struct perfdisk_mount *mount, const opl_place *far)
 {
     opl_reading *reading = opl_listing_reading(listing);
     struct perfdisk_item item = {.device = devices ? find_device(devices, mount->device) : NULL};
-    item.spaced = !mount->waits && opl_reading_space(reading, mount->point, &item.space);
+    item.spaced = far ? far->known : opl_reading_space(reading, mount->point, &item.space);
+    if (far)
+        item.space = far->space;
     if ((item.spaced && item.space.size == 0) || (!item.spaced && !mount->waits))
         return; /* it has no room at all, or is hidden from us */
     opl_listing_item(listing, mount->name, &item);
@@ -111,10 +127,12 @@ static void list_mounts(opl_listing *listing)
     opl_reading *reading = opl_listing_reading(listing);
     struct perfdisk_devices *devices = perfdisk_devices_read(reading);
     struct perfdisk_mounts *mounts = perfdisk_mounts_read(reading);
-    for (size_t i = 0; mounts && i < mounts->count; i++) {
+    const opl_place *far = mounts ? far_places(reading, mounts) : NULL;
+    for (size_t i = 0; far && i < mounts->count; i++) {
+        struct perfdisk_mount *mount = &mounts->list[i];
         if (devices && (mounts->changed || devices->changed))
-            find_out(reading, devices, &mounts->list[i]);
-        add_mount(listing, devices, &mounts->list[i]);
+            find_out(reading, devices, mount);
+        add_mount(listing, devices, mount, mount->waits ? far++ : NULL);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include <openperflib/object.h>
 
-enum { PERFDISK_DEVICES, PERFDISK_MOUNTS }; /* slots of opl_reading_memory */
+enum { PERFDISK_DEVICES, PERFDISK_MOUNTS, PERFDISK_PLACES }; /* slots of opl_reading_memory */
 enum { PERFDISK_NAME = 64, PERFDISK_POINT = 1024 };
 
 /* The kernel counts milliseconds in 32 bits: the sum since we look. */

@@ -174,6 +174,17 @@ void machine_name_from(const char *host, char name[static 16 * 4]);
  * \\ before it? */
 bool machine_is_own(const char *name);
 
+/* ---- apart.c: a moment in a process of our own that shares our memory and nothing else ---- */
+/* Runs `function` on another stack in a child that has its own descriptors, which begin empty, and
+ * that neither SIGCHLD nor wait() tell the program about. 0 or errno. */
+int apart_run(void (*function)(void *argument), void *argument);
+/* Inside: starts `function` as a child process whose exit nobody here waits for; returns when that
+ * has called exec or exited. The process's number, or -1 and errno. */
+pid_t apart_spawn(int (*function)(void *argument), void *argument);
+/* For what runs there: the sanitizers know nothing of its stack. */
+bool apart_would_be_process_1(void); /* then nothing may be started at all */
+#define APART __attribute__((no_sanitize("address", "undefined")))
+
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each station of a query to stderr ---- */
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -14,16 +14,6 @@ struct helper {
     uint32_t number; /* of the last request */
 };
 
-/* ---- apart.c: a moment in a process of our own that shares our memory and nothing else ---- */
-/* Runs `function` on another stack in a child that has its own descriptors, which begin empty, and
- * that neither SIGCHLD nor wait() tell the program about. 0 or errno. */
-int apart_run(void (*function)(void *argument), void *argument);
-/* Inside: starts `function` as a child process whose exit nobody here waits for; returns when that
- * has called exec or exited. The process's number, or -1 and errno. */
-pid_t apart_spawn(int (*function)(void *argument), void *argument);
-/* For what runs there: the sanitizers know nothing of its stack. */
-#define APART __attribute__((no_sanitize("address", "undefined")))
-
 /* ---- keeper.c: the process that starts helpers and knows what became of them ---- */
 /* A channel, without a process yet; starts a keeper if none has room. On failure `text` (of `size`
  * bytes) says which step was refused and what to do. */

@@ -165,20 +165,11 @@ static LSTATUS explain(const struct start *start, char *text, size_t size)
     return status;
 }
 
-/* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and when
- * that ended the program could never have another. The link leads nowhere until there is one. */
-static bool would_be_process_1(void)
-{
-    char name[64];
-    return readlink("/proc/self/ns/pid", name, sizeof(name)) > 0 &&
-           readlink("/proc/self/ns/pid_for_children", name, sizeof(name)) < 0 && errno == ENOENT;
-}
-
 static void run_start(struct start *start)
 {
     start->step = "clone into a PID namespace that has no process 1 yet";
     start->error = EPERM;
-    if (would_be_process_1())
+    if (apart_would_be_process_1())
         return;
     start->step = "clone";
     start->error = EIO; /* stays if the child apart is killed */

@@ -108,9 +108,14 @@ static void row_unknown(opl_listing *listing, size_t position, size_t row)
     values_of(listing, position)[row] = 0;
     if (listing->provider->opening || what->complained || what->is_base)
         return;
+    char name[256];
+    const struct instance *instance = &listing->instances[position];
+    size_t bytes =
+        utf16_to_8(listing->names + instance->name, instance->name_units, name, sizeof name - 1);
+    name[bytes < sizeof name ? bytes : 0] = 0;
     what->complained = true;
-    trace("object", "%s: \"%s\" cannot be read for some instances (folder \"%s\" is the first)",
-          listing->object->is->name, what->is->name, listing->reading.folder);
+    trace("object", "%s: \"%s\" cannot be read for some instances (\"%s\" is the first)",
+          listing->object->is->name, what->is->name, name);
 }
 
 /* Every row of the last instance. */

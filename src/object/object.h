@@ -206,6 +206,7 @@ struct opl_provider {
         void *at;
         size_t bytes;
     } memories[OBJECT_MEMORIES];
+    struct far *far;               /* file systems that may never answer; space.c */
     uint64_t root_checked_for;     /* the collection in which it was identified */
     uint64_t net, net_checked_for; /* the asking thread's network namespace, in that collection */
     DWORD first_counter, first_help;
@@ -223,6 +224,7 @@ struct opl_provider {
     _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
 };
 void memories_done(opl_provider *provider);
+void far_done(struct far *far);
 int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for want of descriptors since this was last asked? */
 bool source_lacked(void);

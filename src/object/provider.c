@@ -331,6 +331,7 @@ void opl_provider_close(opl_provider *provider)
     kept_close(&provider->processes);
     kept_close(&provider->root);
     memories_done(provider);
+    far_done(provider->far);
     free(provider->sources);
     free(provider->objects);
     free(provider);

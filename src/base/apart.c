@@ -4,7 +4,7 @@
  * whose end sends no signal. It works for a few microseconds while this thread waits, so that the
  * program sees no descriptor come and go, no SIGCHLD, and nothing in waitpid(-1).
  */
-#include "host/helper.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -72,6 +72,15 @@ int apart_run(void (*function)(void *argument), void *argument)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
     munmap(stack, STACK_BYTES);
     return error;
+}
+
+/* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and when
+ * that ended the program could never have another. The link leads nowhere until there is one. */
+bool apart_would_be_process_1(void)
+{
+    char name[64];
+    return readlink("/proc/self/ns/pid", name, sizeof(name)) > 0 &&
+           readlink("/proc/self/ns/pid_for_children", name, sizeof(name)) < 0 && errno == ENOENT;
 }
 
 APART pid_t apart_spawn(int (*function)(void *argument), void *argument)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory that a program shares with perfspace: places, and the room that their file systems
+ * have. */
+#ifndef OPL_PERFSPACE_H
+#define OPL_PERFSPACE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { SPACE_PATH = 1024, SPACE_MOST = 1024, SPACE_MEMORY_FD = 3, SPACE_PATIENCE_S = 30 };
+enum space_state { SPACE_ASKED, SPACE_ANSWERED, SPACE_REFUSED };
+
+struct space_slot {
+    _Atomic uint32_t state;
+    uint32_t reserved;
+    uint64_t size, free, available;
+    char path[SPACE_PATH];
+};
+struct space_page {
+    uint32_t count;
+    _Atomic uint32_t done; /* slots that are answered or refused; a futex */
+    struct space_slot slots[];
+};
+
+#endif

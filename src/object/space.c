@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The room of file systems. What lies on a disk answers at once. What another machine or a program
+ * answers for may hang for ever, so perfspace asks for it: a process that the program does not see
+ * (base/apart.c), one for all places that are due. Its memory stays mapped until each of its places
+ * is answered; a place that did not answer is not asked again before that.
+ */
+#include "object/object.h"
+#include "object/perfspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { AGAIN_MS = 10 * 1000, STALE_MS = 60 * 1000, FIRST_WAIT_MS = 200 };
+
+/* ---- near ---- */
+
+/* Archives have a file "statfs": block size, blocks, free, available, and where it is mounted, as
+ * proc/self/mountinfo writes it: blanks and the like are three octal digits, "\\040". */
+static const opl_source archive = {"statfs"};
+
+static uint64_t next_number(const char **line)
+{
+    *line += strspn(*line, " ");
+    return text_number(line);
+}
+
+static char next_character(const char **line)
+{
+    const char *at = *line;
+    if (*at != '\\' || strspn(at + 1, "01234567") < 3)
+        return *(*line)++;
+    *line += 4;
+    return (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+}
+
+static bool is_place(const char *line, const char *path)
+{
+    while (*path)
+        if (*line == '\n' || next_character(&line) != *path++)
+            return false;
+    return *line == '\n' || !*line;
+}
+
+static bool space_of_archive(opl_reading *reading, const char *path, opl_space *ret)
+{
+    struct source *source = source_of(reading->provider, &archive);
+    if (!source || source_load(reading, source))
+        return false;
+    for (const char *line = source->text; *line; line = text_line(line)) {
+        uint64_t block = next_number(&line), size = next_number(&line);
+        uint64_t free = next_number(&line), available = next_number(&line);
+        line += strspn(line, " ");
+        if (!is_place(line, path))
+            continue;
+        *ret = (opl_space){block * size, block * free, block * available};
+        return true;
+    }
+    return false;
+}
+
+bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret)
+{
+    struct statfs now;
+    if (!provider_live())
+        return space_of_archive(reading, path, ret);
+    if (statfs(path, &now) != 0)
+        return false;
+    uint64_t block = (uint64_t)(now.f_frsize ? now.f_frsize : now.f_bsize);
+    *ret = (opl_space){block * now.f_blocks, block * now.f_bfree, block * now.f_bavail};
+    return true;
+}
+
+/* ---- far: what is remembered of a place ---- */
+
+struct far_round {
+    struct space_page *page;
+    size_t bytes;
+    struct far_round *next;
+};
+struct far_place {
+    char *path;
+    bool wanted; /* in this collection */
+    bool answered, waited;
+    int64_t asked_ms, answered_ms; /* 0: never */
+    opl_space space;
+    struct far_round *round; /* in which it is being asked; NULL: none */
+    uint32_t slot;
+};
+struct far {
+    struct far_place *places;
+    size_t count;
+    struct far_round *rounds;
+    int pid;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static struct far_place *far_place(struct far *far, const char *path)
+{
+    for (size_t i = 0; i < far->count; i++)
+        if (strcmp(far->places[i].path, path) == 0)
+            return &far->places[i];
+    struct far_place *grown = realloc(far->places, (far->count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    far->places = grown;
+    char *copy = strdup(path);
+    if (!copy)
+        return NULL;
+    grown[far->count] = (struct far_place){.path = copy};
+    return &grown[far->count++];
+}
+
+/* ---- rounds ---- */
+
+static void take_answer(struct far_place *place)
+{
+    struct space_slot *slot = &place->round->page->slots[place->slot];
+    uint32_t state = atomic_load(&slot->state);
+    if (state == SPACE_ASKED)
+        return;
+    place->answered = state == SPACE_ANSWERED;
+    if (place->answered)
+        place->space = (opl_space){slot->size, slot->free, slot->available};
+    place->answered_ms = now_ms();
+    place->round = NULL;
+}
+
+static void round_free(struct far_round *round)
+{
+    munmap(round->page, round->bytes);
+    free(round);
+}
+
+static void take_answers(struct far *far)
+{
+    for (size_t i = 0; i < far->count; i++)
+        if (far->places[i].round)
+            take_answer(&far->places[i]);
+    for (struct far_round **at = &far->rounds; *at;) {
+        struct far_round *round = *at;
+        if (atomic_load(&round->page->done) < round->page->count) {
+            at = &round->next;
+            continue;
+        }
+        *at = round->next;
+        round_free(round);
+    }
+}
+
+/* What the child apart is given, and what it leaves. */
+struct start {
+    const char *file;
+    size_t bytes;
+    struct space_page *page;
+    int exec_error;
+};
+
+APART static int become_perfspace(void *argument)
+{
+    static char *const nothing[] = {NULL};
+    struct start *start = argument;
+    char *const arguments[] = {"perfspace", "3", NULL};
+    execve(start->file, arguments, nothing);
+    start->exec_error = errno;
+    _exit(127);
+}
+
+/* Its descriptors are its own and begin empty: 0, 1 and 2 lead nowhere, 3 is the memory. */
+APART static bool make_memory(struct start *start)
+{
+    int fd = open("/dev/null", O_RDWR);
+    if (fd < 0)
+        fd = open("/", O_PATH);
+    if (fd != 0 || dup(0) != 1 || dup(0) != 2)
+        return false;
+    if (memfd_create("openperflib", 0) != SPACE_MEMORY_FD ||
+        ftruncate(SPACE_MEMORY_FD, (off_t)start->bytes))
+        return false;
+    void *page = mmap(NULL, start->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, SPACE_MEMORY_FD, 0);
+    if (page == MAP_FAILED)
+        return false;
+    madvise(page, start->bytes, MADV_DONTFORK);
+    start->page = page;
+    return true;
+}
+
+struct errand {
+    struct start start;
+    struct far *far;
+    int64_t due_ms; /* asked before this moment */
+};
+
+static bool is_due(const struct far_place *place, int64_t due_ms)
+{
+    return place->wanted && !place->round && (!place->asked_ms || place->asked_ms < due_ms);
+}
+
+APART static void fill_page(struct errand *errand)
+{
+    struct space_page *page = errand->start.page;
+    for (size_t i = 0; i < errand->far->count && page->count < SPACE_MOST; i++)
+        if (is_due(&errand->far->places[i], errand->due_ms))
+            memcpy(page->slots[page->count++].path, errand->far->places[i].path,
+                   strlen(errand->far->places[i].path) + 1);
+}
+
+APART static void start_apart(void *argument)
+{
+    struct errand *errand = argument;
+    if (!make_memory(&errand->start))
+        return;
+    fill_page(errand);
+    if (apart_spawn(become_perfspace, &errand->start) < 0 || errand->start.exec_error) {
+        munmap(errand->start.page, errand->start.bytes);
+        errand->start.page = NULL;
+    }
+}
+
+static size_t count_due(const struct far *far, int64_t due_ms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < far->count && count < SPACE_MOST; i++)
+        count += is_due(&far->places[i], due_ms);
+    return count;
+}
+
+static void join_round(struct far *far, struct far_round *round, int64_t due_ms)
+{
+    uint32_t slot = 0;
+    for (size_t i = 0; i < far->count && slot < round->page->count; i++)
+        if (is_due(&far->places[i], due_ms)) {
+            far->places[i].round = round;
+            far->places[i].slot = slot++;
+        }
+    round->next = far->rounds;
+    far->rounds = round;
+}
+
+static void start_round(struct far *far)
+{
+    int64_t now = now_ms(), due_ms = now - AGAIN_MS;
+    size_t count = count_due(far, due_ms);
+    if (count == 0)
+        return;
+    FREE_AUTO char *file = text_format("%s/helper/perfspace", place_vendor());
+    struct far_round *round = malloc(sizeof *round);
+    struct errand errand = {.far = far, .due_ms = due_ms};
+    errand.start.file = file;
+    errand.start.bytes = sizeof(struct space_page) + count * sizeof(struct space_slot);
+    if (file && round && !apart_would_be_process_1())
+        apart_run(start_apart, &errand);
+    if (errand.start.page) {
+        *round = (struct far_round){.page = errand.start.page, .bytes = errand.start.bytes};
+        join_round(far, round, due_ms);
+    } else {
+        trace("object", "%s could not be started: %s", file ? file : "perfspace",
+              strerror(errand.start.exec_error));
+        free(round);
+    }
+    for (size_t i = 0; i < far->count; i++)
+        if (is_due(&far->places[i], due_ms) || (round && far->places[i].round == round))
+            far->places[i].asked_ms = now;
+}
+
+/* ---- answers ---- */
+
+static bool has_new_question(const struct far *far)
+{
+    for (size_t i = 0; i < far->count; i++)
+        if (far->places[i].round && !far->places[i].waited)
+            return true;
+    return false;
+}
+
+static void wait_for_new(struct far *far)
+{
+    int64_t until = now_ms() + FIRST_WAIT_MS;
+    while (has_new_question(far)) {
+        struct space_page *page = far->rounds->page; /* the latest has all new ones */
+        uint32_t done = atomic_load(&page->done);
+        int64_t left = until - now_ms();
+        if (left <= 0)
+            break;
+        struct timespec wait = {.tv_nsec = left * 1000000};
+        if (done < page->count)
+            syscall(SYS_futex, &page->done, FUTEX_WAIT, done, &wait, NULL, 0);
+        take_answers(far);
+    }
+    for (size_t i = 0; i < far->count; i++)
+        far->places[i].waited = true;
+}
+
+/* A forked child has no part of its parent's rounds. */
+static void far_notice_fork(struct far *far)
+{
+    if (far->pid == (int)getpid())
+        return;
+    far->pid = (int)getpid();
+    for (struct far_round *round = far->rounds, *next; round; round = next) {
+        next = round->next;
+        free(round);
+    }
+    far->rounds = NULL;
+    for (size_t i = 0; i < far->count; i++) {
+        far->places[i].round = NULL;
+        far->places[i].asked_ms = 0;
+    }
+}
+
+static void places_of_archive(opl_reading *reading, opl_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        places[i].known = space_of_archive(reading, places[i].path, &places[i].space);
+}
+
+static void far_want(opl_provider *provider, struct far *far, const opl_place *places, size_t count)
+{
+    for (size_t i = 0; i < far->count; i++)
+        far->places[i].wanted = false;
+    for (size_t i = 0; i < count; i++) {
+        struct far_place *place = far_place(far, places[i].path);
+        provider->failed |= !place;
+        if (place)
+            place->wanted = strlen(place->path) < SPACE_PATH;
+    }
+}
+
+static void far_tell(struct far *far, opl_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct far_place *place = far_place(far, places[i].path);
+        places[i].known = place && place->answered && now_ms() - place->answered_ms < STALE_MS;
+        if (places[i].known)
+            places[i].space = place->space;
+    }
+}
+
+void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count)
+{
+    opl_provider *provider = reading->provider;
+    if (!provider_live()) {
+        places_of_archive(reading, places, count);
+        return;
+    }
+    if (!provider->far && !(provider->far = calloc(1, sizeof *provider->far)))
+        provider->failed = true;
+    struct far *far = provider->far;
+    if (!far || count == 0)
+        return;
+    far_notice_fork(far);
+    far_want(provider, far, places, count);
+    take_answers(far);
+    start_round(far);
+    wait_for_new(far);
+    far_tell(far, places, count);
+}
+
+void far_done(struct far *far)
+{
+    if (!far)
+        return;
+    far_notice_fork(far);
+    for (struct far_round *round = far->rounds, *next; round; round = next) {
+        next = round->next;
+        round_free(round);
+    }
+    for (size_t i = 0; i < far->count; i++)
+        free(far->places[i].path);
+    free(far->places);
+    free(far);
+}
