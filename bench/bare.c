@@ -36,15 +36,27 @@ void bare_root(const char *path)
     }
 }
 
-void bare_system(void)
+static void read_all(const char *const *files, int *fds, size_t count)
 {
-    static int fds[COUNT(system_files)];
-    for (size_t i = 0; i < COUNT(system_files); i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!fds[i])
-            fds[i] = openat(root, system_files[i], O_RDONLY | O_CLOEXEC);
+            fds[i] = openat(root, files[i], O_RDONLY | O_CLOEXEC);
         for (off_t at = 0, got; (got = pread(fds[i], text, sizeof text, at)) > 0;)
             at += got;
     }
+}
+
+void bare_system(void)
+{
+    static int fds[COUNT(system_files)];
+    read_all(system_files, fds, COUNT(system_files));
+}
+
+void bare_network(void)
+{
+    static const char *const files[] = {"proc/net/dev", "proc/net/snmp", "proc/net/snmp6"};
+    static int fds[COUNT(files)];
+    read_all(files, fds, COUNT(files));
 }
 
 static size_t numbers_in(int folder, unsigned *numbers)

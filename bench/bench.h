@@ -59,6 +59,7 @@ DWORD bench_query(const char *what);
 /* What follows is read below this folder, "/" if it was never said. */
 void bare_root(const char *root);
 void bare_system(void);
+void bare_network(void);
 void bare_processes(void);
 void bare_threads(void);
 size_t bare_process_count(void);

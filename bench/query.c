@@ -20,6 +20,7 @@ static const char help[] =
     "CPU time per query in microseconds, medians of variants that take turns.\n\n"
     "parts (all, if none is named):\n"
     "  system     the system objects together and one by one, beside a reader of their files\n"
+    "  network    Network Interface, the protocols, and a reader of their files\n"
     "  processes  Process and Thread with so many idle processes (100 1000 5000), beside a reader\n"
     "             of their files, ps and, where installed, pminfo\n"
     "  replay     the same with copies of the files in memory (1000): what is our own work?\n\n"
@@ -30,6 +31,21 @@ static const char help[] =
 static void query_together(void)
 {
     bench_query("2 4 86 238 260 700");
+}
+
+static void query_network(void)
+{
+    bench_query("510 546 548 582 638 658 1532 1534 1820");
+}
+
+static void query_interfaces(void)
+{
+    bench_query("510");
+}
+
+static void query_tcp(void)
+{
+    bench_query("638");
 }
 
 static void query_system(void)
@@ -121,6 +137,22 @@ static void system_objects(int unused)
     };
     bench_measure(all, COUNT(all), 11);
     printf("system objects together (2 4 86 238 260 700)\n");
+    bench_print(all, COUNT(all), &all[0]);
+}
+
+static void network(int count)
+{
+    (void)count;
+    bare_root("/");
+    struct variant all[] = {
+        {.name = "bare reader of the files", .run = bare_network, .repeat = 2000},
+        { .name = "network objects, level 1",              .run = query_network,      .repeat = 2000,     .level = 1},
+        { .name = "network objects, level 3",              .run = query_network,      .repeat = 2000,     .level = 3},
+        { .name = "Network Interface alone",           .run = query_interfaces,       .repeat = 500,     .level = 1},
+        { .name = "TCPv4 alone",                  .run = query_tcp,       .repeat = 500,     .level = 1},
+    };
+    bench_measure(all, COUNT(all), 11);
+    printf("network objects together (510 546 548 582 638 658 1532 1534 1820)\n");
     bench_print(all, COUNT(all), &all[0]);
 }
 
@@ -244,6 +276,7 @@ static const struct part {
     int usual[4];
 } parts[] = {
     {"system",    system_objects, {1}              },
+    {"network",   network,        {1}              },
     {"processes", processes,      {100, 1000, 5000}},
     {"replay",    replay,         {1000}           },
 };

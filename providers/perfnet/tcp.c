@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TCPv4 (638): connections and segments of both versions of the Internet Protocol, since Linux
- * counts them together; so TCPv6 (1530) has no counters. What is sent again is no part of the
- * segments sent, as Windows has it; Linux counts it there.
+ * counts them together; so TCPv6 (1530) has no counters. Segments that only repeat others are no
+ * part of those sent, in Linux as in Windows.
  */
 #include "perfnet.h"
 
 /* clang-format off */
 static const opl_counter tcpv4_counters[] = {
-    {640, 641, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Tcp.InSegs + Tcp.OutSegs - Tcp.RetransSegs", OPL_ONE),
+    {640, 641, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Tcp.InSegs + Tcp.OutSegs", OPL_ONE),
      .name = "Segments/sec",
      .help = "The rate at which TCP segments are sent and received together. Linux counts IPv4 and "
              "IPv6 together."},
@@ -36,7 +36,7 @@ static const opl_counter tcpv4_counters[] = {
      .name = "Segments Received/sec",
      .help = "The rate at which TCP segments are received, including those with errors. Linux counts "
              "IPv4 and IPv6 together."},
-    {654, 655, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Tcp.OutSegs - Tcp.RetransSegs", OPL_ONE),
+    {654, 655, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Tcp.OutSegs", OPL_ONE),
      .name = "Segments Sent/sec",
      .help = "The rate at which TCP segments are sent, not counting those that only repeat bytes sent "
              "before. Linux counts IPv4 and IPv6 together."},

@@ -78,6 +78,21 @@ static uint64_t number(unsigned object, const char *name, unsigned index)
     return value;
 }
 
+/* The kernel may work on for a moment: asks until two answers are equal. */
+static void ask_when_quiet(const char *query)
+{
+    static unsigned char last[sizeof answer];
+    ask(query);
+    for (int tries = 0; tries < 100; tries++) {
+        size_t bytes = answer.header.TotalByteLength;
+        memcpy(last, answer.bytes, bytes);
+        usleep(20000);
+        ask(query);
+        if (answer.header.TotalByteLength == bytes && memcmp(last, answer.bytes, bytes) == 0)
+            return;
+    }
+}
+
 /* Some counters before and after a piece of work. */
 struct change {
     unsigned object;
@@ -93,7 +108,7 @@ static void changes(int line, const struct change *list, size_t count, void (*wo
     for (size_t i = 0; i < count; i++)
         before[i] = number(list[i].object, list[i].name, list[i].index);
     work();
-    ask("Global");
+    ask_when_quiet("Global");
     for (size_t i = 0; i < count; i++) {
         uint64_t by = number(list[i].object, list[i].name, list[i].index) - before[i];
         if (by != list[i].by) {
@@ -142,11 +157,23 @@ static bool switch_on(const char *name)
     return on;
 }
 
+/* Root there is who we are here, so that programs that we start keep the rights. */
+static void unshare_as_user(void)
+{
+    unsigned user = (unsigned)geteuid();
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        _exit(CANNOT_RUN);
+    FILE *map = fopen("/proc/self/uid_map", "w");
+    if (map)
+        fprintf(map, "0 %u 1\n", user), fclose(map);
+}
+
 /* A silent network: a loopback and nothing else. */
 static void own_network(void)
 {
-    if ((unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ||
-        !switch_on("lo"))
+    if (unshare(CLONE_NEWNET) != 0)
+        unshare_as_user();
+    if (!switch_on("lo"))
         _exit(CANNOT_RUN);
     usleep(50000); /* the first messages of IPv6 */
 }
@@ -299,8 +326,10 @@ static void child_datagrams_6(void)
     ULONGLONG value;
     own_network();
     ask("Global");
-    if (access("/proc/thread-self/net/if_inet6", R_OK) != 0 || !find(UDPV6, NULL, 442, &value))
+    FILE *addresses = fopen("/proc/thread-self/net/if_inet6", "r");
+    if (!addresses || fgetc(addresses) == EOF || !find(UDPV6, NULL, 442, &value))
         _exit(CANNOT_RUN);
+    fclose(addresses);
     CHANGES(send_datagrams_6, {UDPV6, NULL, 442, TIMES}, {UDPV6, NULL, 446, TIMES},
             {UDPV6, NULL, 438, 2 * TIMES}, {IPV6, NULL, 442, TIMES}, {IPV6, NULL, 446, TIMES},
             {IPV6, NULL, 562, TIMES}, {UDPV4, NULL, 438, 0},
@@ -330,6 +359,63 @@ static void child_connections(void)
             {TCPV4, NULL, 646, 0}, {TCPV4, NULL, 642, 0});
 }
 
+/* A neighbour who never answers: the request is sent again, which is no segment sent. */
+static void child_lost_segments(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct timeval patience = {.tv_sec = 1, .tv_usec = 300000};
+    own_network();
+    run("ip link add left type veth peer name right >/dev/null 2>&1 && "
+        "ip addr add 10.9.0.1/24 dev left && ip link set left up && ip link set right up && "
+        "ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:09 dev left");
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    IS(inet_pton(AF_INET, "10.9.0.2", &address.sin_addr), 1);
+    IS(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
+    IS(errno == EINPROGRESS || errno == EAGAIN, true);
+    ask("638");
+    IS(number(TCPV4, NULL, 654), 1);
+    IS(number(TCPV4, NULL, 656) >= 1, true);
+    IS(number(TCPV4, NULL, 640), 1);
+    IS(number(TCPV4, NULL, 652), 0);
+}
+
+enum { MEGABYTES = 8, PIECE = 65536 };
+
+/* What is received is at least what was sent, and at most 1 % more: the headers. */
+static void child_bytes(void)
+{
+    static char piece[PIECE];
+    struct sockaddr_in address = at_port(4246);
+    uint64_t sent = 0, got = 0, total = (uint64_t)MEGABYTES << 20;
+    own_network();
+    int here = listener(SOCK_STREAM, 4246), out = socket(AF_INET, SOCK_STREAM, 0);
+    IS(connect(out, (struct sockaddr *)&address, sizeof address), 0);
+    int in = accept(here, NULL, NULL);
+    ask("510");
+    uint64_t before = number(INTERFACE, "lo", 264);
+    while (got < total) {
+        ssize_t wrote = sent < total ? send(out, piece, PIECE, MSG_DONTWAIT) : 0;
+        sent += wrote > 0 ? (uint64_t)wrote : 0;
+        ssize_t bytes = recv(in, piece, PIECE, sent > got ? 0 : MSG_DONTWAIT);
+        got += bytes > 0 ? (uint64_t)bytes : 0;
+    }
+    ask("510");
+    uint64_t bytes = number(INTERFACE, "lo", 264) - before;
+    IS(bytes >= total, true);
+    IS(bytes <= sent + sent / 100, true);
+}
+
+static void lost_segments_appear(void **state)
+{
+    in_child(child_lost_segments);
+}
+
+static void bytes_appear(void **state)
+{
+    in_child(child_bytes);
+}
+
 static void datagrams_appear(void **state)
 {
     in_child(child_datagrams);
@@ -353,38 +439,54 @@ static void connections_appear(void **state)
 /* ---- what others say ---- */
 
 /* By rtnetlink, and of 32 bits. */
-static void same_as_rtnetlink(unsigned *ret_count)
+static bool same_interface(const char *name, const struct rtnl_link_stats *is)
 {
-    struct ifaddrs *all;
-    IS(getifaddrs(&all), 0);
-    ask("510");
-    *ret_count = 0;
-    for (struct ifaddrs *one = all; one; one = one->ifa_next) {
-        const struct rtnl_link_stats *is = one->ifa_data;
-        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_PACKET || !is)
-            continue;
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 264), is->rx_bytes);
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 506), is->tx_bytes);
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 266), is->rx_packets);
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 452), is->tx_packets);
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 530), is->rx_errors);
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 528), is->rx_dropped + is->rx_missed_errors);
-        IS((uint32_t)number(INTERFACE, one->ifa_name, 540), is->tx_dropped);
-        ++*ret_count;
-    }
-    freeifaddrs(all);
+    const struct {
+        unsigned index;
+        uint32_t theirs;
+    } pairs[] = {
+        {264, is->rx_bytes                         },
+        {506, is->tx_bytes                         },
+        {266, is->rx_packets                       },
+        {452, is->tx_packets                       },
+        {530, is->rx_errors                        },
+        {542, is->tx_errors                        },
+        {528, is->rx_dropped + is->rx_missed_errors},
+        {540, is->tx_dropped                       },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if ((uint32_t)number(INTERFACE, name, pairs[i].index) != pairs[i].theirs)
+            return false;
+    return true;
 }
 
+static unsigned same_interfaces(void)
+{
+    struct ifaddrs *all;
+    unsigned count = 0;
+    IS(getifaddrs(&all), 0);
+    ask("510");
+    for (struct ifaddrs *one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && one->ifa_addr->sa_family == AF_PACKET && one->ifa_data)
+            count += same_interface(one->ifa_name, one->ifa_data);
+    freeifaddrs(all);
+    return count;
+}
+
+/* IPv6 says something now and then by itself: all must be the same as soon as it is silent. */
 static void child_rtnetlink(void)
 {
-    unsigned count;
+    unsigned count = 0;
     own_network();
     run("ip link add left type veth peer name right >/dev/null 2>&1");
     run("ip addr add 10.0.0.1/24 dev left && ip link set left up && ip link set right up");
     send_datagrams();
-    usleep(100000);
-    same_as_rtnetlink(&count);
+    for (int tries = 0; tries < 100 && count != 3; tries++) {
+        usleep(20000);
+        count = same_interfaces();
+    }
     IS(count, 3);
+    IS(number(INTERFACE, "lo", 266) >= TIMES, true);
 }
 
 static void interfaces_are_those_of_rtnetlink(void **state)
@@ -441,8 +543,7 @@ static void child_nstat(void)
     unsigned count = 0, established = ~0u;
     own_network();
     send_datagrams(), send_datagrams_to_nobody(), connect_all(), connect_to_nobody(), ping();
-    usleep(100000);
-    ask("Global");
+    ask_when_quiet("Global");
     FILE *nstat = popen("nstat -asz 2>/dev/null", "r");
     while (nstat && fgets(line, sizeof line, nstat))
         same_as_nstat(line, &count);
@@ -506,6 +607,39 @@ static void child_threads(void)
 static void each_thread_sees_its_own_network(void **state)
 {
     in_child(child_threads);
+}
+
+/* In the namespace of sys the devices are those with a link to one, however that is found. */
+static void child_devices(void)
+{
+    char path[512];
+    ULONGLONG value;
+    unsigned devices = 0;
+    opl_object_view object;
+    struct if_nameindex *all = if_nameindex();
+    if (access("/sys/class/net/lo", X_OK) != 0 || !all)
+        _exit(CANNOT_RUN);
+    ask("510 1820");
+    for (struct if_nameindex *one = all; one->if_index; one++) {
+        snprintf(path, sizeof path, "/sys/class/net/%s/ifindex", one->if_name);
+        FILE *file = fopen(path, "r");
+        unsigned index = 0;
+        if (!file || fscanf(file, "%u", &index) != 1 || index != one->if_index)
+            _exit(CANNOT_RUN); /* we are elsewhere */
+        fclose(file);
+        snprintf(path, sizeof path, "/sys/class/net/%s/device", one->if_name);
+        bool device = access(path, F_OK) == 0;
+        IS(find(ADAPTER, one->if_name, 388, &value), device);
+        IS(find(INTERFACE, one->if_name, 388, &value), true);
+        devices += device;
+    }
+    IS(answer_object(ADAPTER, &object), true);
+    IS(object.type.NumInstances, devices);
+}
+
+static void devices_are_those_of_sys(void **state)
+{
+    in_child(child_devices);
 }
 
 /* The names of what sys/class/net shows as devices of the machine. */
@@ -577,6 +711,9 @@ int main(void)
         cmocka_unit_test(datagrams_of_version_6_appear),
         cmocka_unit_test(pings_appear),
         cmocka_unit_test(connections_appear),
+        cmocka_unit_test(lost_segments_appear),
+        cmocka_unit_test(bytes_appear),
+        cmocka_unit_test(devices_are_those_of_sys),
         cmocka_unit_test(interfaces_are_those_of_rtnetlink),
         cmocka_unit_test(protocols_are_those_of_nstat_and_ss),
         cmocka_unit_test(each_thread_sees_its_own_network),
