@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,6 +179,39 @@ static double time_numbers(bool printf_too)
     return sum ? ns : 0;
 }
 
+/* ---- the program ---- */
+
+/* relog itself, as a process: the seconds of processor and the most memory that it took. */
+static void run_relog(const char *relog, const char *form, bool half, uint64_t size)
+{
+    struct rusage usage;
+    int status;
+    fflush(stdout);
+    pid_t process = fork();
+    if (process == 0) {
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(127);
+        execl(relog, "relog", made_path, "-y", "-f", form, "-o", "/dev/null",
+              half ? "-t" : (char *)NULL, "2", (char *)NULL);
+        _exit(127);
+    }
+    if (process < 0 || wait4(process, &status, 0, &usage) != process || status)
+        fail("relog fails");
+    double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    printf("relog -f %-5s %-19s %8.2f s, %.0f MB/s, %ld KB: %s\n", form, half ? "-t 2" : "",
+           seconds, (double)size / MEGA / seconds, usage.ru_maxrss,
+           usage.ru_maxrss < TARGET_KB ? "below 64 MB" : "NOT below 64 MB");
+}
+
+static void run_all(const char *relog, uint64_t size)
+{
+    static const char *const forms[] = {"CSV", "TSV", "jsonl", "json"};
+    for (size_t i = 0; i < COUNT(forms); i++)
+        run_relog(relog, forms[i], false, size);
+    run_relog(relog, "CSV", true, size);
+}
+
 static void compare_numbers(void)
 {
     uint64_t seed = 88172645463325252;
@@ -192,20 +226,24 @@ static void compare_numbers(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 || strcmp(argv[1], "--help") == 0) {
+    if (argc < 2 || argc > 4 || strcmp(argv[1], "--help") == 0) {
         bool asked = argc > 1 && strcmp(argv[1], "--help") == 0;
         fputs(
-            "usage: bench-log CAPTURE\n\nWhat reading, cooking and writing cost. CAPTURE is "
-            "tests/golden/perfmon-logs/CounterSamples.blg;\nits samples are repeated to 100 MB in "
-            "/var/tmp.\n",
+            "usage: bench-log CAPTURE [RELOG [MB]]\n\n"
+            "What reading, cooking and writing cost. CAPTURE is\n"
+            "tests/golden/perfmon-logs/CounterSamples.blg; its samples are repeated to 100 MB, or\n"
+            "MB, in /var/tmp. With the path of relog also what the whole program costs.\n",
             asked ? stdout : stderr);
         return asked ? 0 : 2;
     }
-    uint64_t size = make_capture(argv[1], TARGET_MB);
+    size_t mega = argc > 3 ? strtoul(argv[3], NULL, 10) : TARGET_MB;
+    uint64_t size = make_capture(argv[1], mega);
     measure("read", READ, size);
     measure("read and cook", COOK, size);
     double speed = measure("BLG to CSV", WRITE, size);
     compare_numbers();
+    if (argc > 2)
+        run_all(argv[2], size);
     unlink(made_path);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

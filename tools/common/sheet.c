@@ -3,6 +3,7 @@
  * them anew for each sample. */
 #include "sheet.h"
 
+#include <openperflib/capture.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,6 @@ static void print_header(const struct sheet *sheet)
 static void print_line(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_ROOM];
-    const char *format = sheet->exact ? "%c\"%.17g\"" : "%c\"%f\"";
     char separator = sheet->form == SHEET_CSV ? ',' : '\t';
     sheet_time(time, false, text);
     fprintf(sheet->out, "\"%s\"", text);
@@ -89,34 +89,75 @@ static void print_line(const struct sheet *sheet, LONGLONG time, const double *v
         double value = values[sheet->order[i]];
         if (isnan(value))
             fprintf(sheet->out, "%c\"%s\"", separator, sheet->missing);
+        else if (sheet->exact)
+            fprintf(sheet->out, "%c\"%.*s\"", separator, (int)opl_capture_number(value, text),
+                    text);
         else
-            fprintf(sheet->out, format, separator, value);
+            fprintf(sheet->out, "%c\"%f\"", separator, value);
     }
     fputs(sheet->line_end, sheet->out);
 }
 
 /* ---- the other forms ---- */
 
+/* Of each column what stands before its number, made once: {"path": "...", "value":_ */
+static bool make_heads(struct sheet *sheet)
+{
+    char *text = NULL;
+    size_t size = 0;
+    sheet->heads = calloc(sheet->count + 1, sizeof *sheet->heads);
+    FILE *out = sheet->heads ? open_memstream(&text, &size) : NULL;
+    if (!out)
+        return false;
+    for (size_t i = 0; i < sheet->count; i++) {
+        struct json json = {.out = out, .flat = true};
+        sheet->heads[i] = (size_t)ftell(out);
+        json_open(&json, NULL, '{');
+        json_string(&json, "path", sheet->paths[i]);
+        fputs(", \"value\": ", out);
+    }
+    sheet->heads[sheet->count] = (size_t)ftell(out);
+    bool good = !ferror(out);
+    good &= fclose(out) == 0;
+    enum { OTHERS = 8 }; /* brackets, comma */
+    sheet->head_text = text;
+    sheet->row = malloc(size + sheet->count * (OPL_CAPTURE_NUMBER_ROOM + OTHERS) + 128);
+    return good && sheet->row;
+}
+
+static char *put(char *at, const char *text, size_t size)
+{
+    memcpy(at, text, size);
+    return at + size;
+}
+
+static char *put_text(char *at, const char *text)
+{
+    return put(at, text, strlen(text));
+}
+
+/* The row is made as a whole: a capture may have a million of them. */
 static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_ROOM];
-    struct json json = {.out = sheet->out, .flat = true};
+    char *at = sheet->row;
     sheet_time(time, true, text);
-    if (sheet->form == SHEET_JSON)
-        fputs(sheet->samples ? ",\n" : "", sheet->out);
-    json_open(&json, NULL, '{');
-    json_string(&json, "time", text);
-    json_open(&json, "counters", '[');
+    if (sheet->form == SHEET_JSON && sheet->samples)
+        at = put_text(at, ",\n");
+    at += sprintf(at, "{\"time\": \"%s\", \"counters\": [", text);
     for (size_t i = 0; i < sheet->shown; i++) {
-        json_open(&json, NULL, '{');
-        json_string(&json, "path", sheet->paths[sheet->order[i]]);
-        json_double(&json, "value", values[sheet->order[i]]);
-        json_close(&json, '}');
+        size_t column = sheet->order[i], head = sheet->heads[column];
+        if (i)
+            at = put_text(at, ", ");
+        at = put(at, sheet->head_text + head, sheet->heads[column + 1] - head);
+        if (isfinite(values[column]))
+            at += opl_capture_number(values[column], at);
+        else
+            at = put_text(at, "null");
+        *at++ = '}';
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
-    if (sheet->form == SHEET_JSONL)
-        fputc('\n', sheet->out);
+    at = put_text(at, sheet->form == SHEET_JSONL ? "]}\n" : "]}");
+    fwrite(sheet->row, 1, (size_t)(at - sheet->row), sheet->out);
 }
 
 static void print_table(const struct sheet *sheet, LONGLONG time, const double *values)
@@ -147,6 +188,8 @@ bool sheet_begin(struct sheet *sheet)
     sheet->shown = sheet->count;
     if (columns_fixed(sheet) && !sheet->top)
         print_header(sheet);
+    if ((sheet->form == SHEET_JSON || sheet->form == SHEET_JSONL) && !make_heads(sheet))
+        return false;
     if (sheet->form == SHEET_JSON)
         fputs("[\n", sheet->out);
     return true;
@@ -179,6 +222,10 @@ bool sheet_end(struct sheet *sheet)
     if (sheet->form == SHEET_JSON)
         fputs(sheet->samples ? "\n]\n" : "]\n", sheet->out);
     free(sheet->order);
-    sheet->order = NULL;
+    free(sheet->heads);
+    free(sheet->head_text);
+    free(sheet->row);
+    sheet->order = sheet->heads = NULL;
+    sheet->head_text = sheet->row = NULL;
     return sheet_flush(sheet);
 }

@@ -27,6 +27,8 @@ struct sheet {
     size_t *order;            /* private: the columns that are shown */
     size_t shown;             /* private */
     size_t samples;           /* how many were printed */
+    size_t *heads;            /* private: of each column in JSON, where it begins in head_text */
+    char *head_text, *row;    /* private */
 };
 
 /* The form of a name in any case, or SHEET_UNKNOWN. */

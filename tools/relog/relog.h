@@ -61,7 +61,7 @@ const char *source_kind(const char *file);
 void report_input(const struct relog *asked, const struct source *source);
 void report_counters(const struct source *source, FILE *out);
 /* How far it is, in the span of the input; on a terminal only, and not before a second. */
-void report_progress(const struct source *source, LONGLONG time);
+void report_progress(const struct relog *asked, const struct source *source, LONGLONG time);
 struct report {
     LONGLONG first, last;
     unsigned long samples;

@@ -40,32 +40,58 @@ void report_counters(const struct source *source, FILE *out)
         fprintf(out, "%s\n", source->shown.texts[i]);
 }
 
+static double seconds_between(const struct timespec *then, const struct timespec *now)
+{
+    return (double)(now->tv_sec - then->tv_sec) + (double)(now->tv_nsec - then->tv_nsec) / 1e9;
+}
+
+/* "\r 45.32%  ##################......................": without colours and without escapes. */
+static void draw(double share)
+{
+    enum { CELLS = 40 };
+    static const char done[] = "########################################";
+    static const char left[] = "........................................";
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    int cells = (int)(share * CELLS);
+    printf("\r%.2f%%  %.*s%.*s ", 100 * share, cells, done, CELLS - cells, left);
+    fflush(stdout);
+}
+
+static bool drawn;
+
 /* Drawn at most ten times a second: the loop that calls this is the fast one. */
-void report_progress(const struct source *source, LONGLONG time)
+void report_progress(const struct relog *asked, const struct source *source, LONGLONG time)
 {
     static struct timespec begin, last;
     struct timespec now;
     LONGLONG span = source->extent.EndTime - source->extent.StartTime;
-    if (span <= 0 || !isatty(STDOUT_FILENO))
+    if (span <= 0 || asked->follow || !report_wanted(asked) || !isatty(STDOUT_FILENO))
         return;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     if (!begin.tv_sec)
         begin = now;
-    double since_last =
-        (double)(now.tv_sec - last.tv_sec) + (double)(now.tv_nsec - last.tv_nsec) / 1e9;
-    if (now.tv_sec - begin.tv_sec < 1 || since_last < 0.1)
+    if (seconds_between(&begin, &now) < 1 || seconds_between(&last, &now) < 0.1)
         return;
     last = now;
-    printf("\r%.2f%%", 100.0 * (double)(time - source->extent.StartTime) / (double)span);
-    fflush(stdout);
+    drawn = true;
+    draw((double)(time - source->extent.StartTime) / (double)span);
+}
+
+static void end_progress(bool whole)
+{
+    enum { WIDTH = 52 };
+    if (drawn)
+        printf("\r%-*s\r", WIDTH, "");
+    if (whole)
+        printf("100.00%%\n");
 }
 
 void report_output(const struct relog *asked, const struct report *report, bool good)
 {
     if (!report_wanted(asked))
         return;
-    printf("%s100.00%%\n\nOutput\n----------------\nFile:     %s\n\n",
-           isatty(STDOUT_FILENO) ? "\r" : "", asked->output);
+    end_progress(!pace_stopped() || asked->follow);
+    printf("\nOutput\n----------------\nFile:     %s\n\n", asked->output);
     print_span(report->first, report->last, report->samples);
     if (good)
         printf("\nThe command completed successfully.\n");

@@ -104,7 +104,7 @@ static void print(struct rows *rows, LONGLONG time, const double *values)
     report->last = time;
     report->samples++;
     sheet_row(&rows->sheet, time, values);
-    report_progress(rows->source, time);
+    report_progress(rows->asked, rows->source, time);
 }
 
 static void print_pending(struct rows *rows)

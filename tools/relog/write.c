@@ -28,7 +28,8 @@ static LONGLONG sample_time(const struct source *source)
 }
 
 /* A damaged place costs what is in it: the capture goes on behind. */
-static int copy_samples(struct source *source, PDH_HLOG log, struct report *report)
+static int copy_samples(const struct relog *asked, struct source *source, PDH_HLOG log,
+                        struct report *report)
 {
     int code = EXIT_GOOD;
     for (;;) {
@@ -45,7 +46,7 @@ static int copy_samples(struct source *source, PDH_HLOG log, struct report *repo
         report->first = report->samples ? report->first : time;
         report->last = time;
         report->samples++;
-        report_progress(source, time);
+        report_progress(asked, source, time);
     }
 }
 
@@ -58,7 +59,7 @@ static int copy(const struct relog *asked, struct source *source, struct report 
                                     source->query, 0, NULL, &log);
     if (status)
         return pdh_complain("relog", asked->output, status);
-    int code = copy_samples(source, log, report);
+    int code = copy_samples(asked, source, log, report);
     status = PdhCloseLog(log, 0);
     return status && !code ? pdh_complain("relog", asked->output, status) : code;
 }
@@ -70,7 +71,11 @@ int write_output(const struct relog *asked, struct source *source)
     if (!code)
         code = pdh_is_enough(asked) ? copy(asked, source, &report)
                                     : rows_write(asked, source, &report);
+    if (pace_stopped() && !asked->follow)
+        code = EXIT_FAILED;
     if (!code || report.samples)
         report_output(asked, &report, !code);
+    if (pace_stopped() && !asked->follow)
+        fprintf(stderr, "relog: stopped; %s has what was written so far\n", asked->output);
     return code;
 }
