@@ -207,10 +207,13 @@ static const char *skip_mark(const char *start, size_t size)
     return size >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0 ? start + 3 : start;
 }
 
-/* "(PDH-CSV" or "(PDH-TSV", with or without its quote; 0: neither. */
+/* "(PDH-CSV" or "(PDH-TSV", with or without its quote; 0: neither. typeperf's console form, which
+ * many a file is, begins with an empty line. */
 static enum log_kind kind_of(const char *start, const char *end)
 {
     start = skip_mark(start, (size_t)(end - start));
+    while (start < end && (*start == '\r' || *start == '\n'))
+        start++;
     start += start < end && *start == '"';
     if (end - start < 8)
         return 0;
@@ -312,11 +315,23 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct line 
     return status;
 }
 
+static bool is_empty(const struct text *text, const struct line *line)
+{
+    for (const char *c = line->start; c < line->end; c++)
+        if (*c != '\r' && !(is_wide(text) && !*c))
+            return false;
+    return true;
+}
+
 /* The head that is the next line. */
 static PDH_STATUS pass_header(struct file *file, struct text *text)
 {
     struct line line;
     PDH_STATUS status = peek_line(file, text, &line);
+    while (!status && line.whole && is_empty(text, &line)) {
+        pass_line(text, &line);
+        status = peek_line(file, text, &line);
+    }
     if (status)
         return status;
     if (!line.whole)
@@ -444,6 +459,18 @@ static void take_record(struct file *file, const struct text *text, const struct
     file->sample.record_size = size;
 }
 
+/* What typeperf says on a console when it ends. */
+static bool is_farewell(const struct line *line)
+{
+    static const char *const words[] = {"Exiting, please wait...",
+                                        "The command completed successfully."};
+    size_t size = (size_t)(line->end - line->start);
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (size >= strlen(words[i]) && memcmp(line->start, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
 static PDH_STATUS read_sample(struct file *file, struct text *text, const struct line *raw,
                               const struct line *line)
 {
@@ -477,12 +504,12 @@ static PDH_STATUS text_next(struct file *file)
         if (!decode(text, &line))
             return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         trim_return(&line);
-        if (line.start < line.end && !kind_of(line.start, line.end))
+        if (line.start < line.end && !kind_of(line.start, line.end) && !is_farewell(&line))
             return read_sample(file, text, &raw, &line);
         if (!raw.whole)
             return line.start < line.end ? torn(file, &line) : (PDH_STATUS)PDH_NO_MORE_DATA;
         pass_line(text, &raw);
-        if (line.start < line.end)
+        if (line.start < line.end && !is_farewell(&line))
             status = read_header(file, text, &line);
         if (status)
             return status;

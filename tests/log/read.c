@@ -516,6 +516,19 @@ static void wide_and_western_text_is_read(void **state)
     }
 }
 
+static void what_a_console_showed_is_read(void **state)
+{
+    (void)state;
+    struct log *log = open_text("\r\n\"(PDH-CSV 4.0)\",\"\\\\M\\O\\c\"\r\n"
+                                "\"01/02/2003 04:05:06.789\",\"7.000000\"\r\n"
+                                "Exiting, please wait...                         \r\n"
+                                "The command completed successfully.\r\n");
+    assert_true(next(log)->values[0].number == 7);
+    ends(log);
+    assert_null(log_problem(log));
+    log_close(log);
+}
+
 static void a_bad_line_is_told_and_passed(void **state)
 {
     const struct log_sample *sample;
@@ -633,6 +646,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(text_without_zone_or_quotes_is_read),
         cmocka_unit_test(odd_names_and_captions_are_kept),
         cmocka_unit_test(wide_and_western_text_is_read),
+        cmocka_unit_test(what_a_console_showed_is_read),
         cmocka_unit_test(a_bad_line_is_told_and_passed),
         cmocka_unit_test(what_is_no_capture_is_refused),
         cmocka_unit_test(several_files_are_one_source),

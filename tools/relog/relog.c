@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     APPEND = 1,
@@ -218,6 +220,14 @@ static int choose_form(struct relog *asked, const struct options *options)
     return 0;
 }
 
+static bool is_pipe(const char *input)
+{
+    struct stat facts;
+    bool standard = strcmp(input, "-") == 0;
+    return !(standard ? fstat(STDIN_FILENO, &facts) : stat(input, &facts)) &&
+           (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode) || S_ISCHR(facts.st_mode));
+}
+
 static int check(struct relog *asked)
 {
     const struct options options = {.tool = &tool};
@@ -235,6 +245,7 @@ static int check(struct relog *asked)
         return options_complain(&options, "the end (-e) is before the begin (-b)");
     if (asked->follow && !asked->output)
         return options_complain(&options, "--follow goes with -o");
+    asked->flows = asked->follow && asked->inputs.count == 1 && is_pipe(asked->inputs.texts[0]);
     return 0;
 }
 

@@ -27,10 +27,13 @@ void report_input(const struct relog *asked, const struct source *source)
         return;
     printf("\nInput\n----------------\nFile(s):\n");
     for (size_t i = 0; i < asked->inputs.count; i++)
-        printf("     %s (%s)\n", asked->inputs.texts[i], source_kind(asked->inputs.texts[i]));
+        printf("     %s (%s)\n", asked->inputs.texts[i],
+               asked->flows ? "a pipe" : source_kind(asked->inputs.texts[i]));
     putchar('\n');
-    print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount);
-    putchar('\n');
+    if (!asked->flows) {
+        print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount);
+        putchar('\n');
+    }
     fflush(stdout);
 }
 

@@ -104,6 +104,8 @@ static void print(struct rows *rows, LONGLONG time, const double *values)
     report->last = time;
     report->samples++;
     sheet_row(&rows->sheet, time, values);
+    if (rows->asked->flows)
+        sheet_flush(&rows->sheet);
     report_progress(rows->asked, rows->source, time);
 }
 
@@ -145,7 +147,7 @@ static bool next(struct rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;
     *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
-    if (source_ended(*ret_status) && rows->asked->follow) {
+    if (source_ended(*ret_status) && rows->asked->follow && !rows->asked->flows) {
         pace_begin(&pace);
         print_pending(rows);
         sheet_flush(&rows->sheet);

@@ -38,14 +38,16 @@ static char *join(const struct text_list *list)
     return joined;
 }
 
-static int open_files(struct source *source, const struct text_list *files)
+/* Nobody waits for the extent of what is still being written. */
+static int open_files(struct source *source, const struct relog *asked)
 {
+    const struct text_list *files = &asked->inputs;
     DWORD count = 1, size = sizeof source->extent;
     char *list = join(files);
     PDH_STATUS status = list ? PdhBindInputDataSourceA(&source->log, list)
                              : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     free(list);
-    if (!status)
+    if (!status && !asked->flows)
         status = PdhGetDataSourceTimeRangeH(source->log, &count, &source->extent, &size);
     if ((DWORD)status == PDH_NO_DATA || (DWORD)status == PDH_NO_MORE_DATA)
         status = 0; /* a capture without samples has counters all the same */
@@ -127,7 +129,7 @@ static bool show(struct source *source, const char *path, const struct text_list
 int source_open(struct source *source, const struct relog *asked)
 {
     static const char everything[] = "\\\\*\\*(*)\\*";
-    int code = open_files(source, &asked->inputs);
+    int code = open_files(source, asked);
     if (code)
         return code;
     PDH_STATUS status =
