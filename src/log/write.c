@@ -196,8 +196,9 @@ PDH_STATUS log_write_close(struct log_writer *writer)
 static PDH_STATUS refuse(struct buffer *problem, const char *path, PDH_STATUS status,
                          const char *words)
 {
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
     if (problem)
-        buffer_printf(problem, "%s: %s", path, words);
+        buffer_printf(problem, "%s: %s", name, words);
     return status;
 }
 
@@ -215,10 +216,13 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
     if (errno == EEXIST)
         return refuse(problem, path, (PDH_STATUS)PDH_FILE_ALREADY_EXISTS, "exists already");
     LSTATUS status = status_from_errno(errno);
-    return refuse(
-        problem, path,
-        (PDH_STATUS)(status == ERROR_ACCESS_DENIED ? PDH_ACCESS_DENIED : PDH_LOG_FILE_CREATE_ERROR),
-        status_text(status));
+    if (status == ERROR_ACCESS_DENIED)
+        return refuse(problem, path, (PDH_STATUS)PDH_ACCESS_DENIED, "cannot be written: no rights");
+    BUFFER_AUTO words = {0};
+    bool lost = status == ERROR_FILE_NOT_FOUND || status == ERROR_PATH_NOT_FOUND;
+    buffer_printf(&words, "cannot be written: %s", lost ? "no such folder" : status_text(status));
+    return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR,
+                  words.data ? words.data : "cannot be written");
 }
 
 /* How much of the file are whole lines. */

@@ -132,15 +132,14 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
     }
 }
 
-/* A capture's lines keep the zone in which it was taken. */
+/* A capture's lines keep the zone in which it was taken; where it says none, nobody knows. */
 static void take_zone(const struct query *query, struct log_header *header)
 {
     if (query->reading) {
         const struct log_facts *facts = log_facts(query->reading->log);
-        header->zone = facts->zone;
+        header->zone = facts->zone[0] ? facts->zone : NULL;
         header->bias = facts->bias;
-    }
-    if (!header->zone)
+    } else
         header->zone = zone_local(clock_filetime(), &header->bias);
 }
 

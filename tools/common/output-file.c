@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FAILED = 1, NO_RIGHTS = 4 };
+static bool no_rights; /* the last complaint was about */
+
 static bool is_standard(const char *path)
 {
     return !path || strcmp(path, "-") == 0;
@@ -32,6 +35,7 @@ bool output_file_free(const char *tool, const char *path, bool yes)
 
 void output_file_complain(const char *tool, const char *path)
 {
+    no_rights = errno == EACCES || errno == EPERM || errno == EROFS;
     const char *reason = errno == ENOSPC ? "no room left on the disk" : strerror(errno);
     fprintf(stderr, "%s: %s: cannot be written: %s\n", tool,
             is_standard(path) ? "standard output" : path, reason);
@@ -43,6 +47,11 @@ FILE *output_file_open(const char *tool, const char *path)
     if (!file)
         output_file_complain(tool, path);
     return file;
+}
+
+int output_file_code(void)
+{
+    return no_rights ? NO_RIGHTS : FAILED;
 }
 
 bool output_file_close(const char *tool, const char *path, FILE *file)

@@ -13,6 +13,8 @@ bool output_file_free(const char *tool, const char *path, bool yes);
 FILE *output_file_open(const char *tool, const char *path);
 /* Closes it, or flushes standard output; false: said on stderr that not all was written. */
 bool output_file_close(const char *tool, const char *path, FILE *file);
+/* The exit code for what was said last: 1, or 4 for lack of rights. */
+int output_file_code(void);
 /* "TOOL: PATH: reason" by errno, and what to do about it. */
 void output_file_complain(const char *tool, const char *path);
 

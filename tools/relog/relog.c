@@ -255,7 +255,7 @@ static int describe(const struct relog *asked, const struct source *source)
 {
     FILE *out = output_file_open(tool.name, asked->output);
     if (!out)
-        return EXIT_FAILED;
+        return output_file_code();
     report_counters(source, out);
     if (report_wanted(asked))
         printf("\nThe command completed successfully.\n");

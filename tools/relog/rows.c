@@ -212,7 +212,7 @@ int rows_write(const struct relog *asked, struct source *source, struct report *
     struct rows rows = {.asked = asked, .source = source, .report = report};
     rows.sheet.out = output_file_open("relog", asked->output);
     if (!rows.sheet.out)
-        return EXIT_FAILED;
+        return output_file_code();
     int code = print_rows(&rows);
     free(rows.before);
     free(rows.values);

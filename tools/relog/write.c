@@ -75,6 +75,9 @@ int write_output(const struct relog *asked, struct source *source)
         code = EXIT_FAILED;
     if (!code || report.samples)
         report_output(asked, &report, !code);
+    if (!code && !report.samples && (asked->begin || asked->end))
+        fprintf(stderr,
+                "relog: there are no samples from -b to -e; relog FILE says when there are\n");
     if (pace_stopped() && !asked->follow)
         fprintf(stderr, "relog: stopped; %s has what was written so far\n", asked->output);
     return code;

@@ -146,7 +146,7 @@ int list_objects(const struct typeperf *asked)
     char machine[256] = "";
     FILE *out = output_file_open("typeperf", asked->output);
     if (!out)
-        return EXIT_FAILED;
+        return output_file_code();
     if (asked->server)
         snprintf(machine, sizeof machine, "\\\\%s", asked->server + strspn(asked->server, "\\"));
     struct listing listing = {out, machine, asked->list_instances, asked->names};

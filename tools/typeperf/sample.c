@@ -123,7 +123,7 @@ int sample_print(const struct typeperf *asked, struct counters *counters)
     struct sampling sampling = {.asked = asked, .counters = counters};
     FILE *out = output_file_open("typeperf", asked->output);
     if (!out)
-        return EXIT_FAILED;
+        return output_file_code();
     bool console = is_windows_form(asked->form) && !asked->output;
     if (console)
         fputc('\n', out);
