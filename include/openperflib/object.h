@@ -403,6 +403,10 @@ void opl_listing_parent(opl_listing *listing, const opl_object *parent, uint32_t
 void opl_listing_withdraw(opl_listing *listing);
 /* How many instances there are so far: the position of the next one. */
 uint32_t opl_listing_count(const opl_listing *listing);
+/* The folders, and links, in a folder below the system root, and with `depth` more than 1 those in
+ * the folders, and so on: paths relative to it, as a multi-string ordered by name, a folder before
+ * what is in it. It stays until the next call. NULL: the folder cannot be read. */
+const char *opl_listing_folders(opl_listing *listing, const char *path, unsigned depth);
 /* The numbers among the names in a folder below the system root, in the folder's order, as an array
  * that stays until the next call with this `level` (0 or 1). False: the folder cannot be read. */
 bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,

@@ -18,6 +18,36 @@ uint64_t perflinux_number(const char **at)
     return number;
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool perflinux_hex(const char **at, uint64_t *ret)
+{
+    *at += strspn(*at, " ");
+    if (hex_digit(**at) < 0)
+        return false;
+    for (*ret = 0; hex_digit(**at) >= 0; ++*at)
+        *ret = *ret << 4 | (uint64_t)hex_digit(**at);
+    return true;
+}
+
+bool perflinux_range(const char **at, uint64_t *ret_first, uint64_t *ret_last)
+{
+    *at += strspn(*at, ", ");
+    if (**at < '0' || **at > '9')
+        return false;
+    *ret_first = *ret_last = perflinux_number(at);
+    if (**at == '-') {
+        ++*at;
+        *ret_last = perflinux_number(at);
+    }
+    return true;
+}
+
 /* The characters that a path of a counter gives a meaning to, and what stands for them (D.6); a
  * name is one line. */
 char perflinux_harmless(char c)

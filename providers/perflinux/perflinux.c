@@ -7,5 +7,14 @@
 
 const uint32_t perflinux_whole = 10000;
 
-static const opl_object *const objects[] = {&perflinux_pressure};
-OPL_PROVIDER_NT(objects, NULL, OpenLinuxObject, CollectLinuxObjectData, CloseLinuxObject);
+static const opl_object *const objects[] = {
+    &perflinux_processor, &perflinux_pressure, &perflinux_interrupt, &perflinux_softnet,
+    &perflinux_zone,      &perflinux_slab,     &perflinux_limits,    &perflinux_conntrack};
+
+static void begin(void)
+{
+    perflinux_processor_open();
+    perflinux_pressure_open();
+}
+
+OPL_PROVIDER_NT(objects, begin, OpenLinuxObject, CollectLinuxObjectData, CloseLinuxObject);

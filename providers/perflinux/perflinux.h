@@ -9,7 +9,12 @@
 
 #include <openperflib/object.h>
 
-extern const opl_object perflinux_pressure;
+extern const opl_object perflinux_processor, perflinux_pressure, perflinux_interrupt,
+    perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack;
+
+/* Forget what was found out about this machine. */
+void perflinux_processor_open(void);
+void perflinux_pressure_open(void);
 
 /* The base of fractions that are told in hundredths of a percent. */
 extern const uint32_t perflinux_whole;
@@ -18,6 +23,10 @@ extern const uint32_t perflinux_whole;
 const char *perflinux_next_line(const char *text);
 /* The digits at *at, and moves behind them; none: 0. */
 uint64_t perflinux_number(const char **at);
+/* A hexadecimal number behind blanks; false: there is none. */
+bool perflinux_hex(const char **at, uint64_t *ret);
+/* The next of "0-3,8": from the first to the last; false: there is no more. */
+bool perflinux_range(const char **at, uint64_t *ret_first, uint64_t *ret_last);
 /* A character of a name, or what stands for it. */
 char perflinux_harmless(char c);
 

@@ -67,11 +67,23 @@ static bool full_time(opl_reading *reading, uint64_t *ret)
     return total(reading, "full", ret);
 }
 
+/* A kernel does not get a resource while it runs: what is not there at Open is not asked for again.
+ */
+static const char *const names[] = {"cpu", "memory", "io", "irq"};
+enum { RESOURCES = sizeof names / sizeof *names };
+static bool known, there[RESOURCES];
+
+void perflinux_pressure_open(void)
+{
+    known = false;
+}
+
 static void list(opl_listing *listing)
 {
-    static const char *const names[] = {"cpu", "memory", "io", "irq"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        opl_listing_read(listing, names[i], names[i], strlen(names[i]));
+    for (size_t i = 0; i < RESOURCES; i++)
+        if (!known || there[i])
+            there[i] = opl_listing_read(listing, names[i], names[i], strlen(names[i])) || known;
+    known = true;
 }
 
 #define SOME_HELP "at least one task waited for the resource"

@@ -17,7 +17,7 @@ enum {
     OBJECT_MAX_KEY = 64,    /* characters of a key */
     OBJECT_MAX_TEXT = 1024, /* bytes of a text */
     OBJECT_MAX_WORDS = 64,  /* words of a line */
-    OBJECT_MAX_PATH = 256,  /* characters of a path below the system root */
+    OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* folders listed inside each other */
     OBJECT_MEMORIES = 4,    /* pieces of memory that a provider keeps */
     OBJECT_MAX_LASTING =
@@ -194,6 +194,19 @@ struct folder {
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep);
 void folder_done(struct folder *folder);
 
+/* ---- tree.c: the folders in a folder ---- */
+struct text_room {
+    char *text;
+    size_t used, room;
+};
+struct tree {
+    struct text_room found; /* the result */
+    struct text_room names; /* of the folders that are being walked through */
+    uint32_t *order;        /* places in names, those of each folder by name */
+    size_t order_used, order_room;
+};
+void tree_done(struct tree *tree);
+
 /* ---- provider.c ---- */
 struct opl_provider {
     struct object *objects;
@@ -201,6 +214,7 @@ struct opl_provider {
     struct source **sources; /* pointers stay; the array grows only while opening */
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
+    struct tree tree;
     struct kept root, processes;
     struct memory {
         void *at;

@@ -328,6 +328,7 @@ void opl_provider_close(opl_provider *provider)
         source_done(provider->sources[i]);
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         folder_done(&provider->folders[i]);
+    tree_done(&provider->tree);
     kept_close(&provider->processes);
     kept_close(&provider->root);
     memories_done(provider);

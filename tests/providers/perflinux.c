@@ -5,7 +5,17 @@
  */
 #include "answer.h"
 
-enum { PRESSURE = 100100, WHOLE = 10000 };
+enum {
+    PROCESSOR = 100000,
+    PRESSURE = 100100,
+    INTERRUPT = 100300,
+    SOFTNET = 100400,
+    ZONE = 100500,
+    SLAB = 100600,
+    LIMITS = 100700,
+    CONNTRACK = 100800,
+    WHOLE = 10000
+};
 
 static void ask(const char *root, const char *query)
 {
@@ -52,11 +62,242 @@ static void pressure_of_older_kernels(void **state)
     assert_string_equal(answer_names(PRESSURE), "no object");
 }
 
+/* ---- Processor Information ---- */
+
+static uint64_t tick(void)
+{
+    return 10000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static void laptop_processors(void **state)
+{
+    ask("laptop4", "100000");
+    assert_string_equal(answer_names(PROCESSOR), "0,0,0,1,0,3,0,_Total,_Total,");
+    for (uint64_t cpu = 0; cpu < 4; cpu += cpu == 1 ? 2 : 1) {
+        char name[8];
+        snprintf(name, sizeof name, "0,%u", (unsigned)cpu);
+        VALUE(PROCESSOR, name, 6, (9000 + 2 * cpu) * tick());
+        VALUE(PROCESSOR, name, 142, (3000 + 2 * cpu) * tick());
+        VALUE(PROCESSOR, name, 144, (16000 + 3 * cpu) * tick());
+        VALUE(PROCESSOR, name, 696, (7000 + cpu) * tick());
+        VALUE(PROCESSOR, name, 698, (6000 + cpu) * tick());
+        VALUE(PROCESSOR, name, 1746, (9000 + 2 * cpu) * tick());
+        VALUE(PROCESSOR, name, 100002, (2000 + cpu) * tick());
+        VALUE(PROCESSOR, name, 100004, (5000 + cpu) * tick());
+        VALUE(PROCESSOR, name, 100006, (8000 + cpu) * tick());
+        VALUE(PROCESSOR, name, 100008, (19000 + 2 * cpu) * tick());
+        VALUE(PROCESSOR, name, 100010, 1000 + 100 * cpu);
+        VALUE(PROCESSOR, name, 100012, 1000000 + 100000 * cpu);
+        BASE(PROCESSOR, name, 100012, 4000000);
+    }
+    VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3);
+    VALUE(PROCESSOR, "0,_Total", 144, (48000 + 12) * tick() / 3);
+    VALUE(PROCESSOR, "_Total", 100010, 1133);
+    VALUE(PROCESSOR, "_Total", 100012, 3400000 / 3);
+    BASE(PROCESSOR, "_Total", 100012, 4000000);
+}
+
+/* Nodes 0 and 1 have 0-31, 64-95 and 32-63, 96-127. */
+static void processors_of_two_nodes(void **state)
+{
+    ask("cpu128", "100000");
+    const char *names = answer_names(PROCESSOR);
+    assert_int_equal(strncmp(names, "0,0,0,1,", 8), 0);
+    assert_non_null(strstr(names, ",0,31,0,64,"));
+    assert_non_null(strstr(names, ",0,95,0,_Total,1,32,"));
+    assert_non_null(strstr(names, ",1,127,1,_Total,_Total,"));
+    VALUE(PROCESSOR, "1,96", 6, (9000 + 2 * 96) * tick());
+    VALUE(PROCESSOR, "0,_Total", 6, (9000 * 64 + 2 * (31 * 16 + (64 + 95) * 16)) * tick() / 64);
+    VALUE(PROCESSOR, "_Total", 100002, (2000 * 128 + 127 * 64) * tick() / 128);
+    VALUE(PROCESSOR, "1,32", 100010, 2033); /* 2032.5 of proc/cpuinfo */
+    VALUE(PROCESSOR, "_Total", 100010, 2064);
+    assert_false(answer_has(PROCESSOR, 100012));
+    ask("container", "100000"); /* neither nodes nor frequencies */
+    assert_string_equal(answer_names(PROCESSOR), "0,0,0,1,0,_Total,_Total,");
+    assert_false(answer_has(PROCESSOR, 100010));
+}
+
+/* ---- Interrupt ---- */
+
+static void laptop_interrupts(void **state)
+{
+    ask("laptop4", "Costly");
+    assert_string_equal(answer_names(INTERRUPT),
+                        "24 virtio1-9,25 virtio1-9,26 virtio1-9,NMI Some 2 interrupts,LOC Some 2 "
+                        "interrupts,RES Some 2 interrupts,CAL Some 2 interrupts,TLB Some 2 "
+                        "interrupts,_Total,");
+    for (uint64_t row = 0; row < 3; row++) {
+        char name[32];
+        snprintf(name, sizeof name, "%u virtio1-9", (unsigned)(24 + row));
+        VALUE(INTERRUPT, name, 148, 3 * 10 * row + 4);
+    }
+    VALUE(INTERRUPT, "TLB Some 2 interrupts", 148, 3 * 70 + 4);
+    VALUE(INTERRUPT, "_Total", 148, 3 * 280 + 8 * 4);
+    ask("laptop4", "Global");
+    assert_string_equal(answer_names(INTERRUPT), "no object");
+    ask("container", "Costly"); /* the file is there, and empty */
+    assert_string_equal(answer_names(INTERRUPT), "_Total,");
+}
+
+/* ---- Softnet ---- */
+
+static void packets(void **state)
+{
+    static const unsigned words[][2] = {
+        {100402, 1 },
+        {100404, 2 },
+        {100406, 3 },
+        {100408, 10},
+        {100410, 11},
+        {100412, 12}
+    };
+    ask("laptop4", "100400");
+    assert_string_equal(answer_names(SOFTNET), "0,1,3,_Total,");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        VALUE(SOFTNET, "0", words[i][0], 256 * words[i][1]);
+        VALUE(SOFTNET, "3", words[i][0], 256 * words[i][1] + 3);
+        VALUE(SOFTNET, "_Total", words[i][0], 3 * 256 * words[i][1] + 4);
+    }
+    ask("old419", "100400");
+    assert_string_equal(answer_names(SOFTNET), "0,_Total,");
+    VALUE(SOFTNET, "0", 100410, 256 * 11);
+    assert_false(answer_has(SOFTNET, 100412));
+    ask("container", "100400");
+    assert_string_equal(answer_names(SOFTNET), "no object");
+}
+
+/* ---- Memory Zone ---- */
+
+static void memory_zones(void **state)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    ask("laptop4", "100500");
+    assert_string_equal(answer_names(ZONE), "0,DMA,0,DMA32,0,Normal,_Total,");
+    VALUE(ZONE, "0,DMA", 1768, 2000 * page);
+    VALUE(ZONE, "0,Normal", 100504, 1499990 * page);
+    VALUE(ZONE, "0,Normal", 100506, 750000 * page);
+    BASE(ZONE, "0,Normal", 100506, 1499990 * page);
+    VALUE(ZONE, "0,Normal", 100508, 15000 * page);
+    VALUE(ZONE, "0,Normal", 100510, 30000 * page);
+    VALUE(ZONE, "0,Normal", 100512, 60000 * page);
+    VALUE(ZONE, "0,DMA", 100514, 64 * page);
+    VALUE(ZONE, "0,Normal", 100514, 256 * page);
+    VALUE(ZONE, "_Total", 1768, (2000 + 200000 + 750000) * page);
+    BASE(ZONE, "_Total", 100506, (4000 + 400000 + 1500000 - 30) * page);
+    VALUE(ZONE, "_Total", 100514, 0);
+    ask("cpu128", "100500");
+    assert_string_equal(answer_names(ZONE), "0,Normal,1,Normal,_Total,");
+    VALUE(ZONE, "1,Normal", 1768, 1500000 * page);
+    assert_false(answer_has(ZONE, 100504)); /* the kernel does not say what it manages */
+    assert_false(answer_has(ZONE, 100506));
+}
+
+/* ---- Slab ---- */
+
+static void slabs(void **state)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    ask("laptop4", "100600");
+    assert_string_equal(answer_names(SLAB), "dentry,kmalloc-8k[odd]_x,unused,_Total,");
+    VALUE(SLAB, "dentry", 100602, 6 * page);
+    VALUE(SLAB, "kmalloc-8k[odd]_x", 100602, 16 * page);
+    VALUE(SLAB, "dentry", 100604, 100);
+    VALUE(SLAB, "dentry", 100606, 120);
+    VALUE(SLAB, "dentry", 100608, 192);
+    VALUE(SLAB, "dentry", 100610, 6);
+    VALUE(SLAB, "dentry", 100612, 100);
+    BASE(SLAB, "dentry", 100612, 120);
+    VALUE(SLAB, "_Total", 100602, 22 * page);
+    VALUE(SLAB, "_Total", 100608, 0);
+    BASE(SLAB, "_Total", 100612, 128);
+    ask("cpu128", "Costly");
+    assert_string_equal(answer_names(SLAB), "no object");
+}
+
+/* ---- Kernel Limits ---- */
+
+static void laptop_limits(void **state)
+{
+    static const uint64_t expected[][2] = {
+        {100702, 987      },
+        {100704, 4194304  },
+        {100706, 987      },
+        {100708, 62000    },
+        {100710, 987      },
+        {100712, 12345    },
+        {100714, INT64_MAX},
+        {100716, 12345    },
+        {100718, 1000     },
+        {100720, 4000     },
+        {100722, 1000     },
+        {100724, 65536    },
+        {100726, 128      },
+        {100728, 162      },
+        {100730, 150      },
+        {100732, 19000    }
+    };
+    ask("laptop4", "100700");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        VALUE(LIMITS, NULL, (unsigned)expected[i][0], expected[i][1]);
+    BASE(LIMITS, NULL, 100706, 4194304);
+    BASE(LIMITS, NULL, 100710, 62000);
+    BASE(LIMITS, NULL, 100716, INT64_MAX);
+    BASE(LIMITS, NULL, 100722, 4000);
+    BASE(LIMITS, NULL, 100730, 200);
+    BASE(LIMITS, NULL, 100732, 20000);
+}
+
+static void limits_that_are_hidden(void **state)
+{
+    ask("cpu128", "100700");
+    VALUE(LIMITS, NULL, 100706, 3000);
+    assert_false(answer_has(LIMITS, 100728));
+    assert_false(answer_has(LIMITS, 100730));
+    ask("container", "100700"); /* only the count of threads */
+    VALUE(LIMITS, NULL, 100702, 5);
+    assert_false(answer_has(LIMITS, 100706));
+    assert_false(answer_has(LIMITS, 100712));
+}
+
+/* ---- Conntrack ---- */
+
+/* Four processors: 4 * 16 * k + (0 + 1 + 2 + 3) for column k. */
+static void connections(void **state)
+{
+    static const unsigned columns[][2] = {
+        {100808, 11},
+        {100810, 12},
+        {100812, 10},
+        {100814, 5 },
+        {100816, 3 },
+        {100818, 17},
+        {100820, 2 },
+        {100822, 13}
+    };
+    ask("laptop4", "100800");
+    VALUE(CONNTRACK, NULL, 100802, 1500);
+    VALUE(CONNTRACK, NULL, 100804, 6000);
+    VALUE(CONNTRACK, NULL, 100806, 1500);
+    BASE(CONNTRACK, NULL, 100806, 6000);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        VALUE(CONNTRACK, NULL, columns[i][0], 64 * columns[i][1] + 6);
+    ask("cpu128", "100800"); /* an older kernel's columns */
+    VALUE(CONNTRACK, NULL, 100808, 32 * 11 + 1);
+    VALUE(CONNTRACK, NULL, 100818, 32 * 17 + 1);
+    assert_false(answer_has(CONNTRACK, 100820));
+    ask("old419", "100800");
+    assert_false(answer_has(CONNTRACK, 100802));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laptop_pressure),
-        cmocka_unit_test(pressure_of_older_kernels),
+        cmocka_unit_test(laptop_pressure),   cmocka_unit_test(pressure_of_older_kernels),
+        cmocka_unit_test(laptop_processors), cmocka_unit_test(processors_of_two_nodes),
+        cmocka_unit_test(laptop_interrupts), cmocka_unit_test(packets),
+        cmocka_unit_test(memory_zones),      cmocka_unit_test(slabs),
+        cmocka_unit_test(laptop_limits),     cmocka_unit_test(limits_that_are_hidden),
+        cmocka_unit_test(connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,22 @@
 #include "answer.h"
 #include "../skip.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 
-enum { PRESSURE = 100100 };
+enum {
+    PROCESSOR = 100000,
+    PRESSURE = 100100,
+    SOFTNET = 100400,
+    ZONE = 100500,
+    SLAB = 100600,
+    LIMITS = 100700
+};
 
 static struct library perflinux;
 
@@ -103,6 +114,166 @@ static void processors_under_pressure(void **state)
     assert_true(stalled <= time + 400000);
 }
 
+/* ---- processors: what an unimportant child used, by its own account ---- */
+
+static uint64_t nice_time(void)
+{
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    uint64_t sum = 0;
+    char name[32];
+    ask("100000");
+    assert_true(answer_object(PROCESSOR, &object));
+    while (opl_object_next_instance(&answer_block, &object, &instance)) {
+        opl_instance_name(&answer_block, &object, &instance, name, sizeof name);
+        if (!strstr(name, "_Total"))
+            sum += answer_number(PROCESSOR, name, 100002, false);
+    }
+    return sum;
+}
+
+static void unimportant_work_appears(void **state)
+{
+    struct rusage used;
+    uint64_t before = nice_time();
+    pid_t child = fork();
+    if (child == 0) {
+        if (nice(19) < 0)
+            _exit(1);
+        for (struct rusage now = {0};
+             now.ru_utime.tv_sec * 1000000 + now.ru_utime.tv_usec < 400000;)
+            for (int i = 0; i < 1000; i++)
+                getrusage(RUSAGE_SELF, &now);
+        _exit(0);
+    }
+    assert_int_equal(wait4(child, NULL, 0, &used), child);
+    uint64_t mine =
+        (uint64_t)used.ru_utime.tv_sec * 10000000 + (uint64_t)used.ru_utime.tv_usec * 10;
+    /* the kernel counts by ticks, and a tick in the kernel is none of the program's */
+    assert_true(nice_time() - before + 2000000 >= mine);
+}
+
+/* ---- limits ---- */
+
+static void open_files_appear(void **state)
+{
+    enum { MOST = 4000 };
+    static int files[MOST];
+    struct rlimit limit;
+    ask("100700");
+    if (!answer_has(LIMITS, 100712)) {
+        say_skipped("no count of open files");
+        return;
+    }
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    uint64_t before = asked(LIMITS, NULL, 100712);
+    int count = 0;
+    while (count < MOST && (files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        count++;
+    uint64_t after = asked(LIMITS, NULL, 100712);
+    for (int i = 0; i < count; i++)
+        close(files[i]);
+    /* each processor keeps some of the count to itself, and others close files meanwhile */
+    if (count == MOST)
+        assert_true(after - before >= MOST / 2 && after - before < 10 * MOST);
+    else
+        say_skipped("too few descriptors are allowed");
+}
+
+static void processes_appear(void **state)
+{
+    enum { CHILDREN = 300 };
+    pid_t children[CHILDREN];
+    int count = 0;
+    uint64_t before = asked(LIMITS, NULL, 100702);
+    for (; count < CHILDREN && (children[count] = fork()) >= 0; count++)
+        if (children[count] == 0)
+            pause(), _exit(0);
+    uint64_t after = asked(LIMITS, NULL, 100702);
+    for (int i = 0; i < count; i++)
+        kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
+    if (count == CHILDREN) /* others end meanwhile */
+        assert_true(after >= before + CHILDREN / 2);
+    else
+        say_skipped("too few processes are allowed");
+}
+
+/* ---- packets ---- */
+
+static void packets_appear(void **state)
+{
+    enum { PACKETS = 4000 };
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof to;
+    int in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), sent = 0;
+    ask("100400");
+    if (!answer_has(SOFTNET, 100402) || bind(in, (struct sockaddr *)&to, size) != 0 ||
+        getsockname(in, (struct sockaddr *)&to, &size) != 0) {
+        say_skipped("no softnet figures, or no loopback");
+        close(in), close(out);
+        return;
+    }
+    uint64_t before = asked(SOFTNET, "_Total", 100402);
+    for (int i = 0; i < PACKETS; i++)
+        sent += sendto(out, "x", 1, 0, (struct sockaddr *)&to, size) == 1;
+    uint64_t after = asked(SOFTNET, "_Total", 100402);
+    close(in), close(out);
+    assert_true(sent == 0 || (uint32_t)(after - before) + 100 >= (uint32_t)sent);
+}
+
+/* ---- memory, beside other interfaces of the kernel ---- */
+
+static uint64_t meminfo_bytes(const char *key)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), ": %llu", &kib);
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+static bool near(uint64_t value, uint64_t other, uint64_t distance)
+{
+    return value + distance >= other && other + distance >= value;
+}
+
+static void zones_are_the_memory(void **state)
+{
+    ask("100500");
+    if (!answer_has(ZONE, 1768)) {
+        say_skipped("no zones are shown");
+        return;
+    }
+    uint64_t free_bytes = 0, value = 0;
+    for (int i = 0; i < 50 && !near(value, free_bytes, 16 << 20); i++) {
+        value = asked(ZONE, "_Total", 1768);
+        free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    }
+    assert_true(near(value, free_bytes, 16 << 20)); /* others take and give meanwhile */
+    if (answer_has(ZONE,
+                   100504)) /* a hypervisor may have taken some of the machine's memory back */
+        assert_in_range(asked(ZONE, "_Total", 100504), value,
+                        meminfo_bytes("MemTotal") + (64 << 20));
+}
+
+static void slabs_are_the_kernels_memory(void **state)
+{
+    ask("100600");
+    if (!answer_has(SLAB, 100602)) {
+        say_skipped("slabs are root's to see");
+        return;
+    }
+    uint64_t value = asked(SLAB, "_Total", 100602), slab = meminfo_bytes("Slab");
+    assert_true(near(value, slab, slab / 4));
+}
+
 static int open_library(void **state)
 {
     library_load(&perflinux, "perflinux", "OpenLinuxObject", "CollectLinuxObjectData",
@@ -119,6 +290,12 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(processors_under_pressure),
+        cmocka_unit_test(unimportant_work_appears),
+        cmocka_unit_test(open_files_appear),
+        cmocka_unit_test(processes_appear),
+        cmocka_unit_test(packets_appear),
+        cmocka_unit_test(zones_are_the_memory),
+        cmocka_unit_test(slabs_are_the_kernels_memory),
     };
     return cmocka_run_group_tests(tests, open_library, close_library);
 }

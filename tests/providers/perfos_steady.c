@@ -2,7 +2,8 @@
 /*
  * After its first answer perfos.so neither allocates nor opens anything, survives a program that
  * closes all descriptors, and never writes where it has no room. Linked statically, with malloc and
- * its like and openat wrapped (the engine opens by openat only).
+ * its like and openat wrapped (the engine opens by openat only). The same for perflinux.so, whose
+ * functions OPEN, COLLECT and CLOSE are then.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,9 +21,14 @@
 
 #include "../skip.h"
 
-DWORD APIENTRY OpenOSObject(LPWSTR devices);
-DWORD APIENTRY CollectOSObjectData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
-DWORD APIENTRY CloseOSObject(void);
+#ifndef OPEN
+#define OPEN OpenOSObject
+#define COLLECT CollectOSObjectData
+#define CLOSE CloseOSObject
+#endif
+DWORD APIENTRY OPEN(LPWSTR devices);
+DWORD APIENTRY COLLECT(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD APIENTRY CLOSE(void);
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -66,7 +72,7 @@ static DWORD collect(DWORD size, DWORD *ret_bytes, DWORD *ret_types)
     LPVOID data = room;
     *ret_bytes = size;
     *ret_types = 77;
-    DWORD status = CollectOSObjectData(global, &data, ret_bytes, ret_types);
+    DWORD status = COLLECT(global, &data, ret_bytes, ret_types);
     assert_ptr_equal(data, room + *ret_bytes);
     return status;
 }
@@ -124,8 +130,8 @@ static void c71_too_little_room_leaves_everything(void **state)
 static void opens_are_counted(void **state)
 {
     DWORD bytes, types;
-    assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
-    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
+    assert_int_equal(OPEN(NULL), ERROR_SUCCESS);
+    assert_int_equal(CLOSE(), ERROR_SUCCESS);
     assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
     assert_true(types > 0);
 }
@@ -134,43 +140,43 @@ static void closing_once_too_often_is_harmless(void **state)
 {
     DWORD bytes = sizeof room, types = 1;
     LPVOID data = room;
-    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
-    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
-    assert_int_not_equal(CollectOSObjectData(global, &data, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(CLOSE(), ERROR_SUCCESS);
+    assert_int_equal(CLOSE(), ERROR_SUCCESS);
+    assert_int_not_equal(COLLECT(global, &data, &bytes, &types), ERROR_SUCCESS);
     assert_int_equal(bytes, 0);
     assert_int_equal(types, 0);
-    assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
+    assert_int_equal(OPEN(NULL), ERROR_SUCCESS);
 }
 
 /* Whichever allocation fails, the provider says so or does without, and nothing is lost. */
 static void each_allocation_may_fail(void **state)
 {
     DWORD status = ERROR_NOT_ENOUGH_MEMORY, bytes, types;
-    assert_int_equal(CloseOSObject(), ERROR_SUCCESS);
+    assert_int_equal(CLOSE(), ERROR_SUCCESS);
     for (unsigned n = 1; status; n++) {
         allocations = 0;
         failing = n;
-        status = OpenOSObject(NULL);
+        status = OPEN(NULL);
         if (!status) {
             status = collect(sizeof room, &bytes, &types);
-            CloseOSObject();
+            CLOSE();
         }
         failing = 0;
         assert_true(status == ERROR_SUCCESS || status == ERROR_NOT_ENOUGH_MEMORY);
         assert_true(n < 5000);
         status = status || allocations >= n ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
     }
-    assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
+    assert_int_equal(OPEN(NULL), ERROR_SUCCESS);
 }
 
 static int open_objects(void **state)
 {
-    return (int)OpenOSObject(NULL);
+    return (int)OPEN(NULL);
 }
 
 static int close_objects(void **state)
 {
-    return (int)CloseOSObject();
+    return (int)CLOSE();
 }
 
 int main(void)
