@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 1, /* of this layout: perfhost may be of another installation */
+    CHANNEL_VERSION = 2, /* of this layout: perfhost may be of another installation */
     CHANNEL_MARK =
         0x6f706c, /* at both ends of the first page; who scribbles, scribbles there too */
     CHANNEL_GUARD = 1024,
@@ -53,7 +53,7 @@ struct channel {
     struct channel_word answer;  /* the client waits for it */
     struct channel_word stage;   /* enum isolate_stage, as far as it came */
     struct {                     /* written by the client before `request` */
-        uint32_t order, room;
+        uint32_t order, room, observes;
         struct channel_text service, library, procedures[3], export_names, query;
     } order;
     struct { /* written by the helper before `answer` */

@@ -51,7 +51,7 @@ struct service {
     size_t export_units;
     uint32_t *objects; /* Object List, ascending */
     size_t object_count;
-    uint32_t disable_flags, keep_resident, isolation;
+    uint32_t disable_flags, keep_resident, isolation, observe;
     uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
     char *quarantine;                       /* why and until when, or NULL */
     int64_t quarantine_end;                 /* filetime, 0: it says nothing */

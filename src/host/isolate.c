@@ -114,6 +114,7 @@ static LSTATUS write_request(struct channel *channel, const struct isolate_reque
     struct text_place place = {.texts = channel_texts(channel)};
     channel->order.order = CHANNEL_COLLECT;
     channel->order.room = (uint32_t)request->room;
+    channel->order.observes = request->observes;
     channel->order.query = put_query(&place, request->query);
     channel->order.service = put_text(&place, request->service);
     channel->order.library = put_text(&place, request->library);

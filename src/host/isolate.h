@@ -37,6 +37,7 @@ struct isolate_request {
     const char *query; /* UTF-8, as it is handed on */
     size_t room;       /* bytes offered to Collect, at most ISOLATE_ROOM */
     bool guards;       /* arm and check the patterns around the buffer */
+    bool observes;     /* it may look into other processes; heard by a new helper only */
 };
 enum { ISOLATE_ROOM = 64 << 20 }; /* who has not enough with this has failed */
 

@@ -266,7 +266,8 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
         .export_units = service->export_units,
         .query = query->text,
         .room = room < ISOLATE_ROOM ? room : ISOLATE_ROOM,
-        .guards = checked && !(settings->configuration & CONFIGURATION_NO_GUARDS)
+        .guards = checked && !(settings->configuration & CONFIGURATION_NO_GUARDS),
+        .observes = service->observe != 0,
     };
     LSTATUS status = code->outside.isolated ? ERROR_SUCCESS : isolate_new(&code->outside.isolated);
     if (status)

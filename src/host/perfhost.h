@@ -14,7 +14,9 @@ bool watch_start(struct keeper_page *page, int event_fd);
 /* ---- perfhost_sandbox.c ---- */
 /* Limits, and what a provider's mistake must not reach. Not a security boundary. */
 void sandbox_prepare(void); /* in the keeper: what its helpers inherit */
-void sandbox_enter(void);   /* in a helper: what would hinder the keeper */
+/* In a helper: what would hinder the keeper. `observes`: no Landlock, which would keep it from what
+ * /proc says of other processes; signals are refused by the list alone. */
+void sandbox_enter(bool observes);
 /* Signals stay among the helper and its children; false: this kernel has no Landlock for that. */
 bool sandbox_scope_signals(void);
 

@@ -144,7 +144,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot)
     if (getppid() != keeper || !served || served->mark != CHANNEL_MARK)
         _exit(EXIT_FAILURE);
     take_name(served);
-    sandbox_enter();
+    sandbox_enter(served->order.observes);
     sigprocmask(SIG_SETMASK, &none, NULL);
     serve();
 }

@@ -76,6 +76,9 @@ static void limit_all(void)
 
 /* ---- Landlock: Linux 6.12 ---- */
 
+/* Whatever a ruleset says, whoever has one may not trace processes that have not: the kernel's hook
+ * compares domains only. And what asks for the right to trace is also /proc/PID/exe, fd, io, maps. */
+
 struct landlock_attributes {
     uint64_t files, network, scoped;
 };
@@ -110,9 +113,9 @@ void sandbox_prepare(void)
     seccomp_deny_calls();
 }
 
-void sandbox_enter(void)
+void sandbox_enter(bool observes)
 {
     offer_ourselves();
-    if (!sandbox_scope_signals())
+    if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();
 }

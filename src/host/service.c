@@ -28,6 +28,7 @@ static const struct wanted {
     {"Disable Performance Counters", NUMBER,      FIELD(disable_flags)  },
     {"Keep Resident",                NUMBER,      FIELD(keep_resident)  },
     {"Isolation",                    NUMBER,      FIELD(isolation)      },
+    {"Observe",                      NUMBER,      FIELD(observe)        },
     {"Open Timeout",                 NUMBER,      FIELD(open_timeout)   },
     {"Collect Timeout",              NUMBER,      FIELD(collect_timeout)},
     {"Quarantine",                   TEXT,        FIELD(quarantine)     },
@@ -276,8 +277,8 @@ bool service_same_code(const struct service *left, const struct service *right)
 {
     return same_text(left->library, right->library) && same_text(left->open, right->open) &&
            same_text(left->collect, right->collect) && same_text(left->close, right->close) &&
-           left->isolation == right->isolation && same_export(left, right) &&
-           left->has_validation == right->has_validation &&
+           left->isolation == right->isolation && left->observe == right->observe &&
+           same_export(left, right) && left->has_validation == right->has_validation &&
            memcmp(left->validation, right->validation, VALIDATION_BYTES) == 0;
 }
 

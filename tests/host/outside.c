@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -836,6 +837,30 @@ static void many_threads_in_this_process_too(void **state)
 
 /* ---- where it runs ---- */
 
+static bool has_landlock_scopes(void)
+{
+    return syscall(444 /* landlock_create_ruleset */, NULL, 0, 1 /* version */) >= 6;
+}
+
+/* What monitors need is in /proc, where Landlock lets nobody look; signals go nowhere either way. */
+static void an_observer_looks_into_other_processes(void **state)
+{
+    char pid[16];
+    snprintf(pid, sizeof pid, " %d ", (int)getpid());
+    INSTALL("Monitor", "22222\0observe");
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(count_notes(has_landlock_scopes()
+                                     ? "observe: exe refused, io refused, stat seen, signal refused"
+                                     : "observe: exe seen, io seen, stat seen, signal refused"),
+                     1);
+    unlink(notes);
+    set_dword("Monitor", "Observe", 1);
+    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_string_equal(answered(), "22222");
+    assert_int_equal(count_notes("observe: exe seen, io seen, stat seen, signal refused"), 1);
+    assert_null(strstr(read_all(notes), pid)); /* in a helper */
+}
+
 static bool noted_here(const char *what)
 {
     char wanted[64];
@@ -1034,12 +1059,15 @@ static int tear_down(void **state)
 
 static int enter(void **state)
 {
+    char pid[16];
     temp_make(root);
     snprintf(gate, sizeof gate, "%s/gate", root);
     snprintf(notes, sizeof notes, "%s/notes", root);
     snprintf(events, sizeof events, "%s/events", root);
     setenv("STRANGER_GATE", gate, 1);
     setenv("STRANGER_NOTES", notes, 1);
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    setenv("STRANGER_OBSERVED", pid, 1);
     return setenv("OPENPERFLIB_ROOT", root, 1);
 }
 
@@ -1108,6 +1136,7 @@ int main(int argc, char **argv)
         CASE(a_fork_does_not_wait_and_its_child_asks),
         CASE(many_threads_ask_and_close),
         CASE(many_threads_in_this_process_too),
+        CASE(an_observer_looks_into_other_processes),
         CASE(isolation_0_runs_here),
         CASE(a_resident_library_stays),
         CASE(a_library_that_was_replaced_runs_in_a_helper),

@@ -3,7 +3,7 @@
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
  * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
  * "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall" crashes in Close, "lost"
- * finds no numbers in Open. Notes go to STRANGER_NOTES, also when two threads are inside.
+ * finds no numbers in Open, "observe" looks at process STRANGER_OBSERVED. Notes go to STRANGER_NOTES, also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -27,7 +27,7 @@ EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash, exit, fall, lost, hoard;
+    bool gate, crash, exit, fall, lost, hoard, observe;
 } mode;
 static atomic_int inside;
 
@@ -60,6 +60,7 @@ static void take_word(const char *word)
     mode.fall |= !strcmp(word, "fall");
     mode.lost |= !strcmp(word, "lost");
     mode.hoard |= !strcmp(word, "hoard");
+    mode.observe |= !strcmp(word, "observe");
 }
 
 DWORD stranger_open(LPWSTR names)
@@ -86,8 +87,34 @@ DWORD stranger_close(void)
     return ERROR_SUCCESS;
 }
 
+static bool can_read(const char *process, const char *name)
+{
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/%s/%s", process, name);
+    FILE *file = fopen(path, "r");
+    bool read = file && fread(text, 1, sizeof text, file) > 0;
+    if (file)
+        fclose(file);
+    return read;
+}
+
+static void observe(void)
+{
+    char target[256], line[96];
+    const char *process = getenv("STRANGER_OBSERVED");
+    snprintf(line, sizeof line, "/proc/%s/exe", process);
+    bool link = readlink(line, target, sizeof target) > 0;
+    snprintf(line, sizeof line, "observe: exe %s, io %s, stat %s, signal %s",
+             link ? "seen" : "refused", can_read(process, "io") ? "seen" : "refused",
+             can_read(process, "stat") ? "seen" : "refused",
+             kill(atoi(process), SIGCONT) ? "refused" : "sent");
+    note(line);
+}
+
 static void spend_time(void)
 {
+    if (mode.observe)
+        observe();
     const char *gate = getenv("STRANGER_GATE");
     while (mode.gate && access(gate, F_OK) == 0)
         usleep(2000);
