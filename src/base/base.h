@@ -236,6 +236,10 @@ void event_log(const char *source, unsigned id, const char *service,
 void event_add_words(struct buffer *text, const char *words, const char *service,
                      const struct event_field *fields);
 /* Tests put a clock of their own here. */
+/* A session ends: says what was held back, at most once a minute for each event. */
+void event_close(void);
+/* For tests: nothing was held back. */
+void event_forget(void);
 extern int64_t (*event_clock)(void);
 
 /* ---- event_write.c: where events go ---- */

@@ -4,25 +4,38 @@
  *
  * A provider that fails at every query must not flood the log: of equal events (source, id,
  * service) the first ten come singly, later ones as one line a minute that tells how many there
- * were. What no log took counts as held back.
+ * were. What no log took counts as held back. Nobody here has a clock that wakes him: a count whose
+ * minute is over is said with the next event of any kind, and when the session ends.
  */
 #include "base/base.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8 };
+enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8, ROWS = SHELVES * SHELF_ROOM };
+enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lines */
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
+
+/* What was written last, for a count that is said later. */
+struct words {
+    char *source, *service, *text, *advice;
+    unsigned id;
+    enum event_level level;
+};
 
 struct repetition {
     uint64_t what; /* hash of source, id and service; 0: free */
     unsigned written, held_back;
-    int64_t last_written, last_seen;
+    int64_t last_written, last_seen, last_closed; /* 0: never */
+    struct words *words;                          /* NULL: nothing was held back yet */
 };
 
 int64_t (*event_clock)(void) = clock_ticks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct repetition repetitions[SHELVES][SHELF_ROOM];
+static struct repetition repetitions[ROWS];
+static _Atomic int64_t first_count_due = INT64_MAX;
 
 /* ---- floods ---- */
 
@@ -41,18 +54,39 @@ static uint64_t hash_event(const char *source, unsigned id, const char *service)
     return hash ? hash : 1;
 }
 
+static void free_words(struct words *words)
+{
+    if (!words)
+        return;
+    free(words->source);
+    free(words->service);
+    free(words->text);
+    free(words->advice);
+    free(words);
+}
+
 /* Its row; else a free one (last_seen 0), else that of the event seen longest ago. */
 static struct repetition *row_of(uint64_t what)
 {
-    struct repetition *shelf = repetitions[what % SHELVES], *oldest = shelf;
+    struct repetition *shelf = &repetitions[what % SHELVES * SHELF_ROOM], *oldest = shelf;
     for (size_t i = 0; i < SHELF_ROOM; i++) {
         if (shelf[i].what == what)
             return &shelf[i];
         if (shelf[i].last_seen < oldest->last_seen)
             oldest = &shelf[i];
     }
+    free_words(oldest->words);
     *oldest = (struct repetition){.what = what};
     return oldest;
+}
+
+/* What no log took, with no line before it, waits for the next event of its kind. */
+static void hold_back(struct repetition *row, unsigned count)
+{
+    int64_t due = row->last_written + silence;
+    row->held_back += count;
+    if (row->words && due < atomic_load(&first_count_due))
+        atomic_store(&first_count_due, due);
 }
 
 /* Is this one to be written? *ret_held_back: how many equal ones were not, since the last line. */
@@ -69,7 +103,7 @@ static bool is_due(uint64_t what, unsigned *ret_held_back)
         row->held_back = 0;
         row->last_written = now;
     } else {
-        row->held_back++;
+        hold_back(row, 1);
     }
     lock_release(&lock);
     return due;
@@ -78,18 +112,161 @@ static bool is_due(uint64_t what, unsigned *ret_held_back)
 static void was_not_written(uint64_t what, unsigned count)
 {
     lock_take(&lock);
-    row_of(what)->held_back += count;
+    hold_back(row_of(what), count);
     lock_release(&lock);
 }
 
-static void write_if_due(struct event_record *record, struct buffer *text, uint64_t what)
+static struct words *copy_words(const struct event_record *record)
+{
+    struct words *words = calloc(1, sizeof(*words));
+    if (!words)
+        return NULL;
+    *words = (struct words){.source = strdup(record->source),
+                            .service = strdup(record->service),
+                            .text = strdup(record->text),
+                            .advice = strdup(record->advice),
+                            .id = record->id,
+                            .level = record->level};
+    if (words->source && words->service && words->text && words->advice)
+        return words;
+    free_words(words);
+    return NULL;
+}
+
+/* From the last single one on: before that nothing is held back. */
+static void keep_words(const struct event_record *record, uint64_t what)
+{
+    lock_take(&lock);
+    struct repetition *row = row_of(what);
+    bool wanted = row->written >= SINGLE_EVENTS;
+    struct words *words = wanted ? copy_words(record) : NULL;
+    if (words) {
+        free_words(row->words);
+        row->words = words;
+    }
+    lock_release(&lock);
+}
+
+static LSTATUS write_record(struct event_record *record, struct buffer *text)
 {
     if (record->repeated)
         buffer_printf(text, " (and %u more like this)", record->repeated);
     record->text = text->failed || !text->data ? "" : text->data;
     trace("event", "%s %u %s: %s", record->source, record->id, record->service, record->text);
-    if (text->failed || event_write(record) != ERROR_SUCCESS)
+    return text->failed ? ERROR_NOT_ENOUGH_MEMORY : event_write(record);
+}
+
+static void write_if_due(struct event_record *record, struct buffer *text, uint64_t what)
+{
+    record->text = text->failed || !text->data ? "" : text->data;
+    keep_words(record, what);
+    if (write_record(record, text))
         was_not_written(what, record->repeated + 1);
+}
+
+/* ---- counts without a further event ---- */
+
+/* A count that is taken out of its row, with the words that go with it. */
+struct count {
+    uint64_t what;
+    unsigned held_back;
+    struct words *words;
+};
+
+/* When the session ends, a count is due once a minute more. */
+static bool is_count_due(const struct repetition *row, int64_t now, bool closing)
+{
+    return row->held_back && row->words &&
+           (now - row->last_written >= silence ||
+            (closing && (!row->last_closed || now - row->last_closed >= silence)));
+}
+
+static struct count take_count(struct repetition *row, int64_t now, bool closing)
+{
+    struct count count = {row->what, row->held_back, row->words};
+    row->held_back = 0;
+    row->words = NULL;
+    row->last_written = now;
+    row->last_closed = closing ? now : row->last_closed;
+    return count;
+}
+
+/* The next one that is due from row *at on; the others are what first_count_due becomes. */
+static bool next_count(size_t *at, bool closing, struct count *ret)
+{
+    int64_t now = event_clock();
+    bool found = false;
+    lock_take(&lock);
+    for (; *at < ROWS && !found; ++*at) {
+        struct repetition *row = &repetitions[*at];
+        found = is_count_due(row, now, closing);
+        if (found)
+            *ret = take_count(row, now, closing);
+        else if (row->held_back)
+            hold_back(row, 0);
+    }
+    lock_release(&lock);
+    return found;
+}
+
+/* The row keeps its words for the next time, unless it has new ones. */
+static void give_words_back(const struct count *count)
+{
+    lock_take(&lock);
+    struct repetition *row = row_of(count->what);
+    bool needed = !row->words;
+    if (needed)
+        row->words = count->words;
+    lock_release(&lock);
+    if (!needed)
+        free_words(count->words);
+}
+
+static void say_count(const struct count *count)
+{
+    const struct words *words = count->words;
+    BUFFER_AUTO text = {0};
+    struct event_record record = {.source = words->source,
+                                  .id = words->id,
+                                  .level = words->level,
+                                  .service = words->service,
+                                  .advice = words->advice,
+                                  .repeated = count->held_back};
+    buffer_add_text(&text, words->text);
+    if (write_record(&record, &text))
+        was_not_written(count->what, count->held_back);
+    give_words_back(count);
+}
+
+static void say_counts(bool closing)
+{
+    struct count count;
+    size_t at = 0, said = 0;
+    atomic_store(&first_count_due, INT64_MAX);
+    while (said < COUNTS_AT_ONCE && next_count(&at, closing, &count)) {
+        say_count(&count);
+        said++;
+    }
+    if (at < ROWS)
+        atomic_store(&first_count_due, INT64_MIN); /* go on at the next event */
+}
+
+void event_close(void)
+{
+    int saved = errno;
+    if (atomic_load(&first_count_due) != INT64_MAX)
+        say_counts(true);
+    errno = saved;
+}
+
+void event_forget(void)
+{
+    lock_take(&lock);
+    for (size_t i = 0; i < ROWS; i++)
+        free_words(repetitions[i].words);
+    memset(repetitions, 0, sizeof(repetitions));
+    lock_release(&lock);
+    atomic_store(&first_count_due, INT64_MAX);
 }
 
 /* ---- words ---- */
@@ -158,5 +335,7 @@ void event_log(const char *source, unsigned id, const char *service,
         record.advice = advice.failed ? "" : or_empty(advice.data);
         write_if_due(&record, &text, what);
     }
+    if (event_clock() >= atomic_load(&first_count_due))
+        say_counts(false);
     errno = saved;
 }

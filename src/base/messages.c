@@ -122,6 +122,9 @@ const struct event_message event_messages[] = {
     {"Perflib", 4004, EVENT_ERROR, "Object Counter Reason",
      "the table of the object {Object} cannot be used, because of {Counter}: {Reason}",
      "correct the row and build the provider anew; see openperflib-object(3)"},
+    {"Perflib", 4005, EVENT_ERROR, "Path Win32Error",
+     "{Path} cannot be read, so no object of the system is known: {Win32Error}",
+     "install openperflib there; a program that changes its root needs it in the new one too"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",
      "the counters of {Service} were loaded: names {FirstCounter} to {LastCounter}, explanations {FirstHelp} to {LastHelp}",

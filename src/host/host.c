@@ -292,4 +292,5 @@ void host_close(void)
     for (size_t i = 0; roster && i < roster->count; i++)
         library_close(&roster->services[i], &roster->settings, !roster->services[i].keep_resident);
     roster_release(roster);
+    event_close();
 }

@@ -23,6 +23,7 @@ static int set_up(void **state)
     place_forget();
     event_clock = test_clock;
     now += (int64_t)1000 * CLOCK_TICKS_PER_SECOND;
+    event_forget();
     return 0;
 }
 
@@ -105,6 +106,76 @@ static void a_flood_is_held_back(void **state)
     assert_non_null(strstr(log.data, "failed (and 390 more like this);"));
 }
 
+static void report_flood(const char *service, int count)
+{
+    for (int i = 0; i < count; i++)
+        event_log("Perflib", 1014, service, NULL, "failed");
+}
+
+/* Its own kind may never come again. */
+static void a_count_is_said_with_any_event_a_minute_later(void **state)
+{
+    BUFFER_AUTO log = {0};
+    report_flood("Flood", 25);
+    report_flood("Little", 10);
+    now += (int64_t)59 * CLOCK_TICKS_PER_SECOND;
+    event_log("Perflib", 1015, "Other", NULL, NULL);
+    assert_int_equal(lines(&log), 21);
+    now += CLOCK_TICKS_PER_SECOND;
+    event_log("LoadPerf", 3008, NULL, NULL, NULL);
+    assert_int_equal(lines(&log), 23);
+    assert_non_null(strstr(log.data, "\tPerflib\t1014\twarning\tFlood\t"));
+    assert_non_null(strstr(log.data, ": failed (and 15 more like this); "));
+    now += (int64_t)100 * CLOCK_TICKS_PER_SECOND;
+    event_log("LoadPerf", 3008, NULL, NULL, NULL);
+    assert_int_equal(lines(&log), 24); /* once */
+    event_log("Perflib", 1014, "Flood", NULL, "failed");
+    assert_int_equal(lines(&log), 25);
+    report_flood("Flood", 5); /* and held back again, with the words of before */
+    now += (int64_t)60 * CLOCK_TICKS_PER_SECOND;
+    event_log("Perflib", 1015, "Other", NULL, NULL);
+    assert_int_equal(lines(&log), 27);
+    assert_non_null(strstr(log.data, "failed (and 5 more like this)"));
+}
+
+/* A program that closes the key after each query is no way around the minute. */
+static void a_count_is_said_at_the_end_of_a_session(void **state)
+{
+    BUFFER_AUTO log = {0};
+    report_flood("Flood", 25);
+    event_close();
+    assert_int_equal(lines(&log), 11);
+    assert_non_null(strstr(log.data, "failed (and 15 more like this)"));
+    for (int i = 0; i < 29; i++, now += CLOCK_TICKS_PER_SECOND) {
+        report_flood("Flood", 1);
+        event_close();
+    }
+    assert_int_equal(lines(&log), 11);
+    now += (int64_t)60 * CLOCK_TICKS_PER_SECOND;
+    event_close();
+    assert_int_equal(lines(&log), 12);
+    assert_non_null(strstr(log.data, "failed (and 29 more like this)"));
+    event_close();
+    assert_int_equal(lines(&log), 12);
+}
+
+/* Not a thousand lines at one event; none is forgotten. */
+static void many_counts_are_said_bit_by_bit(void **state)
+{
+    BUFFER_AUTO log = {0};
+    char name[16];
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "Many%d", i);
+        report_flood(name, 11);
+    }
+    assert_int_equal(lines(&log), 400);
+    now += (int64_t)60 * CLOCK_TICKS_PER_SECOND;
+    for (int i = 1; i <= 4; i++) {
+        event_log("Perflib", 1015, "Other", NULL, NULL);
+        assert_int_equal(lines(&log), 400 + i + (i < 3 ? 16 * i : 40));
+    }
+}
+
 static void *report_hundred(void *context)
 {
     for (int i = 0; i < 100; i++)
@@ -182,6 +253,9 @@ int main(void)
         TEST(an_event_is_one_line_of_fields),
         TEST(words_come_from_the_catalog),
         TEST(a_flood_is_held_back),
+        TEST(a_count_is_said_with_any_event_a_minute_later),
+        TEST(a_count_is_said_at_the_end_of_a_session),
+        TEST(many_counts_are_said_bit_by_bit),
         TEST(threads_count_together),
         TEST(many_providers_are_all_held_back),
         TEST(many_kinds_forget_the_oldest),
