@@ -15,7 +15,12 @@
 #include <unistd.h>
 
 /* Ours, beside Windows' own numbers; docs/registry.md lists them. */
-enum { EVENT_FILE_NOT_TRUSTED = 4001, EVENT_FILE_NOT_READ = 4002, EVENT_DAMAGED_ENTRY = 4003 };
+enum {
+    EVENT_FILE_NOT_TRUSTED = 4001,
+    EVENT_FILE_NOT_READ = 4002,
+    EVENT_DAMAGED_ENTRY = 4003,
+    EVENT_NO_INSTALLATION = 4005
+};
 enum { UNSETTLED_100NS = 50 * 10000, LARGEST_FILE = 256 << 20 };
 
 static void close_auto(int *fd)
@@ -356,9 +361,21 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
     return ERROR_ACCESS_DENIED;
 }
 
+/* The machine's and the user's folder need not be there. */
+static void say_missing(struct layer_folder *folder, LSTATUS status)
+{
+    if (folder->layer != LAYER_VENDOR || folder->missing)
+        return;
+    folder->missing = true;
+    trace("registry", "%s: %s; nothing that was installed is known", folder->path,
+          status_text(status));
+    event_log("Perflib", EVENT_NO_INSTALLATION, folder->path,
+              EVENT_FIELDS(EVENT_TEXT("Path", folder->path), EVENT_STATUS(status)), NULL);
+}
+
 static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
 {
-    struct stat st;
+    struct stat st = {0};
     int fd;
     LSTATUS status = folder_open(folder, &st, &fd);
     if (status_is_passing(status)) {
@@ -368,6 +385,8 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
     }
     if (status) {
         *ret_changed |= folder->count > 0;
+        if (!st.st_ino)
+            say_missing(folder, status);
         if (fd >= 0)
             close(fd);
         folder_forget(folder);
@@ -375,6 +394,7 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
     }
     file_state_of(&st, &folder->state);
     folder->settled = is_settled(&st);
+    folder->missing = false;
     return list_folder(folder, fd, ret_changed);
 }
 
@@ -408,8 +428,10 @@ LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_chan
     struct file_state now;
     if (!folder->path)
         return ERROR_SUCCESS;
-    if (stat(folder->path, &st) != 0)
+    if (stat(folder->path, &st) != 0) {
+        say_missing(folder, status_from_errno(errno));
         st = (struct stat){0};
+    }
     file_state_of(&st, &now);
     bool same = file_state_same(&now, &folder->state);
     if (same && (folder->settled || !st.st_ino) && !(files && any_file_changed(folder, files)))

@@ -28,7 +28,8 @@ struct layer_folder {
     bool settled;             /* its last change is old enough to show the next one */
     struct layer_file *files; /* by name, manual.reg last */
     size_t count, room;
-    size_t next; /* the file that is looked at next */
+    size_t next;  /* the file that is looked at next */
+    bool missing; /* which was said */
 };
 /* Reads what is new. Looks at the folder, and at so many of its files: in turn, if not at all. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);

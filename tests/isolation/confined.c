@@ -108,6 +108,23 @@ INDEPENDENT(chroot_without_the_helper_says_so)
     check_refused("/v/helper/perfhost");
 }
 
+/* Nothing is known there, and it must not look as if all were well. */
+INDEPENDENT(chroot_without_the_registry_says_so)
+{
+    char cell[96];
+    snprintf(cell, sizeof cell, "%s/cell", test_root);
+    if (geteuid() != 0 && unshare(CLONE_NEWUSER) != 0)
+        skipped("neither root nor user namespaces");
+    CHECK(run("mkdir -p %s/state", cell));
+    if (chroot(cell) != 0 || chdir("/") != 0)
+        skipped("no chroot here");
+    setenv("OPENPERFLIB_ROOT", "/state", 1);
+    setenv("OPENPERFLIB_VENDOR", "/v", 1);
+    strcpy(test_root, "/state");
+    CHECK(!answers("Global", 2));
+    CHECK(event_says(4005, "/v/data/registry.d cannot be read"));
+}
+
 /* ---- no descriptors, no processes ---- */
 
 INDEPENDENT(no_descriptor_is_free_when_the_helper_starts)
@@ -250,6 +267,7 @@ int main(void)
         cmocka_unit_test(without_clone_the_event_says_so),
         cmocka_unit_test(exec_forbidden_later_leaves_the_helper),
         cmocka_unit_test(chroot_without_the_helper_says_so),
+        cmocka_unit_test(chroot_without_the_registry_says_so),
         cmocka_unit_test(no_descriptor_is_free_when_the_helper_starts),
         cmocka_unit_test(no_process_may_be_started),
         cmocka_unit_test(rights_given_up_after_the_helper_started),
