@@ -28,9 +28,14 @@ static char test_root[64];
 
 static inline int set_up(void **state)
 {
-    char vendor[96];
+    char vendor[96], folder[128];
     temp_make(test_root);
     snprintf(vendor, sizeof vendor, "%s/vendor", test_root);
+    static const char *const parts[] = {"", "/data", "/data/registry.d"};
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        snprintf(folder, sizeof folder, "%s%s", vendor, parts[i]);
+        assert_int_equal(mkdir(folder, 0755), 0);
+    }
     setenv("OPENPERFLIB_ROOT", test_root, 1);
     setenv("OPENPERFLIB_VENDOR", vendor, 1);
     store_forget();
