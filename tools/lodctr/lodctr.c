@@ -35,7 +35,7 @@ enum {
 static const struct option_row rows[] = {
     {'c', "check", NULL, CHECK, "Judge the ini and symbol files only: warnings are errors, nothing is written.", NULL, 0},
     {'n', "dry-run", NULL, DRY_RUN, "Do everything but write; shows the numbers and the texts of each language.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print one JSON document; what a library prints goes to standard error then.", NULL, 0},
     {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
     {'u', "user", NULL, USER, "In the user's own layer of the registry, which needs no rights; only the user's programs see it.", NULL, 0},
     {0, "codepage", "N", CODEPAGE,
@@ -184,8 +184,8 @@ static int check_options(const struct lodctr *asked, const struct options *optio
     if (asked->remove && mode != LANGUAGE)
         return options_complain(options,
                                 "--remove goes with --language; unlodctr removes counters");
-    if (asked->json && !files && mode != QUERY)
-        return options_complain(options, "--json goes with FILE and with --query");
+    if (asked->json && mode == NAMES)
+        return options_complain(options, "--json goes with anything but --names");
     if (asked->library && asked->word_count > 1)
         return options_complain(options, "--library goes with one FILE");
     return 0;
@@ -211,7 +211,7 @@ static DWORD say(const struct change *change, const char *text, DWORD status)
         fprintf(stderr, "lodctr: what was loaded with --user is changed with --user\n");
     if (status)
         return change->told ? status : status_complain("lodctr", change->asked->subject, status);
-    if (!change->asked->quiet)
+    if (!change->asked->quiet && !change->asked->json)
         printf("%s: %s\n", change->asked->subject, text);
     return status;
 }
@@ -237,24 +237,46 @@ static DWORD change_language(const struct lodctr *asked)
     return status;
 }
 
+static DWORD change_one(const struct lodctr *asked, int mode)
+{
+    if (mode == LANGUAGE)
+        return change_language(asked);
+    if (mode == ENABLE || mode == DISABLE)
+        return enable(asked, mode == ENABLE);
+    return register_library(asked, mode == UNREGISTER);
+}
+
+/* What went wrong is said in words too, on standard error. */
+static DWORD change_and_tell(const struct lodctr *asked, int mode)
+{
+    static const char *const names[] = {[ENABLE] = "enable",
+                                        [DISABLE] = "disable",
+                                        [LANGUAGE] = "language",
+                                        [REGISTER] = "register",
+                                        [UNREGISTER] = "unregister"};
+    struct json json = {.out = stdout};
+    DWORD status = change_one(asked, mode);
+    if (!asked->json)
+        return status;
+    json_open(&json, NULL, '{');
+    json_string(&json, "action", names[mode]);
+    json_string(&json, "subject", asked->subject);
+    if (mode == LANGUAGE)
+        json_bool(&json, "remove", asked->remove);
+    json_integer(&json, "status", status);
+    json_string(&json, "statusText", status_words(status));
+    json_close(&json, '}');
+    putchar('\n');
+    return status;
+}
+
 static DWORD run(const struct lodctr *asked, int mode)
 {
-    switch (mode) {
-    case NAMES:
+    if (mode == NAMES)
         return query_names();
-    case QUERY:
+    if (mode == QUERY)
         return query_services(asked);
-    case ENABLE:
-    case DISABLE:
-        return enable(asked, mode == ENABLE);
-    case LANGUAGE:
-        return change_language(asked);
-    case REGISTER:
-    case UNREGISTER:
-        return register_library(asked->subject, mode == UNREGISTER, asked->quiet);
-    default:
-        return install_files(asked);
-    }
+    return mode ? change_and_tell(asked, mode) : install_files(asked);
 }
 
 int main(int argc, char **argv)

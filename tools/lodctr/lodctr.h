@@ -37,7 +37,7 @@ DWORD query_services(const struct lodctr *asked);
 DWORD query_names(void);
 
 /* ---- register.c: DllRegisterServer and DllUnregisterServer in a process of their own ---- */
-DWORD register_library(const char *library, bool remove, bool quiet);
+DWORD register_library(const struct lodctr *asked, bool remove);
 
 /* ---- library.c ---- */
 /* The library's absolute path, or a bare name that no file here has; malloc, NULL: no memory. */

@@ -142,7 +142,7 @@ static DWORD judge(const char *path, const char *name, const struct report *repo
                                        : ERROR_GEN_FAILURE;
 }
 
-static DWORD call_apart(const char *path, const char *name)
+static DWORD call_apart(const char *path, const char *name, bool json)
 {
     int ends[2], state = 0;
     fflush(NULL);
@@ -151,6 +151,8 @@ static DWORD call_apart(const char *path, const char *name)
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
+        if (json) /* standard output is the document's */
+            dup2(STDERR_FILENO, STDOUT_FILENO);
         call(path, name, ends[1]);
         fflush(NULL); /* what the library printed */
         _exit(0);
@@ -165,15 +167,15 @@ static DWORD call_apart(const char *path, const char *name)
     return judge(path, name, &report, state);
 }
 
-DWORD register_library(const char *library, bool remove, bool quiet)
+DWORD register_library(const struct lodctr *asked, bool remove)
 {
     const char *name = remove ? "DllUnregisterServer" : "DllRegisterServer";
-    char *path = library_path(library);
+    char *path = library_path(asked->subject);
     DWORD status = path ? library_judge(path) : ERROR_NOT_ENOUGH_MEMORY;
     if (!status)
-        status = call_apart(path, name);
-    if (!status && !quiet)
-        printf("%s: %s succeeded\n", library, name);
+        status = call_apart(path, name, asked->json);
+    if (!status && !asked->quiet && !asked->json)
+        printf("%s: %s succeeded\n", asked->subject, name);
     free(path);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the first
  * thing that went wrong, 0 when nothing did. */
+#include "../common/json.h"
 #include "../common/options.h"
 #include "../common/service.h"
 #include "../common/status.h"
@@ -8,11 +9,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { USER = 1, QUIET, DRY_RUN, LIBRARY, REFUSED };
+enum { USER = 1, QUIET, DRY_RUN, JSON, LIBRARY, REFUSED };
 
 /* clang-format off */
 static const struct option_row rows[] = {
     {'n', "dry-run", NULL, DRY_RUN, "Do everything but write.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
     {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
     {0, "library", NULL, LIBRARY, "Unregister the library too: what lodctr --library wrote.", NULL, 0},
     {'u', "user", NULL, USER, "What lodctr --user loaded.", NULL, 0},
@@ -42,7 +44,8 @@ static const struct tool tool = {
 
 struct unlodctr {
     opl_load_options options;
-    bool quiet;
+    bool quiet, as_json;
+    struct json json;
     unsigned errors; /* remarks about this service */
     char **services;
     int service_count;
@@ -52,7 +55,16 @@ static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct unlodctr *asked = self;
     asked->errors += remark->error;
-    status_remark("unlodctr", remark);
+    if (!asked->as_json) {
+        status_remark("unlodctr", remark);
+        return;
+    }
+    json_open_flat(&asked->json, NULL);
+    json_string(&asked->json, "level", remark->error ? "error" : "warning");
+    json_string(&asked->json, "file", remark->file);
+    json_integer(&asked->json, "line", remark->line);
+    json_string(&asked->json, "text", remark->text);
+    json_close_flat(&asked->json);
 }
 
 static bool is_loaded(const char *name)
@@ -76,11 +88,23 @@ static DWORD look_and_remove(const struct unlodctr *asked, const char *service,
     return opl_load_remove(service, &look, ret);
 }
 
-static DWORD remove_service(struct unlodctr *asked, const char *service)
+static void print_removed(const struct unlodctr *asked, const char *service,
+                          const opl_load_result *result)
 {
-    opl_load_result result = {0};
+    if (!result->last_help)
+        printf("%s: its library is %s\n", service,
+               asked->options.dry_run ? "not removed: a dry run" : "removed");
+    else
+        printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result->first_counter,
+               result->last_help > result->last_counter ? result->last_help : result->last_counter,
+               asked->options.dry_run ? "dry run, would be removed" : "removed");
+}
+
+/* Says why it failed, if no remark did. */
+static DWORD remove_service(struct unlodctr *asked, const char *service, opl_load_result *ret)
+{
     asked->errors = 0;
-    DWORD status = look_and_remove(asked, service, &result);
+    DWORD status = look_and_remove(asked, service, ret);
     if (status == ERROR_FILE_NOT_FOUND && !asked->options.user && is_loaded(service)) {
         fprintf(stderr, "unlodctr: %s: it was loaded with --user; unlodctr --user %s\n", service,
                 service);
@@ -95,14 +119,57 @@ static DWORD remove_service(struct unlodctr *asked, const char *service)
     }
     if (status)
         return status_complain("unlodctr", service, status);
-    if (!asked->quiet && !result.last_help)
-        printf("%s: its library is %s\n", service,
-               asked->options.dry_run ? "not removed: a dry run" : "removed");
-    else if (!asked->quiet)
-        printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result.first_counter,
-               result.last_help > result.last_counter ? result.last_help : result.last_counter,
-               asked->options.dry_run ? "dry run, would be removed" : "removed");
+    if (!asked->quiet && !asked->as_json)
+        print_removed(asked, service, ret);
     return status;
+}
+
+static void json_result(struct json *json, DWORD status, const opl_load_result *result)
+{
+    json_close(json, ']');
+    json_integer(json, "status", status);
+    json_string(json, "statusText", status_words(status));
+    if (!status && result->last_help) {
+        json_integer(json, "firstCounter", result->first_counter);
+        json_integer(json, "lastCounter", result->last_counter);
+        json_integer(json, "firstHelp", result->first_help);
+        json_integer(json, "lastHelp", result->last_help);
+    }
+    json_close(json, '}');
+}
+
+static DWORD remove_and_tell(struct unlodctr *asked, const char *service)
+{
+    opl_load_result result = {0};
+    if (!asked->as_json)
+        return remove_service(asked, service, &result);
+    json_open(&asked->json, NULL, '{');
+    json_string(&asked->json, "service", service);
+    json_open(&asked->json, "remarks", '[');
+    DWORD status = remove_service(asked, service, &result);
+    json_result(&asked->json, status, &result);
+    return status;
+}
+
+static DWORD remove_all(struct unlodctr *asked)
+{
+    DWORD first = ERROR_SUCCESS;
+    if (asked->as_json) {
+        json_open(&asked->json, NULL, '{');
+        json_bool(&asked->json, "dryRun", asked->options.dry_run);
+        json_open(&asked->json, "services", '[');
+    }
+    for (int i = 0; i < asked->service_count; i++) {
+        DWORD status = remove_and_tell(asked, asked->services[i]);
+        first = first ? first : status;
+    }
+    if (asked->as_json) {
+        json_close(&asked->json, ']');
+        json_integer(&asked->json, "status", first);
+        json_close(&asked->json, '}');
+        putchar('\n');
+    }
+    return first;
 }
 
 static int refuse(const struct options *options)
@@ -122,6 +189,7 @@ static int read_options(struct unlodctr *asked, int argc, char **argv)
         asked->options.user |= id == USER;
         asked->options.dry_run |= id == DRY_RUN;
         asked->quiet |= id == QUIET;
+        asked->as_json |= id == JSON;
         if (id == LIBRARY)
             asked->options.library = "";
         if (id == OPTION_WORD)
@@ -138,15 +206,10 @@ static int read_options(struct unlodctr *asked, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct unlodctr asked = {.options.remark = take_remark};
+    struct unlodctr asked = {.options.remark = take_remark, .json.out = stdout};
     asked.options.self = &asked;
-    DWORD first = ERROR_SUCCESS;
     int wrong = read_options(&asked, argc, argv);
     if (wrong)
         return wrong;
-    for (int i = 0; i < asked.service_count; i++) {
-        DWORD status = remove_service(&asked, asked.services[i]);
-        first = first ? first : status;
-    }
-    return status_exit("unlodctr", first);
+    return status_exit("unlodctr", asked.service_count ? remove_all(&asked) : ERROR_SUCCESS);
 }
