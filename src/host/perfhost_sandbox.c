@@ -77,7 +77,7 @@ static void limit_all(void)
 /* ---- Landlock: Linux 6.12 ---- */
 
 /* Whatever a ruleset says, whoever has one may not trace processes that have not: the kernel's hook
- * compares domains only. And what asks for the right to trace is also /proc/PID/exe, fd, io, maps. */
+ * compares domains only. /proc/PID/exe, fd, io and maps ask for the right to trace, too. */
 
 struct landlock_attributes {
     uint64_t files, network, scoped;

@@ -842,7 +842,7 @@ static bool has_landlock_scopes(void)
     return syscall(444 /* landlock_create_ruleset */, NULL, 0, 1 /* version */) >= 6;
 }
 
-/* What monitors need is in /proc, where Landlock lets nobody look; signals go nowhere either way. */
+/* What monitors need is in /proc, where Landlock lets nobody look; signals are refused anyway. */
 static void an_observer_looks_into_other_processes(void **state)
 {
     char pid[16];

@@ -3,7 +3,8 @@
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
  * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
  * "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall" crashes in Close, "lost"
- * finds no numbers in Open, "observe" looks at process STRANGER_OBSERVED. Notes go to STRANGER_NOTES, also when two threads are inside.
+ * finds no numbers in Open, "observe" looks at process STRANGER_OBSERVED. Notes go to
+ * STRANGER_NOTES, also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
