@@ -24,7 +24,7 @@ struct machine {
     HKEY key;
     pthread_mutex_t lock; /* of all below */
     struct language user, english;
-    struct titles *explanations;
+    struct language explanations;
     struct language others[MOST_LANGUAGES];
     size_t other_count;
     bool others_known;
@@ -161,32 +161,25 @@ static struct titles *load_titles(const struct machine *machine, const char *par
     return titles_load(machine->key, query, &titles) ? NULL : titles;
 }
 
-/* Puts what was read into its place, unless another thread was faster. */
-static void give_titles(struct machine *machine, struct titles **place, struct titles *titles)
+/* Its lock is held when this returns: whoever forgets titles waits. NULL: they cannot be read. */
+static const struct titles *hold_titles(struct machine *machine, struct language *language,
+                                        const char *part, uint32_t id)
 {
     lock_take(&machine->lock);
-    struct titles *spare = titles;
-    if (!*place) {
-        *place = titles;
-        spare = NULL;
-    }
+    if (language->titles && language->id == id)
+        return language->titles;
     lock_release(&machine->lock);
-    titles_free(spare);
-}
-
-static void need_language(struct machine *machine, struct language *language, uint32_t id)
-{
+    struct titles *titles = load_titles(machine, part, id);
     lock_take(&machine->lock);
-    bool there = language->titles && language->id == id;
-    if (!there) { /* the environment changed */
-        titles_free(language->titles);
-        *language = (struct language){.id = id};
+    if (language->titles && language->id == id) { /* another thread was faster */
+        titles_free(titles);
+        return language->titles;
     }
+    titles_free(language->titles); /* of another language: the environment changed */
+    *language = (struct language){.id = id, .titles = titles};
     if (!machine->titles_ticks)
         machine->titles_ticks = clock_ticks();
-    lock_release(&machine->lock);
-    if (!there)
-        give_titles(machine, &language->titles, load_titles(machine, "Counter", id));
+    return titles;
 }
 
 static uint32_t user_language(void)
@@ -194,21 +187,16 @@ static uint32_t user_language(void)
     return names_language(names_user_langid());
 }
 
-/* The language is read, whichever thread forgets it meanwhile: its lock is held. */
+static const struct titles *hold_english(struct machine *machine)
+{
+    return hold_titles(machine, &machine->english, "Counter", LANGUAGE_ENGLISH);
+}
+
 static const struct titles *hold_user(struct machine *machine)
 {
     uint32_t id = user_language();
-    struct language *language = id == LANGUAGE_ENGLISH ? &machine->english : &machine->user;
-    need_language(machine, language, id);
-    lock_take(&machine->lock);
-    return language->titles;
-}
-
-static const struct titles *hold_english(struct machine *machine)
-{
-    need_language(machine, &machine->english, LANGUAGE_ENGLISH);
-    lock_take(&machine->lock);
-    return machine->english.titles;
+    return id == LANGUAGE_ENGLISH ? hold_english(machine)
+                                  : hold_titles(machine, &machine->user, "Counter", id);
 }
 
 /* The subkeys of Perflib are the installed languages. */
@@ -231,23 +219,39 @@ static void find_languages(struct machine *machine)
     if (root != HKEY_LOCAL_MACHINE)
         key_close(root);
     lock_take(&machine->lock);
-    for (size_t i = 0; i < count && !machine->others_known; i++)
-        machine->others[machine->other_count++].id = ids[i];
+    for (size_t i = 0; i < count && !machine->others_known; i++) {
+        titles_free(machine->others[machine->other_count].titles);
+        machine->others[machine->other_count++] = (struct language){.id = ids[i]};
+    }
     machine->others_known = true;
     lock_release(&machine->lock);
+}
+
+/* The lock is held if there is a language of that number. */
+static bool hold_other(struct machine *machine, size_t number, const struct titles **ret)
+{
+    lock_take(&machine->lock);
+    bool known = machine->others_known;
+    lock_release(&machine->lock);
+    if (!known)
+        find_languages(machine);
+    lock_take(&machine->lock);
+    bool there = number < machine->other_count;
+    uint32_t id = machine->others[there ? number : 0].id;
+    lock_release(&machine->lock);
+    if (there)
+        *ret = hold_titles(machine, &machine->others[number], "Counter", id);
+    return there;
 }
 
 static size_t numbers_of_others(struct machine *machine, const char *name,
                                 uint32_t ret[static MOST_NUMBERS])
 {
+    const struct titles *titles;
     size_t count = 0;
-    if (!machine->others_known)
-        find_languages(machine);
-    for (size_t i = 0; i < machine->other_count && !count; i++) {
-        need_language(machine, &machine->others[i], machine->others[i].id);
-        lock_take(&machine->lock);
-        if (machine->others[i].titles)
-            count = titles_numbers(machine->others[i].titles, name, ret, MOST_NUMBERS);
+    for (size_t i = 0; !count && hold_other(machine, i, &titles); i++) {
+        if (titles)
+            count = titles_numbers(titles, name, ret, MOST_NUMBERS);
         lock_release(&machine->lock);
     }
     return count;
@@ -279,13 +283,10 @@ static bool title_fits(const struct titles *titles, uint32_t index, const char *
 
 static bool other_title_fits(struct machine *machine, uint32_t index, const char *pattern)
 {
+    const struct titles *titles;
     bool found = false;
-    if (!machine->others_known)
-        find_languages(machine);
-    for (size_t i = 0; i < machine->other_count && !found; i++) {
-        need_language(machine, &machine->others[i], machine->others[i].id);
-        lock_take(&machine->lock);
-        found = title_fits(machine->others[i].titles, index, pattern);
+    for (size_t i = 0; !found && hold_other(machine, i, &titles); i++) {
+        found = title_fits(titles, index, pattern);
         lock_release(&machine->lock);
     }
     return found;
@@ -316,14 +317,9 @@ bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
 
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret)
 {
-    lock_take(&machine->lock);
-    bool there = machine->explanations;
-    lock_release(&machine->lock);
-    if (!there)
-        give_titles(machine, &machine->explanations,
-                    load_titles(machine, "Explain", user_language()));
-    lock_take(&machine->lock);
-    const char *text = machine->explanations ? titles_text(machine->explanations, index) : NULL;
+    const struct titles *titles =
+        hold_titles(machine, &machine->explanations, "Explain", user_language());
+    const char *text = titles ? titles_text(titles, index) : NULL;
     if (text)
         buffer_add_text(ret, text);
     lock_release(&machine->lock);
@@ -337,10 +333,10 @@ bool machine_renew_titles(struct machine *machine)
     if (old) {
         titles_free(machine->user.titles);
         titles_free(machine->english.titles);
-        titles_free(machine->explanations);
-        for (size_t i = 0; i < machine->other_count; i++)
+        titles_free(machine->explanations.titles);
+        for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read late */
             titles_free(machine->others[i].titles);
-        machine->user.titles = machine->english.titles = machine->explanations = NULL;
+        machine->user.titles = machine->english.titles = machine->explanations.titles = NULL;
         memset(machine->others, 0, sizeof machine->others);
         machine->other_count = 0;
         machine->others_known = false;

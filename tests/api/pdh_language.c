@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include <openperflib/pdh.h>
 #include <openperflib/pdhmsg.h>
@@ -121,6 +123,59 @@ static void a_pattern_means_the_users_language_first(void **state)
     assert_non_null(strstr(expanded("\\System\\Pro*"), "\\System\\Prozesse|"));
 }
 
+/* Another language in the middle: names, lists and explanations are those of the new one. */
+static void a_user_changes_the_language(void **state)
+{
+    static union {
+        PDH_COUNTER_INFO_A info;
+        char room[8192];
+    } german, english;
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    DWORD size = sizeof german;
+    assert_status(PdhOpenQueryA(NULL, 0, &query), 0);
+    assert_status(PdhAddCounterA(query, NUMBERS, 0, &counter), 0);
+    assert_status(PdhGetCounterInfoA(counter, TRUE, &size, &german.info), 0);
+    assert_string_equal(german.info.szCounterName, "Prozessorzeit (%)");
+    setenv("LC_ALL", "C", 1);
+    assert_status(PdhAddCounterA(query, NUMBERS, 0, &counter), 0);
+    size = sizeof english;
+    assert_status(PdhGetCounterInfoA(counter, TRUE, &size, &english.info), 0);
+    assert_non_null(strstr(english.info.szExplainText, "rocessor"));
+    char name[64];
+    DWORD length = sizeof name;
+    assert_status(PdhLookupPerfNameByIndexA(NULL, 6, name, &length), 0);
+    assert_string_equal(name, "% Processor Time");
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    assert_status(PdhCloseQuery(query), 0);
+}
+
+/* Names of other languages are found at any moment, also while titles are read anew. */
+static void *ask_for_names(void *ret)
+{
+    const time_t end = time(NULL) + 3;
+    unsigned *wrong = ret;
+    while (time(NULL) < end)
+        *wrong += PdhValidatePathA(SPANISH) || PdhValidatePathA(ENGLISH) ||
+                  PdhValidatePathA("\\Procesad*(_Total)\\6");
+    return NULL;
+}
+
+static void titles_are_read_anew_under_way(void **state)
+{
+    unsigned wrong[3] = {0};
+    pthread_t threads[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_names, &wrong[i]), 0);
+    for (const time_t end = time(NULL) + 3; time(NULL) < end;) {
+        DWORD length = 0;
+        PdhEnumObjectsA(NULL, NULL, NULL, &length, PERF_DETAIL_WIZARD, TRUE);
+    }
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(wrong[0] + wrong[1] + wrong[2], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +184,8 @@ int main(void)
         cmocka_unit_test(lists_and_titles_are_german),
         cmocka_unit_test(patterns_are_found_in_every_language),
         cmocka_unit_test(a_pattern_means_the_users_language_first),
+        cmocka_unit_test(a_user_changes_the_language),
+        cmocka_unit_test(titles_are_read_anew_under_way),
     };
     return cmocka_run_group_tests_name("api-pdh-language", tests, begin, frozen_remove);
 }
