@@ -61,6 +61,9 @@ struct opl_source {
     /* The kernel tells whoever polls it that it changed, as proc/self/mountinfo does: it is read
      * again only then. */
     bool watched;
+    /* An instance's file that may be longer than a page and then comes in several pieces, as
+     * proc/PID/maps does. (Other instances' files end at the first short piece.) */
+    bool pieces;
 };
 
 /* A value's unit as a fraction: file's number * times / parts. */
@@ -196,7 +199,9 @@ struct opl_object {
     size_t counter_count;
     DWORD default_counter; /* the title index of the counter to show first (if absent: the first) */
     bool clock;            /* its PerfTime is a FILETIME, PerfFreq 10,000,000; else both are 0 */
-    bool costly;           /* answers only "Costly" and its own number */
+    /* Answers only "Costly" and its own number, at a lowered priority of the asking thread; `list`
+     * is not called at Open, so that opening costs nothing. */
+    bool costly;
     const opl_object *related; /* asked for this object, the provider answers that one too */
 
     bool instances;                     /* false: a single object */
@@ -393,6 +398,10 @@ bool opl_listing_read_note(opl_listing *listing, const char *folder, const char 
  * of opl_object, it may have another name than the file gives it. */
 void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
                       const char *folder, const char *name);
+/* Both in one: an instance with files and with a thing in the provider's memory for OPL_FIELD. NULL
+ * as `item`: what the fields would hold cannot be read for this instance. */
+bool opl_listing_read_item(opl_listing *listing, const char *folder, const char *name,
+                           size_t name_bytes, const void *item);
 /* Sets a value of the last instance, by the row's index; nothing happens if the row is absent. */
 void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value);
 /* The value, as read, of word `column` of a source of the last instance that was read; 0: none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The six objects of perfos.so, the kernel files that they share, and texts that stand in two
+ * The seven objects of perfos.so, the kernel files that they share, and texts that stand in two
  * tables under one number.
  */
 #ifndef PERFOS_H
@@ -9,7 +9,7 @@
 #include <openperflib/object.h>
 
 extern const opl_object perfos_system, perfos_memory, perfos_cache, perfos_processor,
-    perfos_objects, perfos_paging_file;
+    perfos_objects, perfos_paging_file, perfos_numa;
 
 extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmstat;
 

@@ -9,6 +9,7 @@
 enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERFPROC_UNKNOWN = 7 };
 
 extern const opl_object perfproc_process, perfproc_thread;
+extern const opl_object perfproc_address_space, perfproc_image, perfproc_full_image;
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
 

@@ -299,11 +299,10 @@ static bool rows_failed_as_if_gone(const opl_listing *listing)
     return false;
 }
 
-bool opl_listing_read_note(opl_listing *listing, const char *folder, const char *name,
-                           size_t name_bytes, uint64_t note)
+/* The reading has begun. */
+static bool listing_read(opl_listing *listing, const char *name, size_t name_bytes)
 {
     struct source *main = listing_main_source(listing->object);
-    reading_begin(listing, folder, note);
     if (main && source_load_words(&listing->reading, main, 2))
         return false;
     struct instance *instance = listing_new(listing);
@@ -320,6 +319,21 @@ bool opl_listing_read_note(opl_listing *listing, const char *folder, const char 
         return false;
     }
     return true;
+}
+
+bool opl_listing_read_note(opl_listing *listing, const char *folder, const char *name,
+                           size_t name_bytes, uint64_t note)
+{
+    reading_begin(listing, folder, note);
+    return listing_read(listing, name, name_bytes);
+}
+
+bool opl_listing_read_item(opl_listing *listing, const char *folder, const char *name,
+                           size_t name_bytes, const void *item)
+{
+    reading_begin(listing, folder, 0);
+    listing->reading.item = item;
+    return listing_read(listing, name, name_bytes);
 }
 
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name, size_t name_bytes)

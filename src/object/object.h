@@ -175,6 +175,15 @@ void listing_single(opl_listing *listing); /* reads the single object */
 void listing_total(opl_listing *listing);
 void listing_done(opl_listing *listing);
 
+/* ---- priority.c: the asking thread's, while what is costly is collected ---- */
+struct priority {
+    bool niced, batch; /* what was changed; neither: nothing */
+    int nice;          /* before */
+};
+/* Only as far as the thread may go back again. */
+struct priority priority_lower(void);
+void priority_restore(struct priority usual);
+
 /* ---- define.c: what is fixed at Open ---- */
 LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is);
 /* Drops what could not be read for anybody, and lays out the rest. */

@@ -103,6 +103,14 @@ static bool provider_select(opl_provider *provider)
     return any;
 }
 
+static bool provider_is_costly(const opl_provider *provider)
+{
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].listing.asked && provider->objects[i].is->costly)
+            return true;
+    return false;
+}
+
 /* ---- collecting ---- */
 
 static void object_list(struct object *object)
@@ -202,8 +210,12 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
     LSTATUS status = provider_parse(provider, query);
     if (status || !provider_select(provider))
         return (DWORD)status;
+    struct priority usual = {0};
+    if (provider_is_costly(provider))
+        usual = priority_lower();
     provider_read(provider);
     provider_totals(provider);
+    priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (source_lacked()) /* zeros that are no zeros */
@@ -280,8 +292,10 @@ static LSTATUS provider_find_out(opl_provider *provider)
 {
     LSTATUS status = ERROR_SUCCESS;
     provider->opening = true;
-    for (size_t i = 0; i < provider->object_count; i++)
-        provider->objects[i].listing.asked = true;
+    for (size_t i = 0; i < provider->object_count; i++) {
+        const opl_object *is = provider->objects[i].is;
+        provider->objects[i].listing.asked = !is->costly || !is->list;
+    }
     provider_read(provider);
     provider->opening = false;
     for (size_t i = 0; i < provider->object_count && !status; i++) {

@@ -161,7 +161,8 @@ static LSTATUS source_read(struct source *source, int fd)
         if (count < 0)
             return status_from_errno(errno);
         source->length += (size_t)count;
-        if (count == 0 || (source->star && (size_t)count < room))
+        bool whole = source->star && !source->is->pieces;
+        if (count == 0 || (whole && (size_t)count < room))
             break;
     }
     source->text[source->length] = 0;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* An address space, as the kernel lists it in proc/PID/maps, in Windows' kinds. */
+#ifndef OPL_PERFPROC_SPACE_H
+#define OPL_PERFPROC_SPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What may be done with a page. Written pages of a private mapping of a file are copied first. */
+enum protection {
+    NO_ACCESS,
+    READ_ONLY,
+    READ_WRITE,
+    WRITE_COPY,
+    EXECUTE,
+    EXECUTE_READ,
+    EXECUTE_READ_WRITE,
+    EXECUTE_WRITE_COPY,
+    PROTECTIONS
+};
+
+enum { MOST_IMAGES = 4096 };
+
+/* A program or library in one address space; `path` ends at `path_bytes`. */
+struct image {
+    const char *path;
+    size_t path_bytes;
+    uint64_t bytes[PROTECTIONS];
+};
+
+/* Bytes by kind. An image is a file of which some part is mapped privately and may be executed, as
+ * loaders map it; mapped is any other file and memory that can be shared; unassigned is private
+ * memory without a file; reserved is unassigned but may not be touched. */
+struct space {
+    uint64_t image[PROTECTIONS], mapped[PROTECTIONS], unassigned[PROTECTIONS];
+    uint64_t reserved;
+    size_t image_count;
+    struct image images[MOST_IMAGES]; /* what is beyond them counts as mapped */
+};
+
+/* Counts the lines of a proc/PID/maps anew; the images' paths stay where they are in it. */
+void space_count(struct space *space, const char *maps);
+/* The last part of the path, without the kernel's remark that the file was deleted. */
+const char *image_name(const struct image *image, size_t *ret_bytes);
+size_t image_path_bytes(const struct image *image); /* without the remark */
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Costly objects are collected at a lowered priority of the asking thread. (D.2) Without rights,
+ * Linux lets a thread go down but not up again: then it is only told that the thread works in the
+ * background, which anybody may take back.
+ */
+#include "object/object.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+enum { STEPS_DOWN = 5 };
+
+/* May the thread raise its priority? It tries, one step. (who = 0 is the thread on Linux.) */
+static bool may_rise(int nice)
+{
+    return setpriority(PRIO_PROCESS, 0, nice - 1) == 0;
+}
+
+static bool change_policy(int from, int to)
+{
+    static const struct sched_param none;
+    return sched_getscheduler(0) == from && sched_setscheduler(0, to, &none) == 0;
+}
+
+struct priority priority_lower(void)
+{
+    struct priority usual = {0};
+    errno = 0;
+    usual.nice = getpriority(PRIO_PROCESS, 0);
+    if (errno)
+        return usual;
+    usual.niced = may_rise(usual.nice);
+    if (usual.niced)
+        setpriority(PRIO_PROCESS, 0, usual.nice + STEPS_DOWN);
+    else
+        usual.batch = change_policy(SCHED_OTHER, SCHED_BATCH);
+    return usual;
+}
+
+void priority_restore(struct priority usual)
+{
+    if (usual.niced)
+        setpriority(PRIO_PROCESS, 0, usual.nice);
+    if (usual.batch)
+        change_policy(SCHED_BATCH, SCHED_OTHER);
+}

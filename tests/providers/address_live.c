@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Address spaces of this machine: all kinds together are the size that the kernel counts itself,
+ * mappings made here appear to the byte, and the asking thread gets its priority back. */
+#include "perfproc.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static const DWORD kinds[] = {710, 712, 714, 716, 718, 720, 722, 726, 746, 748, 752,
+                              754, 756, 760, 762, 764, 766, 768, 770, 772, 774};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void read_kinds(uint64_t values[KINDS])
+{
+    struct answer answer = ask(u"786");
+    opl_object_view object;
+    opl_instance_view instance;
+    assert_true(answer_object(&answer, 786, &object));
+    memset(&instance, 0, sizeof instance);
+    while (opl_object_next_instance(&answer.block, &object, &instance))
+        if (value_at(&answer, &object, &instance, 784) == (uint64_t)getpid()) {
+            for (int i = 0; i < KINDS; i++)
+                values[i] = value_at(&answer, &object, &instance, kinds[i]);
+            return;
+        }
+    fail_msg("this process is missing");
+}
+
+static uint64_t own_size(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "VmSize: %llu", &kib) == 1)
+            break;
+    fclose(file);
+    return kib * 1024;
+}
+
+static void all_kinds_together_are_the_size_that_the_kernel_counts(void **state)
+{
+    uint64_t values[KINDS], sum = 0;
+    (void)state;
+    read_kinds(values); /* whatever must be allocated once is allocated now */
+    uint64_t before = own_size();
+    read_kinds(values);
+    uint64_t after = own_size();
+    for (int i = 0; i < KINDS; i++)
+        sum += values[i];
+    assert_in_range(sum, before, after);
+}
+
+static const struct made {
+    DWORD index;
+    int protection, flags;
+    bool file;
+} mades[] = {
+    {726, PROT_NONE,              MAP_PRIVATE | MAP_ANONYMOUS, false},
+    {748, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, false},
+    {746, PROT_READ,              MAP_PRIVATE | MAP_ANONYMOUS, false},
+    {754, PROT_READ | PROT_EXEC,  MAP_PRIVATE | MAP_ANONYMOUS, false},
+    {714, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,  false},
+    {712, PROT_READ,              MAP_SHARED,                  true },
+    {716, PROT_READ | PROT_WRITE, MAP_PRIVATE,                 true },
+    {770, PROT_READ | PROT_EXEC,  MAP_PRIVATE,                 true },
+};
+
+static void mappings_made_here_appear_to_the_byte(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 321 * page;
+    (void)state;
+    for (size_t i = 0; i < sizeof mades / sizeof *mades; i++) {
+        uint64_t before[KINDS], after[KINDS];
+        char path[] = "/tmp/opl-mapped-XXXXXX";
+        int fd = mades[i].file ? mkstemp(path) : -1;
+        if (mades[i].file) {
+            unlink(path);
+            assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+        }
+        read_kinds(before);
+        void *memory = mmap(NULL, bytes, mades[i].protection, mades[i].flags, fd, 0);
+        assert_true(memory != MAP_FAILED);
+        read_kinds(after);
+        for (int kind = 0; kind < KINDS; kind++)
+            assert_int_equal(after[kind] - before[kind], kinds[kind] == mades[i].index ? bytes : 0);
+        munmap(memory, bytes);
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+static void the_thread_gets_its_priority_back(void **state)
+{
+    (void)state;
+    int nice = getpriority(PRIO_PROCESS, 0), policy = sched_getscheduler(0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ask(u"Costly").status, 0);
+        assert_int_equal(getpriority(PRIO_PROCESS, 0), nice);
+        assert_int_equal(sched_getscheduler(0), policy);
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return (int)OpenSysProcessObject(NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return (int)CloseSysProcessObject();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_kinds_together_are_the_size_that_the_kernel_counts),
+        cmocka_unit_test(mappings_made_here_appear_to_the_byte),
+        cmocka_unit_test(the_thread_gets_its_priority_back),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
