@@ -190,6 +190,8 @@ static void print_row(const opl_object *object, const opl_counter *row)
         printf("; of ");
         print_value(&row->base);
     }
+    if (row->item.size)
+        printf("; or the kernel's record");
     printf(" | %s |\n", row->help);
 }
 

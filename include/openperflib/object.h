@@ -182,7 +182,20 @@ typedef struct opl_counter {
     opl_total total;
     const char *name, *help; /* help: sentences with a period */
     const char *where;       /* where the value comes from, for docs/counters.md */
+    /* OPL_FIELD: of instances whose item is known (opl_listing_read_known) the value is this member,
+     * a number, and `value` is not asked: the same fact, had in another way. */
+    opl_value item;
 } opl_counter;
+
+/* Binary records that the kernel writes: a BPF iterator that an administrator has pinned (see
+ * openperflib-bpf(1)). A record begins with two 32-bit numbers: the version, and its length in
+ * bytes, a multiple of 8. */
+typedef struct opl_records {
+    const char *name; /* the file in OPL_RECORDS_FOLDER */
+    DWORD version;
+    DWORD least; /* bytes that each record has at least */
+} opl_records;
+#define OPL_RECORDS_FOLDER "sys/fs/bpf/openperflib"
 
 /* Instances that are lines of a file. */
 typedef struct opl_lines {
@@ -347,8 +360,8 @@ bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated; for
  * what is found out once and not read at each query. False: unreadable, and `room` is empty. */
 bool opl_reading_file(opl_reading *reading, const char *path, char *room, size_t bytes);
-/* Memory that stays until Close, for what a provider knows from the collection before: 4 pieces,
- * `slot` 0..3, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
+/* Memory that stays until Close, for what a provider knows from the collection before: 8 pieces,
+ * `slot` 0..7, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
  * move when it grows. NULL: no memory; the collection will fail. */
 void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
 /* How much is free in the file system that is mounted at `path` (as the kernel writes it, without
@@ -402,6 +415,16 @@ void opl_listing_line(opl_listing *listing, const opl_source *source, const char
  * as `item`: what the fields would hold cannot be read for this instance. */
 bool opl_listing_read_item(opl_listing *listing, const char *folder, const char *name,
                            size_t name_bytes, const void *item);
+/* Like opl_listing_read_note for an instance of which `item` says what the rows' members `item`
+ * need; the files are read for the other rows only. `item` must stay until this returns. */
+bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
+                            size_t name_bytes, uint64_t note, const void *item);
+/* The records of this moment, valid until the next collection; every length is right. False: there
+ * are none (not pinned, no right to read them, not root's, of another version, of another pid
+ * namespace than proc, switched off by the registry, another system root); the trace says why. Read
+ * the files instead. */
+bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
+                         size_t *ret_bytes);
 /* Sets a value of the last instance, by the row's index; nothing happens if the row is absent. */
 void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value);
 /* The value, as read, of word `column` of a source of the last instance that was read; 0: none. */

@@ -16,8 +16,13 @@ bool perfproc_creation(opl_reading *reading, uint64_t *ret)
     LONGLONG boot = opl_boot_time(reading);
     if (!boot || !opl_reading_column(reading, &perfproc_stat, STAT_START, &ticks))
         return false;
-    *ret = (uint64_t)boot + ticks * (10000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+    *ret = (uint64_t)boot + ticks * perfproc_tick_100ns();
     return true;
+}
+
+uint64_t perfproc_tick_100ns(void)
+{
+    return 10000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 static uint64_t level_of_nice(int64_t nice)
@@ -37,6 +42,15 @@ uint64_t perfproc_priority_level(int64_t priority)
     return priority < 0 ? level_of_realtime(-1 - priority) : level_of_nice(priority - 20);
 }
 
+uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice)
+{
+    if (policy == POLICY_FIFO || policy == POLICY_RR)
+        return level_of_realtime((int64_t)realtime);
+    if (policy == POLICY_DEADLINE)
+        return LEVEL_HIGHEST;
+    return policy == POLICY_IDLE ? LEVEL_LOWEST : level_of_nice(nice);
+}
+
 bool perfproc_priority_base(opl_reading *reading, uint64_t *ret)
 {
     uint64_t nice, realtime, policy;
@@ -44,12 +58,6 @@ bool perfproc_priority_base(opl_reading *reading, uint64_t *ret)
         !opl_reading_column(reading, &perfproc_stat, STAT_REALTIME, &realtime) ||
         !opl_reading_column(reading, &perfproc_stat, STAT_NICE, &nice))
         return false;
-    *ret = level_of_nice((int64_t)nice);
-    if (policy == POLICY_FIFO || policy == POLICY_RR)
-        *ret = level_of_realtime((int64_t)realtime);
-    if (policy == POLICY_DEADLINE)
-        *ret = LEVEL_HIGHEST;
-    if (policy == POLICY_IDLE)
-        *ret = LEVEL_LOWEST;
+    *ret = perfproc_base_level(policy, realtime, (int64_t)nice);
     return true;
 }

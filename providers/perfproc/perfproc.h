@@ -3,6 +3,8 @@
 #ifndef OPL_PERFPROC_H
 #define OPL_PERFPROC_H
 
+#include <stddef.h>
+
 #include <openperflib/object.h>
 
 /* Windows' thread states that Linux knows too. */
@@ -18,7 +20,36 @@ bool perfproc_creation(opl_reading *reading, uint64_t *ret);
 bool perfproc_priority_base(opl_reading *reading, uint64_t *ret);
 /* The kernel's priority (word 18: nice + 20, or -1 - real-time priority) on Windows' scale. */
 uint64_t perfproc_priority_level(int64_t priority);
+uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
+uint64_t perfproc_tick_100ns(void);
 /* Adds the process that runs when nothing does, and its threads, one per processor. */
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
+/* Adds the process from its files, and its threads if they were asked for (else NULL). */
+void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
+
+/* ---- the kernel's records (records.c) ---- */
+/* The values of the rows, as rows have them: times in 100 ns, sizes in bytes. */
+struct perfproc_task {
+    uint64_t processor_time, user_time, system_time, switches, creation, priority, priority_base;
+    uint64_t state, process, id;
+};
+struct perfproc_process {
+    uint64_t processor_time, user_time, system_time, faults, creation, priority_base;
+    uint64_t virtual_peak, virtual_bytes, resident_peak, resident, private_resident, swapped;
+    uint64_t private_bytes, threads, id, parent, handles;
+    uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
+};
+/* Adds all processes, and their threads if they were asked for (else NULL). False: there are no
+ * records, and nothing was added. */
+bool perfproc_list_records(opl_listing *processes, opl_listing *threads);
+
+/* ---- times as proc shows them (cputime.c) ---- */
+struct perfproc_cputime {
+    uint64_t user, system; /* in nanoseconds; what ticks saw, or what is shown */
+};
+/* The kernel's split of the exact run time: by the ratio of the ticks, neither part less than what
+ * was shown before. */
+struct perfproc_cputime perfproc_split(struct perfproc_cputime ticks, uint64_t run,
+                                       struct perfproc_cputime shown);
 
 #endif

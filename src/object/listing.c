@@ -336,6 +336,24 @@ bool opl_listing_read_item(opl_listing *listing, const char *folder, const char 
     return listing_read(listing, name, name_bytes);
 }
 
+/* Only files that some row needs can tell that the instance is gone. */
+bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
+                            size_t name_bytes, uint64_t note, const void *item)
+{
+    reading_begin(listing, folder, note);
+    listing->reading.item = item;
+    struct instance *instance = listing_new(listing);
+    if (!instance)
+        return false;
+    listing_name(listing, instance, name, name_bytes);
+    listing_read_rows(listing);
+    bool gone = rows_failed_as_if_gone(listing);
+    listing->reading.item = NULL;
+    if (gone)
+        opl_listing_withdraw(listing);
+    return !gone;
+}
+
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name, size_t name_bytes)
 {
     return opl_listing_read_note(listing, folder, name, name_bytes, 0);

@@ -19,7 +19,8 @@ enum {
     OBJECT_MAX_WORDS = 64,  /* words of a line */
     OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* folders listed inside each other */
-    OBJECT_MEMORIES = 4,    /* pieces of memory that a provider keeps */
+    OBJECT_MEMORIES = 8,    /* pieces of memory that a provider keeps */
+    OBJECT_RECORDS = 4,     /* pinned files of a provider */
     OBJECT_MAX_LASTING =
         8, /* instances whose lasting files stay open: descriptors are the program's */
     OBJECT_MAX_LASTING_NAME = 16
@@ -216,6 +217,15 @@ struct tree {
 };
 void tree_done(struct tree *tree);
 
+/* ---- records.c: what a pinned BPF iterator says ---- */
+struct records {
+    const opl_records *is;
+    unsigned char *bytes;
+    size_t length, room;
+    const char *told; /* the last thing that the trace was told; NULL: nothing yet */
+};
+void records_done(struct records *records);
+
 /* ---- provider.c ---- */
 struct opl_provider {
     struct object *objects;
@@ -232,6 +242,9 @@ struct opl_provider {
     struct far *far;               /* file systems that may never answer; space.c */
     uint64_t root_checked_for;     /* the collection in which it was identified */
     uint64_t net, net_checked_for; /* the asking thread's network namespace, in that collection */
+    struct records records[OBJECT_RECORDS];
+    int proc_known_for; /* the process for which the next is true; 0: not known yet */
+    bool proc_is_ours;  /* proc shows our pid namespace */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
     int pid;             /* that opened it: a forked child shares its descriptors' positions */

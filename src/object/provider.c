@@ -343,6 +343,8 @@ void opl_provider_close(opl_provider *provider)
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         folder_done(&provider->folders[i]);
     tree_done(&provider->tree);
+    for (size_t i = 0; i < OBJECT_RECORDS; i++)
+        records_done(&provider->records[i]);
     kept_close(&provider->processes);
     kept_close(&provider->root);
     memories_done(provider);

@@ -128,6 +128,20 @@ static LSTATUS row_init_memory(struct row *row)
     return ERROR_SUCCESS;
 }
 
+/* A number that stands in for the row's value, for which a base would have to come from the same
+ * moment. */
+static LSTATUS row_init_item(struct row *row)
+{
+    const opl_value *item = &row->is->item;
+    if (!item->size)
+        return ERROR_SUCCESS;
+    if (row->is_base || row_base_type(row->type) || row->text)
+        return wrong(row, "a row with a base, or a text, has no `item`");
+    if (item->variable || item->source || (item->size != 4 && item->size != 8))
+        return wrong(row, "an item is an OPL_FIELD of 4 or 8 bytes");
+    return ERROR_SUCCESS;
+}
+
 LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base)
 {
     memset(row, 0, sizeof *row);
@@ -140,7 +154,7 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->text = row->type == PERF_COUNTER_TEXT;
     /* given by the list function */
     row->seen = !row->value->source && !row->value->function && !row->value->size;
-    LSTATUS status = row->value->size ? row_init_memory(row) : ERROR_SUCCESS;
+    LSTATUS status = row->value->size ? row_init_memory(row) : row_init_item(row);
     if (!status)
         status = row->size   ? row_init_unit(row)
                  : row->text ? wrong(row, "a text needs OPL_VARIABLE or OPL_FIELD")
@@ -229,8 +243,19 @@ static enum row_result row_read_memory(const struct row *row, const opl_reading 
     return ROW_READ;
 }
 
+/* The number that the instance's item has. */
+static enum row_result row_read_item(const struct row *row, const opl_reading *reading,
+                                     uint64_t *ret)
+{
+    const opl_value *item = &row->is->item;
+    *ret = memory_number((const char *)reading->item + item->offset, item->size);
+    return ROW_READ;
+}
+
 enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
+    if (row->is->item.size && reading->item)
+        return row_read_item(row, reading, ret);
     *ret = 0;
     if (row->value->size)
         return row_read_memory(row, reading, ret);

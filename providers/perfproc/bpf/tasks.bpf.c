@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's side of perfproc: an iterator over all tasks of the reader's pid namespace that
+ * writes a record (../record.h) for each. Whoever opens a pinned file of it reads the records of
+ * that moment. Loads through typed pointers cannot fault: a pointer that is gone reads as zeros.
+ */
+#include "../record.h"
+#include "kernel.h"
+
+typedef __SIZE_TYPE__ size_t;
+enum { MAX_PROCESSORS = 512, CHUNK = 8, TRIES = 4, WORD_BITS = 64 };
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* The only constants of the program: openperflib-bpf writes the second before it loads it. */
+const volatile struct {
+    uint32_t version;
+    uint32_t processors; /* possible ones; 0: their parts of the sizes cannot be had */
+} settings = {RECORD_VERSION, 0};
+
+/* ---- where each processor keeps its parts ---- */
+
+/* A pointer to something that each processor has is its place without the processor's offset. This
+ * map's value is such a thing of which both are known. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, uint64_t);
+} known SEC(".maps");
+
+volatile uint64_t offsets[MAX_PROCESSORS], scratch;
+
+SEC("syscall")
+int find_processors(void *context)
+{
+    uint32_t key = 0;
+    uint64_t place = 0;
+    (void)context;
+    scratch = (uint64_t)&known; /* from here on a number */
+    bpf_core_read(&place, sizeof place, &((struct bpf_array *)scratch)->pptrs[0]);
+    for (uint32_t i = 0; i < MAX_PROCESSORS && i < settings.processors; i++) {
+        void *there = bpf_map_lookup_percpu_elem(&known, &key, i);
+        if (!there || !place)
+            return 1;
+        offsets[i] = (uint64_t)there;
+        offsets[i] -= place;
+    }
+    return 0;
+}
+
+/* ---- numbers of a pid namespace ---- */
+
+/* The number in the namespace of the reader, that of `own`; 0: it has none there. */
+static __always_inline uint32_t number_of(struct pid *pid, struct pid *own)
+{
+    struct upid at, here;
+    uint32_t level = own->level;
+    if (!pid || pid->level < level)
+        return 0;
+    bpf_probe_read_kernel(&here, sizeof here, (char *)&own->numbers[0] + level * sizeof here);
+    bpf_probe_read_kernel(&at, sizeof at, (char *)&pid->numbers[0] + level * sizeof at);
+    return at.ns == here.ns ? (uint32_t)at.nr : 0;
+}
+
+static __always_inline uint32_t process_of(struct task_struct *task, struct pid *own)
+{
+    return own->level ? number_of(task->signal->pids[PIDTYPE_TGID], own) : (uint32_t)task->tgid;
+}
+
+/* ---- one task ---- */
+
+static __always_inline uint32_t state_of(struct task_struct *task)
+{
+    uint32_t state;
+    if (bpf_core_field_exists(task->__state))
+        state = task->__state;
+    else
+        state = (uint32_t)((struct task_struct___volatile_state *)task)->state;
+    return state | (uint32_t)task->exit_state;
+}
+
+static __always_inline uint64_t switches_of(struct task_struct *task)
+{
+    uint64_t count = 0;
+    if (bpf_core_field_exists(task->sched_info.pcount))
+        count = task->sched_info.pcount;
+    return count ? count : task->nvcsw + task->nivcsw;
+}
+
+static __always_inline void fill_task(struct record_task *out, struct task_struct *task)
+{
+    out->version = settings.version;
+    out->state = state_of(task);
+    out->priority = task->prio;
+    out->static_priority = task->static_prio;
+    out->realtime = task->rt_priority;
+    out->policy = task->policy;
+    out->start = task->start_boottime;
+    out->process_start = task->group_leader->start_boottime;
+    out->switches = switches_of(task);
+    out->user = task->utime;
+    out->system = task->stime;
+    out->run = task->se.sum_exec_runtime;
+    out->shown_user = task->prev_cputime.utime;
+    out->shown_system = task->prev_cputime.stime;
+}
+
+/* ---- all threads of a process ---- */
+
+struct walk {
+    struct record_process *sum;
+    uint64_t at, end; /* list entries */
+};
+
+static __always_inline void add_io(struct record_process *sum, struct task_struct *task)
+{
+    if (!bpf_core_field_exists(task->ioac.rchar))
+        return;
+    sum->read_bytes += BPF_CORE_READ(task, ioac.rchar);
+    sum->written_bytes += BPF_CORE_READ(task, ioac.wchar);
+    sum->reads += BPF_CORE_READ(task, ioac.syscr);
+    sum->writes += BPF_CORE_READ(task, ioac.syscw);
+}
+
+static long add_thread(uint32_t position, struct walk *walk)
+{
+    struct record_process *sum = walk->sum;
+    struct task_struct *task;
+    (void)position;
+    if (!walk->at || walk->at == walk->end)
+        return 1;
+    task = (void *)(walk->at - bpf_core_field_offset(struct task_struct, thread_node));
+    sum->user += BPF_CORE_READ(task, utime);
+    sum->system += BPF_CORE_READ(task, stime);
+    sum->run += BPF_CORE_READ(task, se.sum_exec_runtime);
+    sum->faults += BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
+    add_io(sum, task);
+    if (bpf_probe_read_kernel(&walk->at, sizeof walk->at, (void *)walk->at))
+        walk->at = 0;
+    return 0;
+}
+
+static __always_inline void start_sums(struct record_process *sum, struct signal_struct *signal)
+{
+    sum->user = signal->utime;
+    sum->system = signal->stime;
+    sum->run = signal->sum_sched_runtime;
+    sum->faults = signal->min_flt + signal->maj_flt;
+    if (!bpf_core_field_exists(signal->ioac.rchar))
+        return;
+    sum->read_bytes = signal->ioac.rchar;
+    sum->written_bytes = signal->ioac.wchar;
+    sum->reads = signal->ioac.syscr;
+    sum->writes = signal->ioac.syscw;
+}
+
+static __always_inline void add_only_thread(struct record_process *sum, struct task_struct *task)
+{
+    sum->user += task->utime;
+    sum->system += task->stime;
+    sum->run += task->se.sum_exec_runtime;
+    sum->faults += task->min_flt + task->maj_flt;
+    if (!bpf_core_field_exists(task->ioac.rchar))
+        return;
+    sum->read_bytes += task->ioac.rchar;
+    sum->written_bytes += task->ioac.wchar;
+    sum->reads += task->ioac.syscr;
+    sum->writes += task->ioac.syscw;
+}
+
+/* The sequence is the first that is in the lock, which has had several shapes. */
+static __always_inline uint32_t sequence_of(struct signal_struct *signal)
+{
+    size_t offset = bpf_core_field_offset(struct signal_struct, stats_lock);
+    barrier_var(offset); /* or libbpf takes it for a load of the whole lock */
+    barrier();
+    uint32_t sequence = *(volatile uint32_t *)((char *)signal + offset);
+    barrier();
+    return sequence;
+}
+
+/* A thread that ends hands its figures to the process, and changes the sequence by two. */
+static __always_inline uint32_t fill_sums(struct record_process *sum, struct task_struct *task)
+{
+    struct signal_struct *signal = task->signal;
+    for (int i = 0; i < TRIES; i++) {
+        struct walk walk = {.sum = sum, .end = (uint64_t)&signal->thread_head};
+        uint32_t before = sequence_of(signal);
+        sum->threads = (uint32_t)signal->nr_threads;
+        start_sums(sum, signal);
+        if (sum->threads == 1) {
+            add_only_thread(sum, task);
+        } else {
+            walk.at = (uint64_t)signal->thread_head.next;
+            bpf_loop(1 << 22, add_thread, &walk, 0);
+        }
+        if (!(before & 1) && sequence_of(signal) == before)
+            return 0;
+    }
+    return RECORD_UNSETTLED;
+}
+
+/* ---- memory ---- */
+
+static __always_inline uint64_t at_least_zero(int64_t count)
+{
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+static __always_inline uint32_t add_processors(int64_t *counts, struct mm_struct *mm)
+{
+    uint64_t first = (uint64_t)mm->rss_stat[0].counters;
+    bool together =
+        (uint64_t)mm->rss_stat[3].counters == first + (NR_MM_COUNTERS - 1) * sizeof(int32_t);
+    if (!together || !settings.processors)
+        return RECORD_ROUGH_SIZES;
+    for (uint32_t i = 0; i < MAX_PROCESSORS && i < settings.processors; i++) {
+        int32_t parts[NR_MM_COUNTERS];
+        if (bpf_probe_read_kernel(parts, sizeof parts, (void *)(first + offsets[i])))
+            return RECORD_ROUGH_SIZES;
+        for (int j = 0; j < NR_MM_COUNTERS; j++)
+            counts[j] += parts[j];
+    }
+    return 0;
+}
+
+/* Constant positions: only they are found in the running kernel. */
+static __always_inline uint32_t fill_resident(struct record_process *out, struct mm_struct *mm)
+{
+    struct mm_struct___atomic *old = (void *)mm;
+    int64_t counts[NR_MM_COUNTERS];
+    uint32_t flags = 0;
+    if (bpf_core_field_exists(old->rss_stat.count)) {
+        counts[0] = old->rss_stat.count[0].counter;
+        counts[1] = old->rss_stat.count[1].counter;
+        counts[2] = old->rss_stat.count[2].counter;
+        counts[3] = old->rss_stat.count[3].counter;
+    } else {
+        counts[0] = mm->rss_stat[0].count;
+        counts[1] = mm->rss_stat[1].count;
+        counts[2] = mm->rss_stat[2].count;
+        counts[3] = mm->rss_stat[3].count;
+        flags = add_processors(counts, mm);
+    }
+    out->file_pages = at_least_zero(counts[MM_FILEPAGES]);
+    out->private_pages = at_least_zero(counts[MM_ANONPAGES]);
+    out->swap_pages = at_least_zero(counts[MM_SWAPENTS]);
+    out->shared_pages = at_least_zero(counts[MM_SHMEMPAGES]);
+    return flags;
+}
+
+/* Kernel threads only borrow memory. */
+static __always_inline uint32_t fill_memory(struct record_process *out, struct task_struct *task)
+{
+    struct mm_struct *mm = task->mm;
+    if (!mm || task->flags & PF_KTHREAD)
+        return 0;
+    out->virtual_pages = mm->total_vm;
+    out->virtual_peak = mm->hiwater_vm;
+    out->resident_peak = mm->hiwater_rss;
+    return fill_resident(out, mm);
+}
+
+/* ---- open descriptors ---- */
+
+struct bitmap {
+    uint64_t words; /* their address */
+    uint32_t left, count;
+};
+
+static __always_inline uint32_t bits_of(uint64_t word)
+{
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (uint32_t)(word * 0x0101010101010101 >> 56);
+}
+
+static long count_chunk(uint32_t position, struct bitmap *bitmap)
+{
+    uint64_t words[CHUNK] = {0};
+    uint32_t take = bitmap->left < CHUNK ? bitmap->left : CHUNK;
+    if (!take || bpf_probe_read_kernel(words, take * sizeof *words,
+                                       (void *)(bitmap->words + position * sizeof words)))
+        return 1;
+    for (int i = 0; i < CHUNK; i++)
+        bitmap->count += bits_of(words[i]);
+    bitmap->left -= take;
+    return 0;
+}
+
+static __always_inline uint32_t handles_of(struct task_struct *task)
+{
+    struct files_struct *files = task->files;
+    struct bitmap bitmap = {0};
+    uint64_t word = 0;
+    if (!files)
+        return 0;
+    bitmap.words = (uint64_t)files->fdt->open_fds;
+    bitmap.left = files->fdt->max_fds / WORD_BITS;
+    if (bitmap.left > 1) {
+        bpf_loop(1 << 20, count_chunk, &bitmap, 0);
+        return bitmap.count;
+    }
+    bpf_probe_read_kernel(&word, sizeof word, (void *)bitmap.words);
+    return bits_of(word);
+}
+
+/* ---- names ---- */
+
+/* Kernel threads have their long names, and what they work at, in structures of their own. */
+static __always_inline void fill_kernel_name(struct record_kernel_name *out,
+                                             struct task_struct *task)
+{
+    struct kthread *thread;
+    struct worker *worker;
+    char *name = NULL;
+    if (bpf_core_field_exists(task->worker_private) && bpf_core_type_exists(struct kthread)) {
+        thread = task->worker_private;
+        name = BPF_CORE_READ(thread, full_name);
+        worker = task->flags & PF_WQ_WORKER ? BPF_CORE_READ(thread, data) : NULL;
+        if (worker && BPF_CORE_READ(worker, pool)) {
+            bpf_core_read_str(out->work, sizeof out->work, &worker->desc);
+            out->working = BPF_CORE_READ(worker, current_work) != NULL;
+        }
+    }
+    if (!name || bpf_probe_read_kernel_str(out->name, sizeof out->name, name) <= 0)
+        bpf_core_read_str(out->name, sizeof out->name, &task->comm);
+}
+
+static __always_inline void write_name(struct seq_file *seq, struct task_struct *task)
+{
+    if (task->flags & PF_KTHREAD) {
+        struct record_kernel_name name = {0};
+        fill_kernel_name(&name, task);
+        bpf_seq_write(seq, &name, sizeof name);
+    } else {
+        char name[RECORD_NAME];
+        bpf_core_read(name, sizeof name, &task->comm);
+        bpf_seq_write(seq, name, sizeof name);
+    }
+}
+
+/* ---- the records ---- */
+
+static __always_inline uint32_t record_bytes(struct task_struct *task)
+{
+    uint32_t bytes = sizeof(struct record_task) + sizeof(struct record_process);
+    return bytes + (task->flags & PF_KTHREAD ? sizeof(struct record_kernel_name) : RECORD_NAME);
+}
+
+static __always_inline void write_task(struct seq_file *seq, struct task_struct *task,
+                                       struct pid *own, uint32_t flags)
+{
+    struct record_task out = {0};
+    fill_task(&out, task);
+    out.flags = flags | (task->flags & PF_KTHREAD ? RECORD_KERNEL : 0);
+    out.bytes = flags & RECORD_PROCESS ? record_bytes(task) : sizeof out;
+    out.process = process_of(task, own);
+    out.id = flags & RECORD_PROCESS ? out.process
+             : own->level           ? number_of(task->thread_pid, own)
+                                    : (uint32_t)task->pid;
+    bpf_seq_write(seq, &out, sizeof out);
+}
+
+static __always_inline void write_process(struct seq_file *seq, struct task_struct *task,
+                                          struct pid *own)
+{
+    struct record_process out = {0};
+    uint32_t flags = RECORD_PROCESS | fill_sums(&out, task) | fill_memory(&out, task);
+    out.shown_user = task->signal->prev_cputime.utime;
+    out.shown_system = task->signal->prev_cputime.stime;
+    out.parent = process_of(task->real_parent, own);
+    out.handles = handles_of(task);
+    if (!out.threads || !task->thread_pid) /* released meanwhile: it was no process any more */
+        return;
+    write_task(seq, task, own, flags);
+    bpf_seq_write(seq, &out, sizeof out);
+    write_name(seq, task);
+}
+
+static __always_inline int dump(struct bpf_iter__task *context, bool all)
+{
+    struct task_struct *task = context->task;
+    struct pid *own;
+    if (!task)
+        return 0;
+    bool leader = task->pid == task->tgid;
+    if ((!leader && !all) || !task->thread_pid) /* without a number it has ended */
+        return 0;
+    own = bpf_get_current_task_btf()->thread_pid;
+    if (!own)
+        return 0;
+    if (leader)
+        write_process(context->meta->seq, task, own);
+    else
+        write_task(context->meta->seq, task, own, 0);
+    return 0;
+}
+
+SEC("iter/task")
+int processes(struct bpf_iter__task *context)
+{
+    return dump(context, false);
+}
+
+SEC("iter/task")
+int threads(struct bpf_iter__task *context)
+{
+    return dump(context, true);
+}

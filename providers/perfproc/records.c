@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes and threads from the kernel's records (record.h) instead of thousands of files: the
+ * same instances in the same order with the same values, finer in time. Records come in ascending
+ * order of their numbers; an instance never gets figures of two processes that had the same number,
+ * because each record says when its process began. What proc lists and the records lack is read
+ * from proc.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "perfproc.h"
+#include "record.h"
+
+static const opl_records process_records = {RECORD_PROCESSES, RECORD_VERSION,
+                                            sizeof(struct record_task)};
+static const opl_records thread_records = {RECORD_THREADS, RECORD_VERSION,
+                                           sizeof(struct record_task)};
+
+/* Memories that the listing keeps: what was shown the last time, for tasks and for processes two
+ * that take turns; and what is only needed in one answer. */
+enum { SLOT_STATE, SLOT_TASKS, SLOT_PROCESSES = SLOT_TASKS + 2, SLOT_MEMBERS = SLOT_PROCESSES + 2 };
+enum { SLOT_GROUPS = SLOT_MEMBERS + 1 };
+enum { NORMAL_PRIORITY = 120, REALTIME_PRIORITIES = 100 };
+/* bits of the kernel's state */
+enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLOCKED = 0x9000 };
+/* rows and words that are mended when records are unsettled */
+enum { ROW_PROCESSOR = 6, ROW_USER = 142, ROW_SYSTEM = 144, STAT_USER = 14, STAT_SYSTEM = 15 };
+
+static const uint32_t nobody = UINT32_MAX;
+
+/* What was shown of a task or process, so that no time ever gets smaller. */
+struct shown {
+    uint32_t id, spare;
+    uint64_t start, run;
+    struct perfproc_cputime time;
+};
+/* Those of the collection before, and those of this one, in ascending order. */
+struct memory {
+    const struct shown *before;
+    struct shown *now;
+    uint32_t before_count, now_count, at;
+};
+struct taken {
+    uint32_t count, turn;
+};
+/* Kernels were seen that keep some process out of BPF iterators: now and then it is found out which
+ * ones. */
+enum { MOST_LEFT_OUT = 64, LOOK_AGAIN_SECONDS = 30 };
+struct state {
+    struct taken tasks, processes;
+    int64_t looked;
+    uint32_t left_out[MOST_LEFT_OUT], left_out_count;
+};
+/* A thread that is not the first of its process. */
+struct member {
+    const struct record_task *record;
+    struct perfproc_cputime time;
+    uint32_t next;
+};
+/* A process: the times of its first thread, and the list of the others. */
+struct group {
+    const struct record_task *record;
+    struct perfproc_cputime own;
+    uint32_t first, last;
+};
+struct list {
+    opl_listing *processes, *threads;
+    const unsigned char *records;
+    size_t bytes;
+    uint64_t boot, tick_100ns, page;
+    struct memory shown_tasks, shown_processes;
+    struct member *members;
+    struct group *groups;
+    uint32_t member_count, group_count;
+};
+
+/* The record at this place, which moves on; NULL: the end. */
+static const struct record_task *next_record(const struct list *list, size_t *at)
+{
+    if (*at >= list->bytes)
+        return NULL;
+    const struct record_task *record = (const void *)(list->records + *at);
+    *at += record->bytes;
+    return record;
+}
+
+static const struct record_process *process_part(const struct record_task *task)
+{
+    return (const void *)(task + 1);
+}
+
+/* The name behind it has 16 characters, or those of a kernel thread. */
+static bool is_process(const struct record_task *task)
+{
+    size_t name = task->flags & RECORD_KERNEL ? sizeof(struct record_kernel_name) : RECORD_NAME;
+    return task->flags & RECORD_PROCESS &&
+           task->bytes >= sizeof *task + sizeof(struct record_process) + name;
+}
+
+/* Memory of the provider, in steps: a steady query allocates nothing. */
+static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
+{
+    size_t room = 4096;
+    while (room < bytes)
+        room *= 2;
+    return opl_reading_memory(opl_listing_reading(listing), slot, room);
+}
+
+/* ---- what was shown before ---- */
+
+static bool memory_begin(opl_listing *listing, struct taken *taken, unsigned slot, size_t count,
+                         struct memory *memory)
+{
+    unsigned turn = taken->turn++ & 1;
+    memory->before_count = taken->count;
+    memory->before = keep(listing, slot + turn, memory->before_count * sizeof *memory->before);
+    memory->now = keep(listing, slot + !turn, count * sizeof *memory->now);
+    taken->count = 0; /* until all are in it */
+    return memory->before && memory->now;
+}
+
+static const struct shown *memory_find(struct memory *memory, uint32_t id, uint64_t start)
+{
+    while (memory->at < memory->before_count && memory->before[memory->at].id < id)
+        memory->at++;
+    if (memory->at == memory->before_count)
+        return NULL;
+    const struct shown *found = &memory->before[memory->at];
+    return found->id == id && found->start == start ? found : NULL;
+}
+
+static uint64_t greater(uint64_t one, uint64_t other)
+{
+    return one > other ? one : other;
+}
+
+static bool is_later(struct perfproc_cputime one, struct perfproc_cputime other)
+{
+    return one.user + one.system > other.user + other.system;
+}
+
+/* The times to show. What proc has shown, perhaps to others, counts if it is later. */
+static struct shown *memory_time(struct memory *memory, const struct record_task *task,
+                                 struct perfproc_cputime ticks, uint64_t run,
+                                 struct perfproc_cputime proc)
+{
+    const struct shown *before = memory_find(memory, task->id, task->start);
+    struct shown *now = &memory->now[memory->now_count++];
+    *now = (struct shown){.id = task->id, .start = task->start, .run = run};
+    if (before)
+        now->time = before->time;
+    bool rough = task->flags & RECORD_UNSETTLED, later = is_later(proc, now->time);
+    if (!rough && (!before || before->run != run || later)) {
+        struct perfproc_cputime time = perfproc_split(ticks, run, later ? proc : now->time);
+        now->time.user = greater(now->time.user, time.user);
+        now->time.system = greater(now->time.system, time.system);
+    }
+    return now;
+}
+
+static struct perfproc_cputime task_time(struct list *list, const struct record_task *task)
+{
+    struct perfproc_cputime ticks = {task->user, task->system};
+    struct perfproc_cputime proc = {task->shown_user, task->shown_system};
+    return memory_time(&list->shown_tasks, task, ticks, task->run, proc)->time;
+}
+
+static struct shown *process_time(struct list *list, const struct record_task *task)
+{
+    const struct record_process *process = process_part(task);
+    struct perfproc_cputime ticks = {process->user, process->system};
+    struct perfproc_cputime proc = {process->shown_user, process->shown_system};
+    return memory_time(&list->shown_processes, task, ticks, process->run, proc);
+}
+
+/* ---- records become values ---- */
+
+static uint64_t creation(const struct list *list, uint64_t start_ns)
+{
+    return list->boot + start_ns / (100 * list->tick_100ns) * list->tick_100ns;
+}
+
+static uint64_t base_of(const struct record_task *task)
+{
+    return perfproc_base_level(task->policy, task->realtime,
+                               (int64_t)task->static_priority - NORMAL_PRIORITY);
+}
+
+/* The highest bit counts, as for the letter that proc shows. */
+static uint64_t state_of(uint32_t state)
+{
+    uint32_t reported = state & STATE_REPORTED;
+    if (reported >= STATE_ENDED && reported < STATE_PARKED)
+        return PERFPROC_TERMINATED;
+    return reported || state & STATE_BLOCKED ? PERFPROC_WAITING : PERFPROC_RUNNING;
+}
+
+static struct perfproc_task task_values(const struct list *list, const struct record_task *task,
+                                        struct perfproc_cputime time)
+{
+    return (struct perfproc_task){
+        .processor_time = time.user / 100 + time.system / 100,
+        .user_time = time.user / 100,
+        .system_time = time.system / 100,
+        .switches = task->switches,
+        .creation = creation(list, task->start),
+        .priority = perfproc_priority_level((int64_t)task->priority - REALTIME_PRIORITIES),
+        .priority_base = base_of(task),
+        .state = state_of(task->state),
+        .process = task->process,
+        .id = task->id,
+    };
+}
+
+static void size_values(const struct list *list, const struct record_process *process,
+                        struct perfproc_process *out)
+{
+    uint64_t page = list->page;
+    uint64_t resident = process->file_pages + process->private_pages + process->shared_pages;
+    out->virtual_bytes = process->virtual_pages * page;
+    out->virtual_peak = greater(process->virtual_pages, process->virtual_peak) * page;
+    out->resident = resident * page;
+    out->resident_peak = greater(resident, process->resident_peak) * page;
+    out->private_resident = process->private_pages * page;
+    out->swapped = process->swap_pages * page;
+    out->private_bytes = (process->private_pages + process->swap_pages) * page;
+}
+
+static struct perfproc_process process_values(const struct list *list,
+                                              const struct record_task *task,
+                                              const struct record_process *process,
+                                              struct perfproc_cputime time)
+{
+    struct perfproc_process values = {
+        .processor_time = time.user / 100 + time.system / 100,
+        .user_time = time.user / 100,
+        .system_time = time.system / 100,
+        .faults = process->faults,
+        .creation = creation(list, task->start),
+        .priority_base = base_of(task),
+        .threads = process->threads,
+        .id = task->id,
+        .parent = process->parent,
+        .handles = process->handles,
+        .reads = process->reads,
+        .writes = process->writes,
+        .operations = process->reads + process->writes,
+        .read_bytes = process->read_bytes,
+        .written_bytes = process->written_bytes,
+        .moved_bytes = process->read_bytes + process->written_bytes,
+    };
+    size_values(list, process, &values);
+    return values;
+}
+
+/* ---- names ---- */
+
+/* The digits of a number, without what snprintf costs; the place behind them. */
+static char *put_number(char *out, uint32_t number)
+{
+    char digits[10];
+    unsigned count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10));
+    while (count)
+        *out++ = digits[--count];
+    *out = 0;
+    return out;
+}
+
+/* A kernel thread's name with what it works at, cut where proc cuts it. */
+static size_t kernel_name(const struct record_kernel_name *kernel, char out[RECORD_LONG_NAME])
+{
+    size_t length = strnlen(kernel->name, RECORD_LONG_NAME - 1);
+    memcpy(out, kernel->name, length);
+    if (!kernel->work[0])
+        return length;
+    if (length < RECORD_LONG_NAME - 1)
+        out[length++] = kernel->working ? '+' : '-';
+    size_t work = strnlen(kernel->work, RECORD_WORK);
+    if (work > RECORD_LONG_NAME - 1 - length)
+        work = RECORD_LONG_NAME - 1 - length;
+    memcpy(out + length, kernel->work, work);
+    return length + work;
+}
+
+static size_t process_name(const struct record_task *task, char out[RECORD_LONG_NAME])
+{
+    const void *name = process_part(task) + 1;
+    if (task->flags & RECORD_KERNEL)
+        return kernel_name(name, out);
+    size_t length = strnlen(name, RECORD_NAME);
+    memcpy(out, name, length);
+    return length;
+}
+
+/* ---- adding instances ---- */
+
+static void add_thread(struct list *list, const struct record_task *task,
+                       struct perfproc_cputime time, uint32_t ordinal)
+{
+    struct perfproc_task values = task_values(list, task, time);
+    char folder[40], name[16];
+    char *at = put_number(folder, task->process);
+    memcpy(at, "/task/", sizeof "/task/");
+    put_number(at + strlen("/task/"), task->id);
+    size_t length = (size_t)(put_number(name, ordinal) - name);
+    if (opl_listing_read_known(list->threads, folder, name, length, task->process, &values))
+        opl_listing_parent(list->threads, &perfproc_process,
+                           opl_listing_count(list->processes) - 1);
+}
+
+/* In ascending order of their numbers, as proc lists them; the first thread's is mostly the least.
+ * */
+static void add_threads(struct list *list, const struct group *group)
+{
+    uint32_t next = group->first, ordinal = 0;
+    for (; next != nobody && list->members[next].record->id < group->record->id;
+         next = list->members[next].next)
+        add_thread(list, list->members[next].record, list->members[next].time, ordinal++);
+    add_thread(list, group->record, group->own, ordinal++);
+    for (; next != nobody; next = list->members[next].next)
+        add_thread(list, list->members[next].record, list->members[next].time, ordinal++);
+}
+
+/* Threads ended faster than the kernel's side could add them up: proc, which makes them wait,
+ * knows. Its times are coarser; not less is shown than before. */
+static bool add_from_proc(struct list *list, const char *folder, const char *name, size_t length,
+                          struct shown *now)
+{
+    opl_listing *processes = list->processes;
+    uint64_t tick_ns = 100 * list->tick_100ns;
+    if (!opl_listing_read(processes, folder, name, length))
+        return false;
+    uint64_t user = opl_listing_column(processes, &perfproc_stat, STAT_USER) * tick_ns;
+    uint64_t system = opl_listing_column(processes, &perfproc_stat, STAT_SYSTEM) * tick_ns;
+    now->time.user = greater(now->time.user, user);
+    now->time.system = greater(now->time.system, system);
+    opl_listing_set(processes, ROW_USER, now->time.user / 100);
+    opl_listing_set(processes, ROW_SYSTEM, now->time.system / 100);
+    opl_listing_set(processes, ROW_PROCESSOR, now->time.user / 100 + now->time.system / 100);
+    return true;
+}
+
+static bool add_process(struct list *list, const struct record_task *task)
+{
+    char folder[16], name[RECORD_LONG_NAME];
+    size_t length = process_name(task, name);
+    struct shown *now = process_time(list, task);
+    put_number(folder, task->id);
+    if (task->flags & RECORD_UNSETTLED)
+        return add_from_proc(list, folder, name, length, now);
+    struct perfproc_process values = process_values(list, task, process_part(task), now->time);
+    return opl_listing_read_known(list->processes, folder, name, length, 0, &values);
+}
+
+/* ---- threads find their processes ---- */
+
+static struct group *find_group(const struct list *list, uint32_t id)
+{
+    uint32_t low = 0, high = list->group_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->groups[middle].record->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->group_count && list->groups[low].record->id == id ? &list->groups[low]
+                                                                         : NULL;
+}
+
+/* A thread whose process came after the walk had passed it, under the number of one that has ended,
+ * belongs to nobody here. */
+static void join_group(struct list *list, uint32_t position, struct group **last)
+{
+    const struct record_task *task = list->members[position].record;
+    if (!*last || (*last)->record->id != task->process)
+        *last = find_group(list, task->process);
+    struct group *group = *last;
+    if (!group || group->record->start != task->process_start)
+        return;
+    if (group->first == nobody)
+        group->first = position;
+    else
+        list->members[group->last].next = position;
+    group->last = position;
+}
+
+static void sort_tasks(struct list *list)
+{
+    const struct record_task *task;
+    struct group *last = NULL;
+    for (size_t at = 0; (task = next_record(list, &at));) {
+        struct perfproc_cputime time = task_time(list, task);
+        if (is_process(task))
+            list->groups[list->group_count++] =
+                (struct group){.record = task, .own = time, .first = nobody, .last = nobody};
+        else
+            list->members[list->member_count++] = (struct member){task, time, nobody};
+    }
+    for (uint32_t i = 0; i < list->member_count; i++)
+        join_group(list, i, &last);
+}
+
+/* ---- the whole list ---- */
+
+static void count_records(const struct list *list, size_t *ret_tasks, size_t *ret_processes)
+{
+    const struct record_task *task;
+    *ret_tasks = *ret_processes = 0;
+    for (size_t at = 0; (task = next_record(list, &at)); ++*ret_tasks)
+        *ret_processes += is_process(task);
+}
+
+static bool list_begin(struct list *list, struct state *state)
+{
+    size_t tasks, processes;
+    count_records(list, &tasks, &processes);
+    if (list->threads) {
+        list->members = keep(list->processes, SLOT_MEMBERS, tasks * sizeof *list->members);
+        list->groups = keep(list->processes, SLOT_GROUPS, processes * sizeof *list->groups);
+        if (!list->members || !list->groups ||
+            !memory_begin(list->processes, &state->tasks, SLOT_TASKS, tasks, &list->shown_tasks))
+            return false;
+    }
+    return memory_begin(list->processes, &state->processes, SLOT_PROCESSES, processes,
+                        &list->shown_processes);
+}
+
+/* What proc lists and the records, in the same order, lack. Who is gone meanwhile is not added. */
+static void find_left_out(const struct list *list, struct state *state)
+{
+    const uint32_t *numbers;
+    size_t count, at = 0;
+    const struct record_task *task = next_record(list, &at);
+    state->left_out_count = 0;
+    if (!opl_listing_numbers(list->processes, "proc", 0, &numbers, &count))
+        return;
+    for (size_t i = 0; i < count && state->left_out_count < MOST_LEFT_OUT; i++) {
+        while (task && task->id < numbers[i])
+            task = next_record(list, &at);
+        if (!task || task->id != numbers[i])
+            state->left_out[state->left_out_count++] = numbers[i];
+    }
+}
+
+static void look_for_left_out(const struct list *list, struct state *state)
+{
+    int64_t now = opl_reading_time(opl_listing_reading(list->processes));
+    if (state->looked && now >= state->looked &&
+        now - state->looked < LOOK_AGAIN_SECONDS * (int64_t)10000000)
+        return;
+    state->looked = now;
+    find_left_out(list, state);
+}
+
+/* Those with numbers below `limit`. */
+static void add_left_out(struct list *list, const struct state *state, uint32_t *at, uint32_t limit)
+{
+    for (; *at < state->left_out_count && state->left_out[*at] < limit; ++*at)
+        perfproc_add_process(list->processes, list->threads, state->left_out[*at]);
+}
+
+static void list_all(struct list *list, const struct state *state)
+{
+    const struct record_task *task;
+    uint32_t position = 0, left_out = 0;
+    if (list->threads)
+        sort_tasks(list);
+    for (size_t at = 0; (task = next_record(list, &at));) {
+        if (!is_process(task))
+            continue;
+        add_left_out(list, state, &left_out, task->id);
+        if (left_out < state->left_out_count && state->left_out[left_out] == task->id)
+            left_out++; /* it was only young */
+        if (add_process(list, task) && list->threads)
+            add_threads(list, &list->groups[position]);
+        position++;
+    }
+    add_left_out(list, state, &left_out, nobody);
+}
+
+bool perfproc_list_records(opl_listing *processes, opl_listing *threads)
+{
+    const void *records;
+    struct list list = {.processes = processes, .threads = threads};
+    if (!opl_listing_records(processes, threads ? &thread_records : &process_records, &records,
+                             &list.bytes))
+        return false;
+    list.records = records;
+    list.boot = (uint64_t)opl_boot_time(opl_listing_reading(processes));
+    list.tick_100ns = perfproc_tick_100ns();
+    list.page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct state *state = keep(processes, SLOT_STATE, sizeof *state);
+    if (!state || !list_begin(&list, state))
+        return true; /* no memory: the collection fails */
+    look_for_left_out(&list, state);
+    list_all(&list, state);
+    state->processes.count = list.shown_processes.now_count;
+    if (threads)
+        state->tasks.count = list.shown_tasks.now_count;
+    return true;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Binary records from the kernel: a BPF iterator that an administrator has pinned is a file;
+ * whoever may open it reads the state of that moment. It is believed only where nobody but root can
+ * have put it there, and only together with a proc that shows the same processes.
+ */
+#include "object/object.h"
+#include "registry/registry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#ifndef BPF_FS_MAGIC
+#define BPF_FS_MAGIC 0xcafe4a11
+#endif
+enum { OTHERS_MAY_WRITE = 022, FIRST_ROOM = 1 << 18, FEW_TIMES = 16 };
+
+static bool say_why_not(struct records *records, const char *why)
+{
+    if (records->told != why)
+        trace("object", "records \"%s\" are not used: %s", records->is->name, why);
+    records->told = why;
+    return false;
+}
+
+static void say_used(struct records *records)
+{
+    static const char used[] = "used";
+    if (records->told != used)
+        trace("object", "records \"%s\" are used: /%s/%s, %zu bytes", records->is->name,
+              OPL_RECORDS_FOLDER, records->is->name, records->length);
+    records->told = used;
+}
+
+/* ---- may they be used? ---- */
+
+static bool is_switched_off(void)
+{
+    uint32_t wish;
+    return registry_get_dword(REGISTRY_PERFLIB, "Kernel Records", &wish) == ERROR_SUCCESS &&
+           wish == 0;
+}
+
+/* NSpid has our numbers from the namespace of this proc down to our own: one, if they are the same.
+ * */
+static bool proc_is_ours(opl_provider *provider)
+{
+    char text[4096];
+    int fd = source_openat(provider_root(provider), "proc/self/status", O_RDONLY);
+    if (fd < 0)
+        return false;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = 0;
+    const char *line = strstr(text, "\nNSpid:");
+    if (!line)
+        return length > 0; /* a kernel without namespaces */
+    char *end;
+    unsigned long number = strtoul(line + strlen("\nNSpid:"), &end, 10);
+    return *end == '\n' && number == (unsigned long)getpid();
+}
+
+static bool proc_shows_us(opl_provider *provider)
+{
+    if (provider->proc_known_for != provider->pid) {
+        provider->proc_is_ours = proc_is_ours(provider);
+        provider->proc_known_for = provider->pid;
+    }
+    return provider->proc_is_ours;
+}
+
+static bool is_roots(const struct stat *file)
+{
+    return file->st_uid == 0 && !(file->st_mode & OTHERS_MAY_WRITE);
+}
+
+/* Why the file that was opened is not believed; NULL: it is. */
+static const char *doubt(int fd)
+{
+    struct stat file;
+    struct statfs system;
+    if (fstatfs(fd, &system) != 0 || (uint32_t)system.f_type != BPF_FS_MAGIC)
+        return "the file is not in a BPF file system";
+    if (fstat(fd, &file) != 0 || !is_roots(&file))
+        return "the file is not root's, or others may write it";
+    return NULL;
+}
+
+static const char *why_not_opened(int error)
+{
+    if (error == ENOENT || error == ENOTDIR)
+        return "nothing is pinned (openperflib-bpf pin)";
+    return error == EACCES || error == EPERM ? "no right to read them" : "they cannot be opened";
+}
+
+/* Why there is nothing to open; NULL: there may be. Where nothing is pinned, it costs one stat. */
+static const char *why_none(opl_provider *provider)
+{
+    struct stat folder;
+    if (!provider_live())
+        return "another system root is asked";
+    if (fstatat(provider_root(provider), OPL_RECORDS_FOLDER, &folder, 0) != 0)
+        return why_not_opened(errno);
+    if (!is_roots(&folder))
+        return "the folder is not root's, or others may write it";
+    if (is_switched_off())
+        return "\"Kernel Records\" of Perflib is 0";
+    return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
+}
+
+/* The file of this moment, opened; -1: it was said why not. */
+static int records_open(opl_provider *provider, struct records *records)
+{
+    char path[OBJECT_MAX_PATH];
+    const char *why = why_none(provider);
+    if (why)
+        return say_why_not(records, why), -1;
+    snprintf(path, sizeof path, "%s/%s", OPL_RECORDS_FOLDER, records->is->name);
+    int fd = source_openat(provider_root(provider), path, O_RDONLY);
+    if (fd < 0)
+        return say_why_not(records, why_not_opened(errno)), -1;
+    why = doubt(fd);
+    if (!why)
+        return fd;
+    close(fd);
+    return say_why_not(records, why), -1;
+}
+
+/* ---- reading them ---- */
+
+static bool records_grow(opl_provider *provider, struct records *records)
+{
+    size_t room = records->room ? records->room * 2 : FIRST_ROOM;
+    unsigned char *grown = realloc(records->bytes, room);
+    if (!grown) {
+        provider->failed = true;
+        return false;
+    }
+    records->bytes = grown;
+    records->room = room;
+    return true;
+}
+
+/* The kernel gives out what fits into a buffer of its own, and asks to come again when it looked at
+ * many tasks in vain. */
+static bool records_read(opl_provider *provider, struct records *records, int fd)
+{
+    unsigned again = 0;
+    records->length = 0;
+    for (;;) {
+        if (records->length == records->room && !records_grow(provider, records))
+            return false;
+        ssize_t count = read(fd, records->bytes + records->length, records->room - records->length);
+        if (count == 0)
+            return true;
+        if (count > 0)
+            records->length += (size_t)count;
+        else if ((errno != EINTR && errno != EAGAIN) || ++again > FEW_TIMES)
+            return false;
+    }
+}
+
+/* Does each record have the version, and a length that leads to the next one or the end? */
+static const char *records_fault(const struct records *records)
+{
+    for (size_t at = 0; at < records->length;) {
+        DWORD head[2];
+        size_t left = records->length - at;
+        if (left < sizeof head)
+            return "a record is cut off";
+        memcpy(head, records->bytes + at, sizeof head);
+        if (head[0] != records->is->version)
+            return "they are of another version (openperflib-bpf pin)";
+        if (head[1] < records->is->least || head[1] < sizeof head || head[1] % 8 || head[1] > left)
+            return "a record has a wrong length";
+        at += head[1];
+    }
+    return records->length ? NULL : "there is none";
+}
+
+static struct records *records_of(opl_provider *provider, const opl_records *is)
+{
+    for (size_t i = 0; i < OBJECT_RECORDS; i++) {
+        struct records *records = &provider->records[i];
+        if (!records->is)
+            records->is = is;
+        if (records->is == is)
+            return records;
+    }
+    return NULL;
+}
+
+bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
+                         size_t *ret_bytes)
+{
+    opl_provider *provider = listing->provider;
+    struct records *records = records_of(provider, is);
+    if (!records || provider->opening) /* what there is, the files say */
+        return false;
+    int fd = records_open(provider, records);
+    if (fd < 0)
+        return false;
+    bool read = records_read(provider, records, fd);
+    close(fd);
+    const char *fault = read ? records_fault(records) : "they cannot be read";
+    if (fault)
+        return say_why_not(records, fault);
+    say_used(records);
+    *ret = records->bytes;
+    *ret_bytes = records->length;
+    return true;
+}
+
+void records_done(struct records *records)
+{
+    free(records->bytes);
+}

@@ -1,0 +1,765 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Process and Thread from the kernel's records, and /proc as the oracle: both are asked for the
+ * same processes in the order /proc, records, /proc. What stands still must be equal, field by
+ * field (processor times: to the tick that /proc shows); what moves lies between the two readings.
+ */
+#include "records.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { MOST = 6000, FIELDS = 32, WORKERS = 1000, TICK = 100000, SHORT_LIVES = 10000 };
+enum { PROCESSES = 230, THREADS = 232, ID = 784, THREAD_ID = 804, CREATION = 684, STATE = 46 };
+enum { PROCESSOR_TIME = 6, USER_TIME = 142, SYSTEM_TIME = 144, HANDLES = 952 };
+
+/* ---- an answer, spread out ---- */
+
+struct seen {
+    char name[80];
+    uint64_t parent, id, creation, values[FIELDS];
+};
+struct picture {
+    DWORD fields[FIELDS];
+    size_t field_count, count;
+    struct seen seen[MOST];
+};
+static struct picture *before, *records, *after;
+
+static size_t field_of(const struct picture *picture, DWORD index)
+{
+    for (size_t i = 0; i < picture->field_count; i++)
+        if (picture->fields[i] == index)
+            return i;
+    fail_msg("no counter %u", (unsigned)index);
+    return 0;
+}
+
+static void spread_instance(struct answer *answer, opl_object_view *object,
+                            opl_instance_view *instance, struct picture *picture, DWORD key)
+{
+    struct seen *seen = &picture->seen[picture->count++];
+    opl_counter_view counter = {0};
+    assert_true(picture->count < MOST);
+    opl_instance_name(&answer->block, object, instance, seen->name, sizeof seen->name);
+    seen->parent = instance->definition.ParentObjectInstance;
+    for (size_t i = 0; opl_object_next_counter(&answer->block, object, &counter); i++) {
+        ULONGLONG value;
+        assert_true(opl_counter_number(&answer->block, instance, &counter, &value));
+        seen->values[i] = value;
+    }
+    seen->id = seen->values[field_of(picture, key)];
+    seen->creation = seen->values[field_of(picture, CREATION)];
+}
+
+static void spread(struct answer *answer, DWORD index, struct picture *picture)
+{
+    opl_object_view object;
+    opl_counter_view counter = {0};
+    opl_instance_view instance = {0};
+    picture->count = picture->field_count = 0;
+    assert_true(answer_object(answer, index, &object));
+    while (opl_object_next_counter(&answer->block, &object, &counter))
+        picture->fields[picture->field_count++] = counter.definition.CounterNameTitleIndex;
+    while (opl_object_next_instance(&answer->block, &object, &instance))
+        spread_instance(answer, &object, &instance, picture, index == THREADS ? THREAD_ID : ID);
+    assert_int_equal(answer->block.fault, OPL_BLOCK_GOOD);
+}
+
+static const struct seen *find(const struct picture *picture, const struct seen *like)
+{
+    for (size_t i = 1; i + 1 < picture->count; i++) /* neither Idle nor _Total */
+        if (picture->seen[i].id == like->id && picture->seen[i].creation == like->creation)
+            return &picture->seen[i];
+    return NULL;
+}
+
+static void take(DWORD wish, DWORD object, struct picture *picture)
+{
+    use_records(wish);
+    struct answer answer = ask(object == THREADS ? u"232" : u"230");
+    assert_int_equal(answer.status, 0);
+    spread(&answer, object, picture);
+}
+
+/* ---- processes of all kinds, which stop when they have done their work ---- */
+
+static void burn(int ms, bool system)
+{
+    struct timespec start, now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+    do {
+        for (int i = 0; system && i < 50; i++)
+            getppid();
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
+}
+
+static void *burn_a_little(void *system)
+{
+    burn(1, system != NULL);
+    return NULL;
+}
+
+static void *wait_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void have_threads(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3; i++) /* these end */
+        if (pthread_create(&thread, NULL, burn_a_little, i ? &thread : NULL) == 0)
+            pthread_join(thread, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, wait_for_ever, NULL);
+    usleep(1000);
+}
+
+static void open_many(void)
+{
+    struct rlimit limit = {3000, 3000};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int i = 0; i < 1500; i++)
+        dup(0);
+    for (int i = 0; i < 100; i++)
+        close(700 + i * 3);
+}
+
+__attribute__((no_sanitize("address"))) static void touch(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 600 * page;
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; memory != MAP_FAILED && i < size; i += page)
+        *(volatile char *)(memory + i) = 1;
+    munmap(memory + size / 2, size / 2); /* peaks stay behind */
+}
+
+static void move_bytes(void)
+{
+    char bytes[4096];
+    int in = open("/dev/zero", O_RDONLY), out = open("/dev/null", O_WRONLY);
+    for (int i = 0; i < 20; i++)
+        if (read(in, bytes, sizeof bytes) != write(out, bytes, (size_t)(100 + i)))
+            continue;
+}
+
+static void be_scheduled_otherwise(int number)
+{
+    struct sched_param fifo = {.sched_priority = 1 + number % 60}, none = {0};
+    if (number % 3 == 0)
+        sched_setscheduler(0, SCHED_FIFO, &fifo);
+    else
+        sched_setscheduler(0, number % 3 == 1 ? SCHED_IDLE : SCHED_BATCH, &none);
+}
+
+static void have_a_zombie(void)
+{
+    siginfo_t info;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+}
+
+static void work(int number)
+{
+    switch (number % 10) {
+    case 0:
+    case 1:
+        burn(4, number % 10 == 0);
+        break;
+    case 2:
+        have_threads();
+        break;
+    case 3:
+        open_many();
+        break;
+    case 4:
+        touch();
+        break;
+    case 5:
+        move_bytes();
+        break;
+    case 6:
+        setpriority(PRIO_PROCESS, 0, number % 40 - 20);
+        break;
+    case 7:
+        be_scheduled_otherwise(number);
+        break;
+    case 8:
+        have_a_zombie();
+        break;
+    default:
+        prctl(PR_SET_NAME, "b) S 2 (\n\xfe");
+    }
+}
+
+static pid_t workers[WORKERS];
+
+static void workers_start(void)
+{
+    int status;
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = fork();
+        assert_true(workers[i] >= 0);
+        if (workers[i] > 0)
+            continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        work(i);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(waitpid(workers[i], &status, WUNTRACED), workers[i]);
+        assert_true(WIFSTOPPED(status));
+    }
+}
+
+static void workers_end(void)
+{
+    for (int i = 0; i < WORKERS; i++)
+        kill(workers[i], SIGKILL);
+    for (int i = 0; i < WORKERS; i++)
+        waitpid(workers[i], NULL, 0);
+}
+
+static bool is_worker(uint64_t id)
+{
+    for (int i = 0; i < WORKERS; i++)
+        if ((uint64_t)workers[i] == id)
+            return true;
+    return false;
+}
+
+/* Processes that come and go, and one whose threads do, while others are compared. */
+static pid_t storm_start(void)
+{
+    pid_t storm = fork();
+    if (storm != 0)
+        return storm;
+    pthread_t thread;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGCHLD, SIG_IGN);
+    for (unsigned i = 0;; i++) {
+        if (fork() == 0)
+            _exit(0);
+        if (pthread_create(&thread, NULL, burn_a_little, NULL) == 0)
+            pthread_join(thread, NULL);
+    }
+}
+
+static void storm_end(pid_t storm)
+{
+    kill(storm, SIGKILL);
+    waitpid(storm, NULL, 0);
+}
+
+/* ---- comparing ---- */
+
+/* Peaks are not: they go with the memory when a process ends. */
+static bool is_monotone(DWORD index)
+{
+    static const DWORD all[] = {PROCESSOR_TIME, USER_TIME, SYSTEM_TIME, 28,   146, 1412,
+                                1414,           1416,      1420,        1422, 1424};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] == index)
+            return true;
+    return false;
+}
+
+/* /proc cuts times off at its ticks; the sum of two such may lack almost two. */
+static uint64_t slack(DWORD index)
+{
+    if (index == PROCESSOR_TIME)
+        return 2 * TICK - 1;
+    return index == USER_TIME || index == SYSTEM_TIME ? TICK - 1 : 0;
+}
+
+static unsigned compare_one(const struct picture *picture, const struct seen *first,
+                            const struct seen *middle, const struct seen *last, bool still)
+{
+    unsigned equal = 0;
+    for (size_t i = 0; i < picture->field_count; i++) {
+        DWORD index = picture->fields[i];
+        uint64_t low = first->values[i], high = last->values[i], is = middle->values[i];
+        if (!still && !is_monotone(index))
+            continue;
+        if (is < low || is > high + slack(index))
+            fail_msg("%s (%u), counter %u: %llu is not in %llu .. %llu", first->name,
+                     (unsigned)first->id, (unsigned)index, (unsigned long long)is,
+                     (unsigned long long)low, (unsigned long long)high);
+        if (still)
+            assert_int_equal(low, high);
+        equal += low == high;
+    }
+    return equal;
+}
+
+/* How many fields stood still and were equal. */
+static unsigned compare(DWORD object, bool (*stands_still)(const struct seen *seen))
+{
+    unsigned equal = 0;
+    take(0, object, before);
+    take(1, object, records);
+    take(0, object, after);
+    assert_int_equal(before->field_count, records->field_count);
+    assert_memory_equal(before->fields, records->fields, before->field_count * sizeof(DWORD));
+    for (size_t i = 1; i + 1 < before->count; i++) {
+        const struct seen *first = &before->seen[i], *last = find(after, first);
+        const struct seen *middle = find(records, first);
+        if (!last)
+            continue; /* it has ended */
+        if (!middle)
+            fail_msg("%s (%u) has no record", first->name, (unsigned)first->id);
+        if (stands_still(first)) /* a kernel thread's name tells what it does */
+            assert_string_equal(first->name, middle->name);
+        equal += compare_one(before, first, middle, last, stands_still(first));
+    }
+    return equal;
+}
+
+static bool worker_stands_still(const struct seen *seen)
+{
+    return is_worker(seen->id);
+}
+
+static bool is_workers_thread(const struct seen *seen)
+{
+    return is_worker(seen->values[field_of(before, ID)]);
+}
+
+/* In the order of /proc, with the same names: also the instances that are only in one of them. */
+static void records_are_in_the_order_of_proc(void)
+{
+    for (size_t i = 2; i + 1 < records->count; i++)
+        assert_true(records->seen[i - 1].id < records->seen[i].id);
+    assert_string_equal(records->seen[0].name, "Idle");
+    assert_string_equal(records->seen[records->count - 1].name, "_Total");
+}
+
+static void a_thousand_processes_are_as_proc_says(void **state)
+{
+    (void)state;
+    workers_start();
+    pid_t storm = storm_start();
+    for (int round = 0; round < 3; round++) {
+        unsigned equal = compare(PROCESSES, worker_stands_still);
+        assert_true(equal >= WORKERS * before->field_count);
+        records_are_in_the_order_of_proc();
+    }
+    storm_end(storm);
+    workers_end();
+}
+
+static void their_threads_are_as_proc_says(void **state)
+{
+    (void)state;
+    workers_start();
+    pid_t storm = storm_start();
+    for (int round = 0; round < 3; round++) {
+        unsigned equal = compare(THREADS, is_workers_thread);
+        assert_true(equal >= WORKERS * before->field_count);
+    }
+    storm_end(storm);
+    workers_end();
+}
+
+static void threads_have_their_processes_and_ordinals(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        have_threads();
+        raise(SIGSTOP);
+    }
+    waitpid(pid, NULL, WUNTRACED);
+    take(0, THREADS, before);
+    take(1, THREADS, records);
+    unsigned found = 0;
+    for (size_t i = 1; i + 1 < before->count; i++) {
+        const struct seen *seen = &before->seen[i], *other = find(records, seen);
+        if (seen->values[field_of(before, ID)] != (uint64_t)pid)
+            continue;
+        assert_non_null(other);
+        assert_string_equal(seen->name, other->name);
+        assert_int_equal(other->values[field_of(records, ID)], pid);
+        found++;
+    }
+    assert_int_equal(found, 4);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void descriptors_beyond_1024_count(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        open_many();
+        raise(SIGSTOP);
+    }
+    waitpid(pid, NULL, WUNTRACED);
+    use_records(0);
+    struct answer answer = ask(u"230");
+    uint64_t count = process_value(&answer, (uint64_t)pid, HANDLES);
+    assert_true(count > 1300);
+    use_records(1);
+    answer = ask(u"230");
+    assert_int_equal(process_value(&answer, (uint64_t)pid, HANDLES), count);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Names of kernel threads are longer than others, and tell what they work at. */
+static void kernel_threads_are_there(void **state)
+{
+    (void)state;
+    unsigned equal = 0;
+    if (!sees_all_processes()) {
+        say_skipped("kernel threads are not seen from a pid namespace");
+        return;
+    }
+    take(0, PROCESSES, before);
+    take(1, PROCESSES, records);
+    for (size_t i = 1; i + 1 < before->count; i++) {
+        const struct seen *other = find(records, &before->seen[i]);
+        bool kernel = before->seen[i].values[field_of(before, 1410)] == 2;
+        equal += kernel && other && strcmp(other->name, before->seen[i].name) == 0 &&
+                 strlen(other->name) > 15;
+    }
+    assert_true(equal > 0);
+}
+
+static void times_are_finer_than_ticks(void **state)
+{
+    (void)state;
+    unsigned fine = 0;
+    take(1, PROCESSES, records);
+    for (size_t i = 1; i + 1 < records->count; i++)
+        fine += records->seen[i].values[field_of(records, PROCESSOR_TIME)] % TICK != 0;
+    assert_true(fine > 0);
+}
+
+/* ---- coming and going ---- */
+
+static void check_growth(const struct picture *old, const struct picture *new)
+{
+    for (size_t i = 1; i + 1 < new->count; i++) {
+        const struct seen *last = find(old, &new->seen[i]);
+        for (size_t field = 0; last && field < new->field_count; field++)
+            if (is_monotone(new->fields[field]) && new->seen[i].values[field] < last->values[field])
+                fail_msg("%s (%u), counter %u: %llu after %llu", new->seen[i].name,
+                         (unsigned)new->seen[i].id, (unsigned)new->fields[field],
+                         (unsigned long long)new->seen[i].values[field],
+                         (unsigned long long)last->values[field]);
+    }
+}
+
+/* Each short life calls itself by its number: figures and names of two would not fit. */
+static void check_names(const struct picture *picture)
+{
+    for (size_t i = 1; i + 1 < picture->count; i++) {
+        const struct seen *seen = &picture->seen[i];
+        if (strncmp(seen->name, "life-", 5) == 0)
+            assert_int_equal(strtoull(seen->name + 5, NULL, 10), seen->id);
+        assert_true(seen->values[field_of(picture, 680)] >= 1);
+        assert_true(seen->values[field_of(picture, 1478)] <= seen->values[field_of(picture, 180)]);
+        assert_true(seen->values[field_of(picture, 180)] <= seen->values[field_of(picture, 178)]);
+    }
+}
+
+static void live_shortly(bool with_a_thread)
+{
+    char name[16];
+    pthread_t thread;
+    snprintf(name, sizeof name, "life-%d", (int)getpid());
+    prctl(PR_SET_NAME, name);
+    if (with_a_thread && pthread_create(&thread, NULL, burn_a_little, NULL) == 0)
+        usleep(300);
+    _exit(0);
+}
+
+static pid_t lives_start(int count, void (*between)(int number))
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 0; i < count; i++) {
+        pid_t life = i % 16 == 0 ? fork() : vfork(); /* the latter is faster */
+        if (life == 0)
+            live_shortly(i % 16 == 0);
+        if (i % 16 == 15)
+            while (waitpid(-1, NULL, 0) > 0)
+                ;
+        if (between)
+            between(i);
+    }
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+    _exit(0);
+}
+
+/* Samples until the child has ended. Where numbers are used again within a tick, nobody can tell
+ * two processes apart by number and creation. */
+static void sample_while(pid_t pid, bool numbers_are_unique)
+{
+    struct picture *old = before, *new = records;
+    unsigned rounds = 0;
+    use_records(1);
+    old->count = 0;
+    while (waitpid(pid, NULL, WNOHANG) == 0) {
+        struct answer answer = ask(rounds++ % 2 ? u"230" : u"232");
+        assert_int_equal(answer.status, 0);
+        spread(&answer, PROCESSES, new);
+        check_names(new);
+        if (numbers_are_unique)
+            check_growth(old, new);
+        struct picture *swap = old;
+        old = new;
+        new = swap;
+    }
+    assert_true(rounds > 5);
+}
+
+static void ten_thousand_short_lives(void **state)
+{
+    (void)state;
+    sample_while(lives_start(SHORT_LIVES, NULL), true);
+}
+
+/* ---- pid namespaces ---- */
+
+static void use_numbers_again(int number)
+{
+    if (number % 16 != 15)
+        return;
+    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
+    if (fd >= 0 && write(fd, "50", 2) == 2)
+        close(fd);
+}
+
+static void ask_inside(bool own_proc)
+{
+    if (own_proc)
+        assert_int_equal(mount("proc", "/proc", "proc", 0, NULL), 0);
+    CloseSysProcessObject();
+    assert_int_equal(OpenSysProcessObject(NULL), 0);
+    take(1, PROCESSES, records);
+    take(0, PROCESSES, before);
+    if (own_proc)
+        assert_true(records->count <= 5); /* Idle, we, a child, _Total */
+    assert_true(records->count >= before->count - (own_proc ? 0 : 20));
+    for (size_t i = 1; own_proc && i + 1 < before->count; i++) {
+        const struct seen *other = find(records, &before->seen[i]);
+        assert_non_null(other);
+        for (size_t field = 0; field < before->field_count; field++)
+            if (before->fields[field] == ID || before->fields[field] == 1410)
+                assert_int_equal(other->values[field], before->seen[i].values[field]);
+    }
+}
+
+static void inside_with_proc(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    ask_inside(true);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    sample_while(lives_start(3000, use_numbers_again), false);
+}
+
+static void inside_with_others_proc(void)
+{
+    ask_inside(false);
+}
+
+static void inside(void (*deed)(void))
+{
+    int status;
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
+        _exit(99);
+    pid_t pid = fork();
+    if (pid == 0) {
+        deed();
+        exit(0);
+    }
+    waitpid(pid, &status, 0);
+    _exit(status ? 1 : 0);
+}
+
+static void in_own_namespace(void)
+{
+    inside(inside_with_proc);
+}
+
+static void in_own_namespace_without_proc(void)
+{
+    inside(inside_with_others_proc);
+}
+
+static void a_pid_namespace_sees_its_own_numbers(void **state)
+{
+    (void)state;
+    assert_true(trace_says(in_own_namespace, "records \"processes\" are used"));
+}
+
+static void proc_of_another_namespace_is_read_itself(void **state)
+{
+    (void)state;
+    assert_true(trace_says(in_own_namespace_without_proc, "proc is of another pid namespace"));
+}
+
+/* ---- who is believed, and who may ---- */
+
+static void ask_anew(void)
+{
+    CloseSysProcessObject();
+    assert_int_equal(OpenSysProcessObject(NULL), 0);
+    struct answer answer = ask(u"230");
+    process_value(&answer, (uint64_t)getpid(), ID);
+}
+
+static void ask_as_nobody(void)
+{
+    assert_int_equal(setgid(65534) | setuid(65534), 0);
+    ask_anew();
+}
+
+static void who_may_not_read_them_reads_proc(void **state)
+{
+    (void)state;
+    use_records(1);
+    assert_true(trace_says(ask_as_nobody, "records \"processes\" are not used: no right"));
+}
+
+static void a_group_may_read_them(void **state)
+{
+    (void)state;
+    assert_int_equal(run_pin((const char *const[]){"pin", "--group", "nogroup", "--grant", NULL}),
+                     0);
+    assert_true(trace_says(ask_as_nobody, "records \"processes\" are used"));
+    assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
+}
+
+static void another_version_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(run_pin((const char *const[]){"pin", "--record-version", "7", NULL}), 0);
+    assert_true(trace_says(ask_anew, "not used: they are of another version"));
+    assert_int_equal(run_pin((const char *const[]){"status", NULL}), 1);
+    assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
+    assert_int_equal(run_pin((const char *const[]){"status", NULL}), 0);
+}
+
+static void another_owner_is_refused(void **state)
+{
+    (void)state;
+    static const char file[] = "/sys/fs/bpf/openperflib/processes";
+    assert_int_equal(chown(file, 65534, 0), 0);
+    assert_true(trace_says(ask_anew, "not used: the file is not root's"));
+    assert_int_equal(chown(file, 0, 0) | chmod(file, 0462), 0);
+    assert_true(trace_says(ask_anew, "not used: the file is not root's, or others may write it"));
+    assert_int_equal(chmod(file, 0400), 0);
+    assert_int_equal(chmod("/sys/fs/bpf/openperflib", 0722), 0);
+    assert_true(trace_says(ask_anew, "not used: the folder is not root's"));
+    assert_int_equal(chmod("/sys/fs/bpf/openperflib", 0700), 0);
+    assert_true(trace_says(ask_anew, "records \"processes\" are used"));
+}
+
+static void ask_with_a_plain_file(void)
+{
+    assert_int_equal(unshare(CLONE_NEWNS) | mount("tmpfs", "/sys/fs/bpf", "tmpfs", 0, NULL), 0);
+    assert_int_equal(mkdir("/sys/fs/bpf/openperflib", 0700), 0);
+    int fd = open("/sys/fs/bpf/openperflib/processes", O_CREAT | O_WRONLY, 0400);
+    assert_int_equal(write(fd, "OPT\1\0\0\0\0", 8), 8);
+    close(fd);
+    ask_anew();
+}
+
+static void a_plain_file_is_refused(void **state)
+{
+    (void)state;
+    assert_true(
+        trace_says(ask_with_a_plain_file, "not used: the file is not in a BPF file system"));
+}
+
+static void the_registry_switches_them_off(void **state)
+{
+    (void)state;
+    use_records(0);
+    assert_true(trace_says(ask_anew, "not used: \"Kernel Records\" of Perflib is 0"));
+    use_records(1);
+    assert_true(trace_says(ask_anew, "records \"processes\" are used"));
+}
+
+static void what_is_unpinned_is_not_missed(void **state)
+{
+    (void)state;
+    assert_int_equal(run_pin((const char *const[]){"unpin", NULL}), 0);
+    assert_true(trace_says(ask_anew, "not used: nothing is pinned"));
+    assert_int_equal(run_pin((const char *const[]){"unpin", NULL}), 3);
+    assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
+    assert_true(trace_says(ask_anew, "records \"processes\" are used"));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    before = calloc(1, sizeof *before);
+    records = calloc(1, sizeof *records);
+    after = calloc(1, sizeof *after);
+    return before && records && after ? (int)OpenSysProcessObject(NULL) : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    free(before);
+    free(records);
+    free(after);
+    return (int)CloseSysProcessObject();
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousand_processes_are_as_proc_says),
+        cmocka_unit_test(their_threads_are_as_proc_says),
+        cmocka_unit_test(threads_have_their_processes_and_ordinals),
+        cmocka_unit_test(descriptors_beyond_1024_count),
+        cmocka_unit_test(kernel_threads_are_there),
+        cmocka_unit_test(times_are_finer_than_ticks),
+        cmocka_unit_test(ten_thousand_short_lives),
+        cmocka_unit_test(a_pid_namespace_sees_its_own_numbers),
+        cmocka_unit_test(proc_of_another_namespace_is_read_itself),
+        cmocka_unit_test(who_may_not_read_them_reads_proc),
+        cmocka_unit_test(a_group_may_read_them),
+        cmocka_unit_test(another_version_is_refused),
+        cmocka_unit_test(another_owner_is_refused),
+        cmocka_unit_test(a_plain_file_is_refused),
+        cmocka_unit_test(the_registry_switches_them_off),
+        cmocka_unit_test(what_is_unpinned_is_not_missed),
+    };
+    char folder[64];
+    const char *why = records_prepare();
+    if (why) {
+        say_skipped(why);
+        return 0;
+    }
+    temp_make(folder);
+    setenv("OPENPERFLIB_ROOT", folder, 1);
+    setenv("OPENPERFLIB_TRACE", "1", 1);
+    int failed = cmocka_run_group_tests(tests, begin, end);
+    temp_remove(folder);
+    return failed;
+}

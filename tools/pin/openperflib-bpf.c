@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openperflib-bpf: pins the BPF program that tells of all processes and threads in one reading, so
+ * that the Process and Thread objects cost microseconds where files of /proc cost milliseconds.
+ * Needed once after each start of the system; nothing of it runs while nobody reads.
+ */
+#include "pin.h"
+#include "../common/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { GROUP = 1, MOUNT, GRANT, VERBOSE, RECORD_VERSION };
+enum { PIN = 1, UNPIN, STATUS };
+
+/* clang-format off */
+static const struct option_row pin_rows[] = {
+    {'g', "group", "GROUP", GROUP, "Who may read besides root; \"openperflib\" if there is such a group, else nobody.", NULL, 0},
+    {0, "mount", NULL, MOUNT, "Mount a BPF file system at /sys/fs/bpf if there is none.", NULL, 0},
+    {0, "grant", NULL, GRANT, "Let the group pass /sys/fs/bpf if it is root's alone (chgrp, mode 0710).", NULL, 0},
+    {'v', "verbose", NULL, VERBOSE, "Show what libbpf and the kernel's verifier say.", NULL, 0},
+    {0, "record-version", "NUMBER", RECORD_VERSION, "Claim this version in the records; for tests.", NULL, true},
+    {0},
+};
+static const struct tool commands[] = {
+    {.name = "pin", .summary = "Load the program and pin it; what was pinned before is replaced.",
+     .usage = "[OPTION]...", .rows = pin_rows, .id = PIN},
+    {.name = "unpin", .summary = "Remove it.", .usage = "", .id = UNPIN},
+    {.name = "status", .summary = "Tell whether it is pinned, who may read it and whether it works.",
+     .usage = "", .id = STATUS},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "pin and unpin need root. Programs that ask for Process or Thread use what is\n"
+    "pinned by themselves from their next query on, if they may read it; the others\n"
+    "read /proc. Who may read it sees the figures of all processes, input and output\n"
+    "included, which /proc shows to their owners only.\n"
+    "\n"
+    "The exit code is 0, 1 if something failed, 2 for wrong usage, 3 if nothing is\n"
+    "pinned (status, unpin).\n";
+
+static const struct tool tool = {
+    .name = "openperflib-bpf",
+    .summary = "Let Process and Thread counters come from the kernel in one reading.",
+    .usage = "COMMAND [OPTION]...",
+    .commands = commands,
+    .more = more,
+};
+
+int bpf_complain(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fputs("openperflib-bpf: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return EXIT_FAILED;
+}
+
+static bool take_option(struct bpf_wish *wish, const struct options *options, int id)
+{
+    char *end;
+    wish->mount |= id == MOUNT;
+    wish->grant |= id == GRANT;
+    wish->verbose |= id == VERBOSE;
+    if (id == GROUP)
+        wish->group = options->value;
+    if (id == RECORD_VERSION) {
+        wish->version = (uint32_t)strtoul(options->value, &end, 0);
+        return *options->value && !*end;
+    }
+    return true;
+}
+
+static int run(int command, const struct bpf_wish *wish)
+{
+    if (command == PIN)
+        return bpf_pin(wish);
+    return command == UNPIN ? bpf_unpin() : bpf_status();
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct bpf_wish wish = {0};
+    int id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(&options)) > 0) {
+        if (id == OPTION_WORD)
+            return options_complain(&options, "\"%s\" is one word too many", options.value);
+        if (!take_option(&wish, &options, id))
+            return options_complain(&options, "\"%s\" is no number", options.value);
+    }
+    if (id < 0)
+        return options_status(id);
+    if (!options.command)
+        return options_complain(&options, "a command is missing: pin, unpin or status");
+    int code = run(options.command->id, &wish);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return bpf_complain("standard output could not be written");
+    return code;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of openperflib-bpf share. */
+#ifndef OPL_TOOLS_PIN_H
+#define OPL_TOOLS_PIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BPF_PLACE "/sys/fs/bpf"
+#define BPF_FOLDER BPF_PLACE "/openperflib"
+#define BPF_GROUP "openperflib"
+#define BPF_TYPES "/sys/kernel/btf/vmlinux"
+
+struct bpf_wish {
+    const char *group; /* who may read; NULL: BPF_GROUP if it exists, else root only */
+    bool mount;        /* where no BPF file system is mounted, mount one */
+    bool grant;        /* let the group pass BPF_PLACE */
+    bool verbose;      /* show what libbpf says */
+    uint32_t version;  /* of the records, instead of the right one; 0: the right one */
+};
+
+/* The program, compiled: made by providers/perfproc/meson.build. */
+extern const unsigned char bpf_tasks[];
+extern const size_t bpf_tasks_bytes;
+struct bpf_object;
+
+/* Each returns the exit code, and has said on stderr what went wrong and what to do. */
+int bpf_pin(const struct bpf_wish *wish);
+int bpf_unpin(void);
+int bpf_status(void);
+
+/* The names under which the programs are pinned, ended by NULL. */
+extern const char *const bpf_names[];
+/* "openperflib-bpf: ..." on stderr; returns EXIT_FAILED. */
+int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Is a BPF file system mounted at BPF_PLACE? */
+bool bpf_is_mounted(void);
+/* Opens the embedded program; NULL: said why not. */
+struct bpf_object *bpf_open(bool verbose);
+/* Its constants, in the order of the program's `settings`: version, processors. */
+enum { SETTING_VERSION, SETTING_PROCESSORS, SETTINGS };
+bool bpf_settings(const struct bpf_object *object, uint32_t settings[SETTINGS]);
+
+#endif
