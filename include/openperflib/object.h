@@ -182,8 +182,8 @@ typedef struct opl_counter {
     opl_total total;
     const char *name, *help; /* help: sentences with a period */
     const char *where;       /* where the value comes from, for docs/counters.md */
-    /* OPL_FIELD: of instances whose item is known (opl_listing_read_known) the value is this member,
-     * a number, and `value` is not asked: the same fact, had in another way. */
+    /* OPL_FIELD: of instances whose item is known (opl_listing_read_known) the value is this
+     * member, a number, and `value` is not asked: the same fact, had in another way. */
     opl_value item;
 } opl_counter;
 
