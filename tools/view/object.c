@@ -348,7 +348,7 @@ void view_instance_label(const struct view_object *object, const struct view_ins
     text_clean(view_text(object, instance->parent_name), parent, sizeof parent);
     if (instance->copy)
         snprintf(copy, sizeof copy, "#%u", instance->copy);
-    if (instance->has_parent)
+    if (instance->has_parent && *name != '/') /* "/home" stands alone, as in paths */
         snprintf(out, room, "%s/%s%s", parent, name, copy);
     else
         snprintf(out, room, "%s%s", *name ? name : "(no name)", copy);
