@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
     {'i', NULL, "FILE", CONFIG, "The same.", "@files", true, NULL},
     {'q', "query", NULL, LIST, "List the counters; to a file with -o.", NULL, 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
-    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more, until Ctrl-C.", NULL, 0, NULL},
+    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more, until Ctrl-C; a pipe's end is the end.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
      "Of several captures: samples within half a second are one, if none has a value that another one has.", NULL, 0, NULL},
     {0, "rename", "OLD=NEW", RENAME, "Write NEW in the paths where OLD is, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
