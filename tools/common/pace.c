@@ -24,6 +24,7 @@ void pace_catch(void)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told like a full disk */
 }
 
 bool pace_stopped(void)

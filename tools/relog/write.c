@@ -27,6 +27,12 @@ static LONGLONG sample_time(const struct source *source)
     return (LONGLONG)((ULONGLONG)raw.TimeStamp.dwHighDateTime << 32 | raw.TimeStamp.dwLowDateTime);
 }
 
+/* The system refused: PDH's own statuses, of reading, are above. */
+static bool is_writing(PDH_STATUS status)
+{
+    return (DWORD)status <= 0xffff;
+}
+
 /* A damaged place costs what is in it: the capture goes on behind. */
 static int copy_samples(const struct relog *asked, struct source *source, PDH_HLOG log,
                         struct report *report)
@@ -37,7 +43,7 @@ static int copy_samples(const struct relog *asked, struct source *source, PDH_HL
         if (pace_stopped() || source_ended(status))
             return source_ended(status) && source_end(source) ? EXIT_FAILED : code;
         if (status) {
-            code = pdh_complain("relog", "a sample", status);
+            code = pdh_complain("relog", is_writing(status) ? asked->output : "a sample", status);
             if (!source_goes_on(source, status))
                 return code;
             continue;

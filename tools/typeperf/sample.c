@@ -40,7 +40,6 @@ static bool tolerable(PDH_STATUS status)
 
 static int begin(struct sampling *sampling)
 {
-    pace_catch();
     pace_begin(&sampling->pace);
     PDH_STATUS status = PdhCollectQueryData(sampling->counters->query);
     return tolerable(status) ? EXIT_GOOD : pdh_complain("typeperf", "the first sample", status);
@@ -121,6 +120,7 @@ static bool is_windows_form(enum sheet_form form)
 int sample_print(const struct typeperf *asked, struct counters *counters)
 {
     struct sampling sampling = {.asked = asked, .counters = counters};
+    pace_catch();
     FILE *out = output_file_open("typeperf", asked->output);
     if (!out)
         return output_file_code();
@@ -166,6 +166,7 @@ int sample_record(const struct typeperf *asked, struct counters *counters)
     struct sampling sampling = {.asked = asked, .counters = counters};
     DWORD type = asked->form == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
     PDH_HLOG log;
+    pace_catch();
     PDH_STATUS status = PdhOpenLogA(asked->output, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS,
                                     &type, counters->query, 0, NULL, &log);
     if (status)
