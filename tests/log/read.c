@@ -298,6 +298,12 @@ static void zones_have_english_names(void **state)
     assert_string_equal(zone_name("@tzres.dll,-322"), "W. Europe Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-321"), "W. Europe Daylight Time");
     assert_string_equal(zone_name("@tzres.dll,-171"), "Central Daylight Time (Mexico)");
+    assert_string_equal(zone_name("@tzres.dll,-112"), "Eastern Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-492"), "India Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-572"), "China Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-622"), "Korea Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-632"), "Tokyo Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-672"), "AUS Eastern Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-99999"), "@tzres.dll,-99999");
     assert_string_equal(zone_name("Mitteleuropa"), "Mitteleuropa");
 }

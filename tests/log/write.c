@@ -330,6 +330,31 @@ static void a_full_disk_leaves_whole_lines(void **state)
     log_close(log);
 }
 
+/* Not even the first line has room: nothing of it stays. */
+static void create_without_room(void)
+{
+    struct log_writer *writer = NULL;
+    struct rlimit limit = {11, 11};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    PDH_STATUS status = log_create(in_folder("none"), LOG_CREATE_ALWAYS, &two, &writer, NULL);
+    _exit(status == ERROR_DISK_FULL ? 0 : 1);
+}
+
+static void a_torn_first_line_is_taken_back(void **state)
+{
+    int status = -1;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        create_without_room();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    struct stat facts;
+    assert_int_equal(stat(in_folder("none"), &facts), 0);
+    assert_int_equal(facts.st_size, 0);
+}
+
 static void a_device_without_room_is_told(void **state)
 {
     struct log_writer *writer = NULL;
@@ -365,6 +390,7 @@ int main(void)
         cmocka_unit_test(modes_of_creation),
         cmocka_unit_test(a_torn_line_is_taken_back),
         cmocka_unit_test(a_full_disk_leaves_whole_lines),
+        cmocka_unit_test(a_torn_first_line_is_taken_back),
         cmocka_unit_test(a_device_without_room_is_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
