@@ -299,6 +299,8 @@ static void zones_have_english_names(void **state)
     assert_string_equal(zone_name("@tzres.dll,-321"), "W. Europe Daylight Time");
     assert_string_equal(zone_name("@tzres.dll,-171"), "Central Daylight Time (Mexico)");
     assert_string_equal(zone_name("@tzres.dll,-112"), "Eastern Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-512"), "Central Asia Standard Time");
+    assert_string_equal(zone_name("@tzres.dll,-872"), "Pakistan Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-492"), "India Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-572"), "China Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-622"), "Korea Standard Time");
@@ -608,6 +610,39 @@ static void several_files_are_one_source(void **state)
     rmdir(folder);
 }
 
+/* ---- what cannot be ---- */
+
+/* One bad part each, the others are good. */
+static void impossible_times_are_no_samples(void **state)
+{
+    static const char *const times[] = {"13/05/2003 04:05:06.000", "00/05/2003 04:05:06.000",
+                                        "01/00/2003 04:05:06.000", "01/32/2003 04:05:06.000",
+                                        "01/05/1600 04:05:06.000", "01/05/2003 24:05:06.000",
+                                        "01/05/2003 04:60:06.000", "01/05/2003 04:05:61.000"};
+    const struct log_sample *sample;
+    (void)state;
+    for (size_t i = 0; i < COUNT(times); i++) {
+        char text[256];
+        snprintf(text, sizeof text, "\"(PDH-CSV 4.0)\",\"\\\\M\\O\\a\"\n\"%s\",\"7\"\n", times[i]);
+        struct log *log = open_text(text);
+        if (log_next(log, &sample) == 0)
+            fail_msg("%s is taken for a time", times[i]);
+        log_close(log);
+    }
+}
+
+/* Reading fails, for good: no page lies at address 0. */
+static void a_file_that_cannot_be_read_is_told(void **state)
+{
+    static const char *const paths[] = {"/proc/self/mem"};
+    struct log *log = NULL;
+    BUFFER_AUTO problem = {0};
+    (void)state;
+    assert_int_not_equal(log_open(paths, 1, &log, &problem), 0);
+    assert_non_null(strstr(problem.data, "/proc/self/mem"));
+    assert_non_null(strstr(problem.data, "cannot be read: "));
+}
+
 /* ---- */
 
 static int read_golden(void **state)
@@ -631,6 +666,8 @@ int main(int argc, char **argv)
         step = 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(binary_has_facts),
+        cmocka_unit_test(impossible_times_are_no_samples),
+        cmocka_unit_test(a_file_that_cannot_be_read_is_told),
         cmocka_unit_test(binary_has_columns),
         cmocka_unit_test(binary_has_raw_values),
         cmocka_unit_test(all_forms_are_read_to_the_end),
