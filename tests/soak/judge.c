@@ -102,8 +102,10 @@ static double most(const struct judged *is)
 
 static void judge_bound(const struct judged *is)
 {
+    /* Linux promises more memory than its limit, unless vm.overcommit_memory is 2 */
     bool percent =
-        is->column->type == PERF_RAW_FRACTION || is->column->type == PERF_LARGE_RAW_FRACTION;
+        (is->column->type == PERF_RAW_FRACTION || is->column->type == PERF_LARGE_RAW_FRACTION) &&
+        !strstr(is->column->title, "Committed");
     if (is->watch->known || (!percent && !is_rate(is->column->type)))
         return;
     tally.bounded++;
