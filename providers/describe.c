@@ -195,6 +195,14 @@ static void print_row(const opl_object *object, const opl_counter *row)
     printf(" | %s |\n", row->help);
 }
 
+static bool is_remark(const char *index, const char *why)
+{
+    if (strcmp(index, "0") != 0)
+        return false;
+    printf("\n%s\n", why);
+    return true;
+}
+
 static void print_absent(FILE *file, DWORD object)
 {
     char line[1024];
@@ -205,6 +213,8 @@ static void print_absent(FILE *file, DWORD object)
         char *index = strtok_r(NULL, "\t", &rest), *name = strtok_r(NULL, "\t", &rest);
         char *why = strtok_r(NULL, "\n", &rest);
         if (!why || *numbers == '#' || strtoul(numbers, NULL, 10) != object)
+            continue;
+        if (is_remark(index, why))
             continue;
         if (!heading)
             printf("\nNot there:\n\n| index | counter | why |\n|---|---|---|\n");

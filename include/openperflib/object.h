@@ -372,6 +372,11 @@ bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
  * for all of them together; later what was told last is taken, if it is not older than a minute. To
  * be called once per collection, with all such places. */
 void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count);
+/* How many files and folders the file system that is mounted at `path` can have, and how many more
+ * it can take. Below another system root: what its file "statfs.inodes" says. False: it makes room
+ * as it likes, or nobody can tell. */
+bool opl_reading_inodes(opl_reading *reading, const char *path, uint64_t *ret_all,
+                        uint64_t *ret_free);
 /* The instance's position among the instances, 0 for a single object. */
 uint32_t opl_reading_position(const opl_reading *reading);
 /* The instance's folder: what stands for '*'; "" for a single object. */

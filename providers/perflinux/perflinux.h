@@ -10,11 +10,14 @@
 #include <openperflib/object.h>
 
 extern const opl_object perflinux_processor, perflinux_pressure, perflinux_interrupt,
-    perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack;
+    perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack,
+    perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_job, perflinux_thermal,
+    perflinux_battery, perflinux_meter, perflinux_performance;
 
 /* Forget what was found out about this machine. */
 void perflinux_processor_open(void);
 void perflinux_pressure_open(void);
+void perflinux_power_open(void);
 
 /* The base of fractions that are told in hundredths of a percent. */
 extern const uint32_t perflinux_whole;

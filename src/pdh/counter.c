@@ -135,7 +135,7 @@ static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
 }
 
 /* A counter that is not in what was seen a moment ago may be new. */
-PDH_STATUS counter_resolve(struct counter *counter)
+static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum offer_age ages[] = {OFFER_RECENT, OFFER_NOW};
     const struct pdh_from now = {0};
@@ -153,6 +153,24 @@ PDH_STATUS counter_resolve(struct counter *counter)
             status = take_offer(counter, offer, found);
     }
     return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
+static bool is_unknown_name(PDH_STATUS status)
+{
+    return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||
+           status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
+PDH_STATUS counter_resolve(struct counter *counter)
+{
+    PDH_STATUS status = resolve_names(counter);
+    struct pdh_path written = counter->path;
+    if (!is_unknown_name(status) || !path_alias(&counter->path))
+        return status;
+    if (resolve_names(counter) == 0)
+        return 0;
+    counter->path = written;
+    return status;
 }
 
 /* ---- adding and removing ---- */

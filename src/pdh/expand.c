@@ -196,6 +196,11 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
         status = capture_expand(from, &path, ret);
     if (!status && ret->len == before)
         status = expand_offers(from, &path, flags, ret);
+    bool nothing =
+        status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT || status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    nothing |= !status && ret->len == before;
+    if (nothing && !from.file && !from.log && path_alias(&path))
+        status = expand_offers(from, &path, flags, ret);
     return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }
 
@@ -232,20 +237,31 @@ static PDH_STATUS validate_pattern(struct pdh_from from, const char *text)
     return status || list.len ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
 }
 
+static PDH_STATUS validate_names(struct pdh_from from, const struct pdh_path *path)
+{
+    OFFER_AUTO *offer = NULL;
+    PDH_STATUS status =
+        source_offer(from, path->machine, path->object, false, OFFER_RECENT, &offer);
+    if (status)
+        return status;
+    if (!instance_there(path, offer))
+        return (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
+    return counter_there(path, offer) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
 PDH_STATUS path_validate(struct pdh_from from, const char *text)
 {
     PATH_AUTO path = {0};
-    OFFER_AUTO *offer = NULL;
     if (!text || !text[0])
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = path_parse(text, &path);
     if (!status && is_pattern(path.object))
         return validate_pattern(from, text);
     if (!status)
-        status = source_offer(from, path.machine, path.object, false, OFFER_RECENT, &offer);
-    if (status)
-        return status;
-    if (!instance_there(&path, offer))
-        return (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
-    return counter_there(&path, offer) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+        status = validate_names(from, &path);
+    bool live = !from.file && !from.log;
+    if (live && status && status != (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && path_alias(&path) &&
+        validate_names(from, &path) == 0)
+        status = 0;
+    return status;
 }

@@ -84,6 +84,10 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 /* Appends the text. PDH_INVALID_ARGUMENT: object or counter is missing. */
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
+/* ---- alias.c ---- */
+/* Puts our names in the place of another agent's. False: they are none. */
+bool path_alias(struct pdh_path *path);
+
 /* ---- match.c: patterns of names ---- */
 /* Can it stand for several objects, counters or instances? */
 bool path_has_wildcard(const struct pdh_path *path);

@@ -14,6 +14,14 @@ enum {
     SLAB = 100600,
     LIMITS = 100700,
     CONNTRACK = 100800,
+    INODES = 100200,
+    UNIT = 100900,
+    THERMAL = 101000,
+    BATTERY = 101100,
+    METER = 101200,
+    PERFORMANCE = 101300,
+    MEMORY = 101500,
+    JOB = 1500,
     WHOLE = 10000
 };
 
@@ -289,15 +297,147 @@ static void connections(void **state)
     assert_false(answer_has(CONNTRACK, 100802));
 }
 
+/* ---- Filesystem Inodes ---- */
+
+/* Of the twelve mounts: btrfs and FAT make room as they like, one might hang, one is always full,
+ * others are no file systems for files. */
+static void inodes(void **state)
+{
+    ask("laptop4", "100200");
+    assert_string_equal(answer_names(INODES), "/dev/shm,/boot,_Total,");
+    VALUE(INODES, "/boot", 100202, 65536);
+    VALUE(INODES, "/boot", 100204, 65000);
+    VALUE(INODES, "/boot", 100206, 536);
+    VALUE(INODES, "/boot", 100208, 536);
+    BASE(INODES, "/boot", 100208, 65536);
+    VALUE(INODES, "/boot", 100210, 65000);
+    VALUE(INODES, "_Total", 100202, 1065536);
+    VALUE(INODES, "_Total", 100208, 546);
+    BASE(INODES, "_Total", 100208, 1065536);
+}
+
+/* ---- Memory Usage ---- */
+
+static void memory_usage(void **state)
+{
+    ask("laptop4", "101500");
+    VALUE(MEMORY, NULL, 101502, 5000000 / 1024);
+    VALUE(MEMORY, NULL, 101504, 5000000);
+    BASE(MEMORY, NULL, 101504, 8000000);
+    VALUE(MEMORY, NULL, 101506, 3000000);
+    BASE(MEMORY, NULL, 101514, answer_number(MEMORY, NULL, 101510, true));
+    assert_int_equal(answer_number(MEMORY, NULL, 101510, false) +
+                         answer_number(MEMORY, NULL, 101514, false),
+                     answer_number(MEMORY, NULL, 101514, true));
+}
+
+/* ---- systemd Unit, Job Object ---- */
+
+static void units(void **state)
+{
+    ask("laptop4", "100900");
+    assert_string_equal(answer_names(UNIT),
+                        "docker.service,ssh.service,getty@tty1.service,_Total,");
+    VALUE(UNIT, "ssh.service", 6, 2 * 10000000); /* the second group */
+    VALUE(UNIT, "ssh.service", 142, 2 * 6000000);
+    VALUE(UNIT, "ssh.service", 144, 2 * 4000000);
+    VALUE(UNIT, "ssh.service", 100902, 2 * 4096);
+    VALUE(UNIT, "ssh.service", 100904, 2 * 8192);
+    VALUE(UNIT, "ssh.service", 100906, 3);
+    VALUE(UNIT, "ssh.service", 100908, 1);
+    VALUE(UNIT, "ssh.service", 100910, 2000);
+    VALUE(UNIT, "ssh.service", 1412, 10);
+    VALUE(UNIT, "ssh.service", 1414, 12);
+    VALUE(UNIT, "ssh.service", 1420, 2005);
+    VALUE(UNIT, "ssh.service", 1422, 26);
+    VALUE(UNIT, "getty@tty1.service", 6, 4 * 10000000);
+    VALUE(UNIT, "_Total", 100902, (2 + 4 + 5) * 4096);
+    ask("cpu128", "Costly");
+    assert_string_equal(answer_names(UNIT), "no object");
+}
+
+static void jobs(void **state)
+{
+    ask("laptop4", "1500");
+    assert_string_equal(
+        answer_names(JOB),
+        "system.slice,system.slice_docker.service,system.slice_docker.service_inner."
+        "scope,system.slice_ssh.service,system.slice_system-getty.slice,"
+        "system.slice_system-getty.slice_getty@tty1.service,");
+    VALUE(JOB, "system.slice", 1502, 10000000);
+    VALUE(JOB, "system.slice_ssh.service", 1504, 12000000);
+    VALUE(JOB, "system.slice_ssh.service", 1506, 8000000);
+    VALUE(JOB, "system.slice_ssh.service", 1514, 140);
+    VALUE(JOB, "system.slice_docker.service", 1518, 4);
+    VALUE(JOB, "system.slice_docker.service", 1522, 5000);
+    VALUE(JOB, "system.slice_docker.service", 1524, 3000);
+    VALUE(JOB, "system.slice_docker.service", 1526, 2000);
+    ask("cpu128", "Costly");
+    assert_string_equal(answer_names(JOB), "no object");
+}
+
+/* ---- power ---- */
+
+static void heat_and_batteries(void **state)
+{
+    ask("laptop4", "101000 101100");
+    assert_string_equal(answer_names(THERMAL), "0 acpitz,1 x86_pkg_temp,2 odd_[1],");
+    VALUE(THERMAL, "0 acpitz", 101002, 301);
+    VALUE(THERMAL, "0 acpitz", 101004, 3010); /* 300.95 */
+    VALUE(THERMAL, "1 x86_pkg_temp", 101004, 3342);
+    VALUE(THERMAL, "2 odd_[1]", 101002, 268);
+    assert_string_equal(answer_names(BATTERY), "BAT0,BAT1,_Total,");
+    VALUE(BATTERY, "BAT0", 101102, 80);
+    VALUE(BATTERY, "BAT0", 101104, 40000);
+    VALUE(BATTERY, "BAT0", 101106, 0);
+    VALUE(BATTERY, "BAT0", 101108, 9500);
+    VALUE(BATTERY, "BAT0", 101110, 12100);
+    VALUE(BATTERY, "BAT1", 101104, 22000); /* 2 Ah at 11 V */
+    VALUE(BATTERY, "BAT1", 101106, 16500);
+    VALUE(BATTERY, "BAT1", 101108, 0);
+    VALUE(BATTERY, "_Total", 101102, 65);
+    VALUE(BATTERY, "_Total", 101104, 62000);
+}
+
+static void meters_and_frequencies(void **state)
+{
+    ask("laptop4", "101200 101300");
+    assert_string_equal(answer_names(METER), "intel-rapl:0 package-0,intel-rapl:0:0 core,");
+    VALUE(METER, "intel-rapl:0 package-0", 101202, 123456);
+    VALUE(METER, "intel-rapl:0:0 core", 101204, 23456789);
+    assert_string_equal(answer_names(PERFORMANCE), "0,1,_Total,");
+    VALUE(PERFORMANCE, "1", 101302, 1600);
+    VALUE(PERFORMANCE, "1", 101304, 1600000);
+    BASE(PERFORMANCE, "1", 101304, 4000000);
+    VALUE(PERFORMANCE, "0", 101306, 3000);
+    VALUE(PERFORMANCE, "_Total", 101302, 1550);
+    BASE(PERFORMANCE, "_Total", 101308, 4000000);
+    ask("vm2", "Global");
+    assert_string_equal(answer_names(THERMAL), "no object");
+    assert_string_equal(answer_names(METER), "no object");
+    assert_string_equal(answer_names(PERFORMANCE), "no object");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laptop_pressure),   cmocka_unit_test(pressure_of_older_kernels),
-        cmocka_unit_test(laptop_processors), cmocka_unit_test(processors_of_two_nodes),
-        cmocka_unit_test(laptop_interrupts), cmocka_unit_test(packets),
-        cmocka_unit_test(memory_zones),      cmocka_unit_test(slabs),
-        cmocka_unit_test(laptop_limits),     cmocka_unit_test(limits_that_are_hidden),
+        cmocka_unit_test(laptop_pressure),
+        cmocka_unit_test(pressure_of_older_kernels),
+        cmocka_unit_test(laptop_processors),
+        cmocka_unit_test(processors_of_two_nodes),
+        cmocka_unit_test(laptop_interrupts),
+        cmocka_unit_test(packets),
+        cmocka_unit_test(memory_zones),
+        cmocka_unit_test(slabs),
+        cmocka_unit_test(laptop_limits),
+        cmocka_unit_test(limits_that_are_hidden),
         cmocka_unit_test(connections),
+        cmocka_unit_test(inodes),
+        cmocka_unit_test(memory_usage),
+        cmocka_unit_test(units),
+        cmocka_unit_test(jobs),
+        cmocka_unit_test(heat_and_batteries),
+        cmocka_unit_test(meters_and_frequencies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 enum {
     PROCESSOR = 100000,
     PRESSURE = 100100,
+    INODES = 100200,
     SOFTNET = 100400,
     ZONE = 100500,
     SLAB = 100600,
@@ -263,6 +264,23 @@ static void zones_are_the_memory(void **state)
                         meminfo_bytes("MemTotal") + (64 << 20));
 }
 
+/* stat(1) asks in its own way. */
+static void inodes_are_those_of_stat(void **state)
+{
+    unsigned long long all = 0, free_inodes = 0;
+    FILE *tool = popen("stat -f -c '%c %d' / 2>/dev/null", "r");
+    int found = tool ? fscanf(tool, "%llu %llu", &all, &free_inodes) : 0;
+    if (tool)
+        pclose(tool);
+    ask("100200");
+    if (found != 2 || all == 0 || strncmp(answer_names(INODES), "/,", 2) != 0) {
+        say_skipped("no stat(1), or the root has no fixed number of inodes");
+        return;
+    }
+    assert_int_equal(answer_number(INODES, "/", 100202, false), all);
+    assert_true(near(answer_number(INODES, "/", 100204, false), free_inodes, all / 100 + 10000));
+}
+
 static void slabs_are_the_kernels_memory(void **state)
 {
     ask("100600");
@@ -295,6 +313,7 @@ int main(void)
         cmocka_unit_test(processes_appear),
         cmocka_unit_test(packets_appear),
         cmocka_unit_test(zones_are_the_memory),
+        cmocka_unit_test(inodes_are_those_of_stat),
         cmocka_unit_test(slabs_are_the_kernels_memory),
     };
     return cmocka_run_group_tests(tests, open_library, close_library);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * systemd Unit (100900) and Job Object (1500): control groups (version 2). A unit is a group in
+ * system.slice, or in a slice there; a job is any group, named by its path. What groups in a group
+ * use counts for it too, so that there is no total.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "perflinux.h"
+
+enum { PATH_ROOM = 512, DEPTH = 8 };
+
+#define GROUP(file)                                                                                \
+    {                                                                                              \
+        .path = "sys/fs/cgroup/*/" file                                                            \
+    }
+static const opl_source cpu = GROUP("cpu.stat");
+static const opl_source memory = GROUP("memory.current");
+static const opl_source swap = GROUP("memory.swap.current");
+static const opl_source memory_stat = GROUP("memory.stat");
+static const opl_source memory_events = GROUP("memory.events");
+static const opl_source tasks = GROUP("pids.current");
+static const opl_source processes = GROUP("cgroup.procs");
+static const opl_source io = GROUP("io.stat");
+
+/* "8:0 rbytes=180224 wbytes=0 rios=3 wios=0 dbytes=0 dios=0", a line for each device. */
+static bool io_sum(opl_reading *reading, const char *key, uint64_t *ret)
+{
+    const char *text = opl_reading_text(reading, &io, NULL);
+    if (!text)
+        return false;
+    *ret = 0;
+    while ((text = strstr(text, key)) != NULL) {
+        text += strlen(key);
+        *ret += perflinux_number(&text);
+    }
+    return true;
+}
+
+#define IO_SUM(name, key)                                                                          \
+    static bool name(opl_reading *reading, uint64_t *ret)                                          \
+    {                                                                                              \
+        return io_sum(reading, key, ret);                                                          \
+    }
+IO_SUM(read_bytes, " rbytes=")
+IO_SUM(written_bytes, " wbytes=")
+IO_SUM(reads, " rios=")
+IO_SUM(writes, " wios=")
+
+/* A line for each process; those of groups in it are theirs. */
+static bool process_count(opl_reading *reading, uint64_t *ret)
+{
+    const char *text = opl_reading_text(reading, &processes, NULL);
+    if (!text)
+        return false;
+    for (*ret = 0; *text; text = perflinux_next_line(text))
+        ++*ret;
+    return true;
+}
+
+/* ---- units ---- */
+
+static bool ends_with(const char *text, size_t bytes, const char *end)
+{
+    size_t length = strlen(end);
+    return bytes > length && memcmp(text + bytes - length, end, length) == 0;
+}
+
+/* Is it a unit itself, and all that it is in are slices? Then its own name. */
+static const char *unit_name(const char *path)
+{
+    const char *slash;
+    for (; (slash = strchr(path, '/')) != NULL; path = slash + 1)
+        if (!ends_with(path, (size_t)(slash - path), ".slice"))
+            return NULL;
+    return ends_with(path, strlen(path), ".slice") || !strchr(path, '.') ? NULL : path;
+}
+
+static void harmless(const char *name, char out[PATH_ROOM])
+{
+    size_t used = 0;
+    for (; name[used] && used < PATH_ROOM - 1; used++)
+        out[used] = perflinux_harmless(name[used]);
+    out[used] = 0;
+}
+
+static void list_units(opl_listing *listing)
+{
+    const char *found = opl_listing_folders(listing, "sys/fs/cgroup/system.slice", 3);
+    for (; found && *found; found += strlen(found) + 1) {
+        char folder[PATH_ROOM], name[PATH_ROOM];
+        const char *unit = unit_name(found);
+        if (!unit || strlen(found) + sizeof "system.slice/" > sizeof folder)
+            continue;
+        snprintf(folder, sizeof folder, "system.slice/%s", found);
+        harmless(unit, name);
+        opl_listing_read(listing, folder, name, strlen(name));
+    }
+}
+
+static void list_jobs(opl_listing *listing)
+{
+    const char *found = opl_listing_folders(listing, "sys/fs/cgroup", DEPTH);
+    for (; found && *found; found += strlen(found) + 1) {
+        char name[PATH_ROOM];
+        harmless(found, name);
+        opl_listing_read(listing, found, name, strlen(name));
+    }
+}
+
+#define TIMER PERF_100NSEC_TIMER, 0, PERF_DETAIL_ADVANCED
+#define BULK PERF_COUNTER_BULK_COUNT
+#define TIME(key) OPL_KEY(&cpu, key, OPL_MICROSECONDS), .total = OPL_SUM
+#define IO(function, key)                                                                          \
+    OPL_FN_OF(&io, function), .total = OPL_SUM,                                                    \
+                              .where = "`sys/fs/cgroup/*/io.stat`: the sum of " key
+
+/* clang-format off */
+static const opl_counter unit_counters[] = {
+    {6, 7, PERF_100NSEC_TIMER, 0, PERF_DETAIL_NOVICE, TIME("usage_usec"), .name = "% Processor Time",
+     .help = "Share of one processor's time that the unit used; with several processors it can be more than 100 %."},
+    {142, 143, TIMER, TIME("user_usec"), .name = "% User Time",
+     .help = "Share of one processor's time that the unit used in its programs themselves."},
+    {144, 145, TIMER, TIME("system_usec"), .name = "% Privileged Time",
+     .help = "Share of one processor's time that the unit used in the kernel."},
+    {100902, 100903, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE, OPL_COLUMN(&memory, 1, OPL_ONE), .total = OPL_SUM,
+     .name = "Memory Bytes", .help = "Memory that the unit uses, what the kernel keeps of its files included."},
+    {100904, 100905, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_COLUMN(&swap, 1, OPL_ONE), .total = OPL_SUM,
+     .name = "Swap Bytes", .help = "Swap space that the unit uses."},
+    {100906, 100907, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&tasks, 1, OPL_ONE), .total = OPL_SUM,
+     .name = "Tasks", .help = "Processes and threads of the unit."},
+    {100908, 100909, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&memory_events, "oom_kill", OPL_ONE), .total = OPL_SUM,
+     .name = "Out of Memory Kills", .help = "Processes of the unit that were ended because there was no memory, since it was started."},
+    {100910, 100911, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), .total = OPL_SUM, .name = "% Throttled Time",
+     .help = "Share of time that the unit's tasks had to wait because it had used up what processor time it may use."},
+    {1412, 1413, BULK, 0, PERF_DETAIL_ADVANCED, IO(reads, "rios"), .name = "IO Read Operations/sec",
+     .help = "Requests per second that read from disks for the unit."},
+    {1414, 1415, BULK, 0, PERF_DETAIL_ADVANCED, IO(writes, "wios"), .name = "IO Write Operations/sec",
+     .help = "Requests per second that wrote to disks for the unit."},
+    {1420, 1421, BULK, -4, PERF_DETAIL_NOVICE, IO(read_bytes, "rbytes"), .name = "IO Read Bytes/sec",
+     .help = "Bytes per second that were read from disks for the unit."},
+    {1422, 1423, BULK, -4, PERF_DETAIL_NOVICE, IO(written_bytes, "wbytes"), .name = "IO Write Bytes/sec",
+     .help = "Bytes per second that were written to disks for the unit."},
+};
+
+#define JOB PERF_DETAIL_ADVANCED
+#define MILLISECONDS PERF_COUNTER_LARGE_RAWCOUNT, 0, JOB
+#define TOTAL(key) OPL_KEY(&cpu, key, OPL_PARTS(1000)), .total = OPL_NONE
+static const opl_counter job_counters[] = {
+    {1502, 1503, TIMER, TIME("usage_usec"), .name = "Current % Processor Time",
+     .help = "Share of one processor's time that the processes of the group use."},
+    {1504, 1505, TIMER, TIME("user_usec"), .name = "Current % User Mode Time",
+     .help = "Share of one processor's time that the processes of the group use in programs themselves."},
+    {1506, 1507, TIMER, TIME("system_usec"), .name = "Current % Kernel Mode Time",
+     .help = "Share of one processor's time that the processes of the group use in the kernel."},
+    {1514, 1515, PERF_COUNTER_COUNTER, 0, JOB, OPL_KEY(&memory_stat, "pgfault", OPL_ONE), .total = OPL_NONE, .name = "Pages/Sec",
+     .help = "Page faults per second of the processes of the group."},
+    {1518, 1519, PERF_COUNTER_RAWCOUNT, 0, JOB, OPL_FN_OF(&processes, process_count), .total = OPL_NONE, .name = "Process Count - Active",
+     .help = "Processes that are in the group itself now; those of groups in it are counted there.", .where = "lines of `sys/fs/cgroup/*/cgroup.procs`"},
+    {1522, 1523, MILLISECONDS, TOTAL("usage_usec"), .name = "Total mSec - Processor",
+     .help = "Processor time in milliseconds that the processes of the group have used since it was made."},
+    {1524, 1525, MILLISECONDS, TOTAL("user_usec"), .name = "Total mSec - User Mode",
+     .help = "Processor time in milliseconds that the processes of the group have used in programs themselves since it was made."},
+    {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
+     .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
+};
+/* clang-format on */
+
+const opl_object perflinux_unit = {
+    100900,
+    100901,
+    "systemd Unit",
+    "What the system's services and other units use: processors, memory, tasks, disks.",
+    OPL_COUNTERS(unit_counters),
+    .default_counter = 6,
+    .costly = true,
+    .needs = "sys/fs/cgroup/system.slice",
+    .instances = true,
+    .total = "_Total",
+    .list = list_units};
+
+const opl_object perflinux_job = {
+    1500,
+    1501,
+    "Job Object",
+    "The Job Object object tells what groups of processes use, together with the groups in them. "
+    "Its instances are the kernel's control groups.",
+    OPL_COUNTERS(job_counters),
+    .default_counter = 1502,
+    .costly = true,
+    .needs = "sys/fs/cgroup/cgroup.controllers",
+    .instances = true,
+    .list = list_jobs};
