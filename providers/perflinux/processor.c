@@ -292,5 +292,6 @@ const opl_object perflinux_processor = {
     "node, and the machine.",
     OPL_COUNTERS(counters),
     .default_counter = 6,
+    .needs = "proc/stat",
     .instances = true,
     .list = list};

@@ -183,6 +183,13 @@ static PDH_STATUS expand_offers(struct pdh_from from, const struct pdh_path *pat
     return machine.failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }
 
+/* Another agent's names may be behind it. */
+static bool is_unknown_name(PDH_STATUS status)
+{
+    return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||
+           status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
 /* A capture has the order of its columns. What none of them fits is judged like the present. */
 PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
 {
@@ -196,9 +203,7 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
         status = capture_expand(from, &path, ret);
     if (!status && ret->len == before)
         status = expand_offers(from, &path, flags, ret);
-    bool nothing =
-        status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT || status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
-    nothing |= !status && ret->len == before;
+    bool nothing = is_unknown_name(status) || (!status && ret->len == before);
     if (nothing && !from.file && !from.log && path_alias(&path))
         status = expand_offers(from, &path, flags, ret);
     return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
@@ -260,8 +265,7 @@ PDH_STATUS path_validate(struct pdh_from from, const char *text)
     if (!status)
         status = validate_names(from, &path);
     bool live = !from.file && !from.log;
-    if (live && status && status != (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && path_alias(&path) &&
-        validate_names(from, &path) == 0)
+    if (live && is_unknown_name(status) && path_alias(&path) && validate_names(from, &path) == 0)
         status = 0;
     return status;
 }
