@@ -5,8 +5,8 @@
  */
 #include "perfproc.h"
 
-static const opl_object *const objects[] = {&perfproc_process, &perfproc_thread,
-                                            &perfproc_address_space, &perfproc_image,
-                                            &perfproc_full_image};
+static const opl_object *const objects[] = {&perfproc_process,        &perfproc_thread,
+                                            &perfproc_thread_details, &perfproc_address_space,
+                                            &perfproc_image,          &perfproc_full_image};
 OPL_PROVIDER_NT(objects, NULL, OpenSysProcessObject, CollectSysProcessObjectData,
                 CloseSysProcessObject);

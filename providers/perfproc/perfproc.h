@@ -11,9 +11,14 @@
 enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERFPROC_UNKNOWN = 7 };
 
 extern const opl_object perfproc_process, perfproc_thread;
-extern const opl_object perfproc_address_space, perfproc_image, perfproc_full_image;
+extern const opl_object perfproc_thread_details, perfproc_address_space, perfproc_image,
+    perfproc_full_image;
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
+
+/* Adds a thread to Thread Details; `position` is that of its process. */
+void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t thread,
+                          uint32_t position, unsigned ordinal);
 
 /* Functions of rows that Process and Thread share. */
 bool perfproc_creation(opl_reading *reading, uint64_t *ret);

@@ -152,45 +152,59 @@ static bool add_thread(opl_listing *threads, uint32_t process, uint32_t thread, 
     return true;
 }
 
-/* The threads of the process added last; false: they are gone, and so is the process. */
-static bool add_threads(opl_listing *processes, opl_listing *threads, uint32_t process)
+/* The threads of the process added last; false: they are gone, and so is the process. Either list
+ * may be missing. */
+static bool add_threads(opl_listing *processes, opl_listing *threads, opl_listing *details,
+                        uint32_t process)
 {
     const uint32_t *numbers = &process; /* the only thread has the number of its process */
     size_t count = 1;
     unsigned added = 0;
     char path[40];
+    uint32_t position = opl_listing_count(processes) - 1;
     if (opl_listing_column(processes, &perfproc_stat, PROCESS_THREADS) != 1) {
         snprintf(path, sizeof path, "proc/%u/task", (unsigned)process);
-        if (!opl_listing_numbers(threads, path, 1, &numbers, &count))
+        if (!opl_listing_numbers(processes, path, 1, &numbers, &count))
             return false;
     }
     for (size_t i = 0; i < count; i++)
-        added += add_thread(threads, process, numbers[i], opl_listing_count(processes) - 1, added);
+        if (!threads || add_thread(threads, process, numbers[i], position, added)) {
+            if (details)
+                perfproc_add_details(details, process, numbers[i], position, added);
+            added++;
+        }
     return added > 0;
 }
 
-void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number)
+static void add_process(opl_listing *processes, opl_listing *threads, opl_listing *details,
+                        uint32_t number)
 {
     char folder[16];
     snprintf(folder, sizeof folder, "%u", (unsigned)number);
     if (!opl_listing_read(processes, folder, "", 0))
         return;
-    if (threads && !add_threads(processes, threads, number))
+    if ((threads || details) && !add_threads(processes, threads, details, number))
         opl_listing_withdraw(processes);
+}
+
+void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number)
+{
+    add_process(processes, threads, NULL, number);
 }
 
 static void list_processes(opl_listing *processes)
 {
     opl_listing *threads = opl_listing_of(processes, &perfproc_thread);
+    opl_listing *details = opl_listing_of(processes, &perfproc_thread_details);
     const uint32_t *numbers;
     size_t count;
     perfproc_add_idle(processes, threads);
-    if (perfproc_list_records(processes, threads))
+    if (!details && perfproc_list_records(processes, threads))
         return;
     if (!opl_listing_numbers(processes, "proc", 0, &numbers, &count))
         return;
     for (size_t i = 0; i < count; i++)
-        perfproc_add_process(processes, threads, numbers[i]);
+        add_process(processes, threads, details, numbers[i]);
 }
 
 const opl_object perfproc_process = {

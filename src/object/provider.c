@@ -294,7 +294,8 @@ static LSTATUS provider_find_out(opl_provider *provider)
     provider->opening = true;
     for (size_t i = 0; i < provider->object_count; i++) {
         const opl_object *is = provider->objects[i].is;
-        provider->objects[i].listing.asked = !is->costly || !is->list;
+        bool listed = is->list || is->listed_with;
+        provider->objects[i].listing.asked = !is->costly || !listed;
     }
     provider_read(provider);
     provider->opening = false;

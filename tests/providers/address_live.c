@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces of this machine: all kinds together are the size that the kernel counts itself,
- * mappings made here appear to the byte, and the asking thread gets its priority back. */
+ * mappings made here appear to the byte, threads are where they wait, the asking thread gets its
+ * priority back. */
 #include "perfproc.h"
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 static const DWORD kinds[] = {710, 712, 714, 716, 718, 720, 722, 726, 746, 748, 752,
                               754, 756, 760, 762, 764, 766, 768, 770, 772, 774};
@@ -93,6 +96,64 @@ static void mappings_made_here_appear_to_the_byte(void **state)
     }
 }
 
+/* ---- where a thread is ---- */
+
+static uint64_t user_pc(pid_t child)
+{
+    struct answer answer = ask(u"816");
+    opl_object_view details, processes;
+    opl_instance_view detail = {0}, process;
+    assert_true(answer_object(&answer, 816, &details) && answer_object(&answer, 230, &processes));
+    while (opl_object_next_instance(&answer.block, &details, &detail))
+        if (object_instance(&answer, &processes, detail.definition.ParentObjectInstance,
+                            &process) &&
+            value_at(&answer, &processes, &process, 784) == (uint64_t)child)
+            return value_at(&answer, &details, &detail, 708);
+    return 0;
+}
+
+/* Is the address in a part of this program that may be executed? The child has the same ones. */
+static bool is_executable(uint64_t address)
+{
+    char line[512], protection[8];
+    unsigned long long from, to;
+    bool found = false;
+    FILE *file = fopen("/proc/self/maps", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "%llx-%llx %7s", &from, &to, protection) == 3 && address >= from &&
+            address < to)
+            found = protection[2] == 'x';
+    fclose(file);
+    return found;
+}
+
+static void two_that_wait_alike_are_at_the_same_place(void **state)
+{
+    pid_t children[2];
+    uint64_t places[2] = {0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        while (children[i] == 0)
+            pause();
+    }
+    for (int tries = 0; tries < 100 && (!places[0] || !places[1]); tries++) {
+        usleep(20000);
+        for (int i = 0; i < 2; i++)
+            places[i] = user_pc(children[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    if (!places[0] && access("/proc/self/syscall", R_OK) != 0)
+        skip();
+    assert_true(is_executable(places[0]));
+    assert_true(places[0] == places[1]);
+}
+
 static void the_thread_gets_its_priority_back(void **state)
 {
     (void)state;
@@ -121,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_together_are_the_size_that_the_kernel_counts),
         cmocka_unit_test(mappings_made_here_appear_to_the_byte),
+        cmocka_unit_test(two_that_wait_alike_are_at_the_same_place),
         cmocka_unit_test(the_thread_gets_its_priority_back),
     };
     return cmocka_run_group_tests(tests, begin, end);

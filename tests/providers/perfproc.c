@@ -357,6 +357,36 @@ static void equal_names_stay_equal(void **state)
     tree_drop("proc/500");
 }
 
+static void thread_details_are_those_of_the_threads(void **state)
+{
+    opl_object_view details, threads;
+    opl_instance_view detail, thread;
+    (void)state;
+    tree_write("proc/400/task/400/syscall",
+               "35 0x7ffd 0x0 0x0 0x0 0x0 0x0 0x7ffc1 0x7f0012345678\n");
+    tree_write("proc/400/task/401/syscall", "running\n");
+    tree_write("proc/400/task/402/syscall", "-1 0x7ffc2 0x55aa00000001\n");
+    struct answer answer = ask(u"816 232");
+    assert_int_equal(answer.types, 3);
+    assert_true(answer_object(&answer, 816, &details));
+    assert_true(answer_object(&answer, 232, &threads));
+    assert_int_equal(details.type.NumInstances + 3, threads.type.NumInstances); /* Idle, _Total */
+    memset(&detail, 0, sizeof detail);
+    static const uint64_t expected[] = {0x7f0012345678, 0, 0x55aa00000001};
+    unsigned seen = 0;
+    while (opl_object_next_instance(&answer.block, &details, &detail)) {
+        assert_int_equal(detail.definition.ParentObjectTitleIndex, 230);
+        assert_true(object_instance(&answer, &threads, detail.position + 2, &thread));
+        assert_int_equal(thread.definition.ParentObjectInstance,
+                         detail.definition.ParentObjectInstance);
+        if (value_at(&answer, &threads, &thread, 784) == 400)
+            assert_int_equal(value_at(&answer, &details, &detail, 708), expected[seen++]);
+    }
+    assert_int_equal(seen, 3);
+    answer = ask(u"Global");
+    assert_false(answer_object(&answer, 816, &details));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -368,6 +398,7 @@ int main(void)
         cmocka_unit_test(c18_c111_threads_bring_their_processes),
         cmocka_unit_test(threads_have_their_values),
         cmocka_unit_test(priorities_and_states),
+        cmocka_unit_test(thread_details_are_those_of_the_threads),
         cmocka_unit_test(the_vanished_are_left_out_of_both),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(equal_names_stay_equal),
