@@ -180,7 +180,9 @@ static void global_does_not_ask_them(void **state)
     assert_true(answer_object(&answer, 786, &object));
     assert_true(answer_object(&answer, 740, &object));
     assert_true(answer_object(&answer, 1408, &object));
-    assert_false(answer_object(&answer, 230, &object));
+    assert_true(answer_object(&answer, 816, &object));
+    assert_true(answer_object(&answer, 230, &object)); /* Thread Details' parents */
+    assert_false(answer_object(&answer, 232, &object));
 }
 
 int main(void)
