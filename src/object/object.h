@@ -243,6 +243,8 @@ struct opl_provider {
     uint64_t root_checked_for;     /* the collection in which it was identified */
     uint64_t net, net_checked_for; /* the asking thread's network namespace, in that collection */
     struct records records[OBJECT_RECORDS];
+    uint64_t switch_generation; /* of the registry, when it said whether records are wanted */
+    bool switch_known, switched_off;
     int proc_known_for; /* the process for which the next is true; 0: not known yet */
     bool proc_is_ours;  /* proc shows our pid namespace */
     DWORD first_counter, first_help;

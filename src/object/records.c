@@ -40,11 +40,18 @@ static void say_used(struct records *records)
 
 /* ---- may they be used? ---- */
 
-static bool is_switched_off(void)
+/* Asked again only when the registry has changed. */
+static bool is_switched_off(opl_provider *provider)
 {
-    uint32_t wish;
-    return registry_get_dword(REGISTRY_PERFLIB, "Kernel Records", &wish) == ERROR_SUCCESS &&
-           wish == 0;
+    uint64_t generation = registry_generation();
+    if (!provider->switch_known || provider->switch_generation != generation) {
+        uint32_t wish = 1;
+        registry_get_dword(REGISTRY_PERFLIB, "Kernel Records", &wish);
+        provider->switched_off = wish == 0;
+        provider->switch_generation = generation;
+        provider->switch_known = true;
+    }
+    return provider->switched_off;
 }
 
 /* NSpid has our numbers from the namespace of this proc down to our own: one, if they are the same.
@@ -109,7 +116,7 @@ static const char *why_none(opl_provider *provider)
         return why_not_opened(errno);
     if (!is_roots(&folder))
         return "the folder is not root's, or others may write it";
-    if (is_switched_off())
+    if (is_switched_off(provider))
         return "\"Kernel Records\" of Perflib is 0";
     return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
 }
