@@ -100,13 +100,20 @@ static double most(const struct judged *is)
     return each_second * is->interval->longest / length;
 }
 
+/* The kernel books the time in an idle state when the processor wakes: all of a long sleep may fall
+ * into a short interval. */
+static bool is_booked_late(const struct judged *is)
+{
+    return !strncmp(is->column->title, "% C", 3) && strlen(is->column->title) == 9;
+}
+
 static void judge_bound(const struct judged *is)
 {
     /* Linux promises more memory than its limit, unless vm.overcommit_memory is 2 */
     bool percent =
         (is->column->type == PERF_RAW_FRACTION || is->column->type == PERF_LARGE_RAW_FRACTION) &&
         !strstr(is->column->title, "Committed");
-    if (is->watch->known || (!percent && !is_rate(is->column->type)))
+    if (is->watch->known || is_booked_late(is) || (!percent && !is_rate(is->column->type)))
         return;
     tally.bounded++;
     if (is->value->doubleValue > (percent ? 100 : most(is)))
