@@ -29,6 +29,38 @@ DWORD WINAPI UnloadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
 DWORD WINAPI UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     OPL_SYMBOL(UnloadPerfCounterTextStringsW);
 
+/* Loads an ini file, of this machine only (`computer` NULL or its name; 50: another one). `flags`:
+ * LOADPERF_FLAGS_; there is no WMI to tell, so 1 and 2 change nothing, and 4 alone does nothing. 8
+ * prints what happens. */
+DWORD WINAPI InstallPerfDllA(LPCSTR computer, LPCSTR ini_path, ULONG_PTR flags)
+    OPL_SYMBOL(InstallPerfDllA);
+DWORD WINAPI InstallPerfDllW(LPCWSTR computer, LPCWSTR ini_path, ULONG_PTR flags)
+    OPL_SYMBOL(InstallPerfDllW);
+/* Replaces texts of an installed language, "009": files of pairs of index and text as
+ * perfc009.dat, in UTF-16 or UTF-8, ended by zeros or in lines; one of the two may be NULL. What
+ * the files do not have stays. */
+DWORD WINAPI UpdatePerfNameFilesA(LPCSTR counter_path, LPCSTR help_path, LPSTR language,
+                                  ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesA);
+DWORD WINAPI UpdatePerfNameFilesW(LPCWSTR counter_path, LPCWSTR help_path, LPWSTR language,
+                                  ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesW);
+/* Notes the library's time and size: once it is replaced, it is not trusted any more. */
+DWORD WINAPI SetServiceAsTrustedA(LPCSTR reserved, LPCSTR service) OPL_SYMBOL(SetServiceAsTrustedA);
+DWORD WINAPI SetServiceAsTrustedW(LPCWSTR reserved, LPCWSTR service)
+    OPL_SYMBOL(SetServiceAsTrustedW);
+/* Saves the numbers and settings of the machine's providers and all texts (E.5); `comment`, which
+ * may be NULL, stands at the beginning. */
+DWORD BackupPerfRegistryToFileW(LPCWSTR path, LPCWSTR comment)
+    OPL_SYMBOL(BackupPerfRegistryToFileW);
+/* Puts such a file back; `language`: texts of that one only, NULL: of all. What is here and not in
+ * the file stays. 13: the file is none, or torn. */
+DWORD RestorePerfRegistryFromFileW(LPCWSTR path, LPCWSTR language)
+    OPL_SYMBOL(RestorePerfRegistryFromFileW);
+
+#define LOADPERF_FLAGS_DELETE_MOF_ON_EXIT ((ULONG_PTR)1)
+#define LOADPERF_FLAGS_LOAD_REGISTRY_ONLY ((ULONG_PTR)2)
+#define LOADPERF_FLAGS_CREATE_MOF_ONLY ((ULONG_PTR)4)
+#define LOADPERF_FLAGS_DISPLAY_USER_MSGS ((ULONG_PTR)8)
+
 /* One thing that was noticed. */
 typedef struct opl_load_remark {
     bool error;       /* else a warning: what it is about was passed over */
@@ -61,6 +93,14 @@ typedef struct opl_load_result {
     bool already;                            /* it was loaded before; nothing was changed */
 } opl_load_result;
 
+typedef struct opl_load_restored {
+    size_t providers;        /* in the file; without a file, that were looked at */
+    size_t restored, same;   /* were changed; needed no change */
+    size_t moved;            /* have other numbers than in the file: those are in use */
+    size_t left;             /* could not be saved or restored; each was a remark */
+    size_t languages, texts; /* saved, or wanted by the restored ones */
+} opl_load_restored;
+
 #pragma GCC visibility push(default)
 
 /* Loads an ini file and its symbol file. All or nothing, durable on return. (E.3) */
@@ -73,16 +113,34 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
 DWORD opl_load_language(const char *language, bool remove, const opl_load_options *options);
 /* Disable Performance Counters, and the end of a quarantine. 2: no such service. */
 DWORD opl_load_enable(const char *service, bool enable, const opl_load_options *options);
+/* Saves all providers of the layer, as Windows' own backups are (E.5), whole or not at all. */
+DWORD opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
+                      opl_load_restored *ret);
+/* Puts a backup back, Windows' own or ours, in one step; `path` NULL: rebuilds what providers were
+ * loaded from. A provider keeps its numbers where those of the file are in use. */
+DWORD opl_load_restore(const char *path, const char *language, const opl_load_options *options,
+                       opl_load_restored *ret);
+/* Notes the library's time and size. 2: no such service or library. */
+DWORD opl_load_trust(const char *service, const opl_load_options *options);
+/* Replaces base texts of a language, for the machine; a path may be NULL. */
+DWORD opl_load_replace(const char *counters, const char *helps, const char *language,
+                       const opl_load_options *options);
 
 #pragma GCC visibility pop
 OPL_END_DECLS
 
 #ifdef UNICODE
+#define InstallPerfDll InstallPerfDllW
 #define LoadPerfCounterTextStrings LoadPerfCounterTextStringsW
+#define SetServiceAsTrusted SetServiceAsTrustedW
 #define UnloadPerfCounterTextStrings UnloadPerfCounterTextStringsW
+#define UpdatePerfNameFiles UpdatePerfNameFilesW
 #else
+#define InstallPerfDll InstallPerfDllA
 #define LoadPerfCounterTextStrings LoadPerfCounterTextStringsA
+#define SetServiceAsTrusted SetServiceAsTrustedA
 #define UnloadPerfCounterTextStrings UnloadPerfCounterTextStringsA
+#define UpdatePerfNameFiles UpdatePerfNameFilesA
 #endif
 
 #endif

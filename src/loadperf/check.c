@@ -21,7 +21,7 @@ static int compare_texts(const void *left, const void *right)
     return l->line < r->line ? -1 : l->line > r->line;
 }
 
-static void sort_texts(struct plan *plan)
+void plan_sort(struct plan *plan)
 {
     if (plan->text_count)
         qsort(plan->texts, plan->text_count, sizeof *plan->texts, compare_texts);
@@ -50,7 +50,7 @@ static void drop_repeated(struct planning *planning)
 {
     struct plan *plan = planning->plan;
     size_t kept = 0;
-    sort_texts(plan);
+    plan_sort(plan);
     for (size_t i = 0; i < plan->text_count; i++) {
         struct plan_text *text = &plan->texts[i], *last = kept ? &plan->texts[kept - 1] : NULL;
         if (!last || last->language != text->language || last->offset != text->offset) {
@@ -156,7 +156,7 @@ static LSTATUS fill_english_from(struct plan *plan, uint32_t language)
             return ERROR_NOT_ENOUGH_MEMORY;
     }
     if (plan->text_count > count)
-        sort_texts(plan);
+        plan_sort(plan);
     return ERROR_SUCCESS;
 }
 

@@ -67,20 +67,44 @@ static DWORD finish(bool quiet, const char *tool, LSTATUS status, const char *go
     return (DWORD)status;
 }
 
-DWORD load_command(const char *command_line, bool quiet)
+static DWORD load_path(const char *path, bool quiet)
 {
     struct listening listening = {0};
     opl_load_options options = {.remark = listen, .self = &listening};
     opl_load_result result = {0};
-    FREE_AUTO char *path = NULL;
     char good[512];
-    LSTATUS status = read_line(command_line, &path, &listening);
-    status = status ? status : (LSTATUS)opl_load_install(path, &options, &result);
+    LSTATUS status = (LSTATUS)opl_load_install(path, &options, &result);
     snprintf(good, sizeof good, "%s: %s, counters %u to %u, explanations %u to %u", result.service,
              result.already ? "loaded before" : "loaded", (unsigned)result.first_counter,
              (unsigned)result.last_counter, (unsigned)result.first_help,
              (unsigned)result.last_help);
     return finish(quiet, "lodctr", status, good, &listening);
+}
+
+DWORD load_command(const char *command_line, bool quiet)
+{
+    struct listening listening = {0};
+    FREE_AUTO char *path = NULL;
+    LSTATUS status = read_line(command_line, &path, &listening);
+    return status ? finish(quiet, "lodctr", status, "", &listening) : load_path(path, quiet);
+}
+
+DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flags)
+{
+    const ULONG_PTR all = LOADPERF_FLAGS_DELETE_MOF_ON_EXIT | LOADPERF_FLAGS_LOAD_REGISTRY_ONLY |
+                          LOADPERF_FLAGS_CREATE_MOF_ONLY | LOADPERF_FLAGS_DISPLAY_USER_MSGS;
+    const ULONG_PTR both = LOADPERF_FLAGS_LOAD_REGISTRY_ONLY | LOADPERF_FLAGS_CREATE_MOF_ONLY;
+    HKEY key;
+    if (!ini_path || flags & ~all || (flags & both) == both)
+        return ERROR_INVALID_PARAMETER;
+    if (computer && *computer) {
+        if (key_connect(computer, HKEY_LOCAL_MACHINE, &key) != ERROR_SUCCESS)
+            return ERROR_NOT_SUPPORTED;
+        key_close(key);
+    }
+    if (flags & LOADPERF_FLAGS_CREATE_MOF_ONLY)
+        return ERROR_SUCCESS; /* nobody here reads MOF files */
+    return load_path(ini_path, !(flags & LOADPERF_FLAGS_DISPLAY_USER_MSGS));
 }
 
 DWORD unload_command(const char *command_line, bool quiet)

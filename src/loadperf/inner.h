@@ -30,6 +30,11 @@ enum {
 enum { USER_FIRST = 1000000, MACHINE_HIGHEST = NAMES_BLOCK_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
 enum { SERVICE_ROOM = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
 
+/* ---- trust.c ---- */
+enum { VALIDATION_BYTES = 16 };
+/* The code of a library, as it is registered; false: it is not there. */
+bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
+
 /* ---- load.c: one call, and what it has to say ---- */
 struct load {
     const opl_load_options *options;
@@ -126,6 +131,7 @@ struct plan {
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
 bool plan_has_language(const struct plan *plan, uint32_t language);
+void plan_sort(struct plan *plan);
 /* Of sorted texts; NULL: there is none. */
 const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);
 
@@ -263,11 +269,14 @@ struct registration {
     const char *record[OBJECT_LIST]; /* library, open, collect, close; library NULL: it stays */
     const unsigned char *validation; /* 16 bytes or NULL */
     char *objects;                   /* the Object List or NULL */
+    char *ini;                       /* PerfIniFile: where it was loaded from, or NULL */
 };
 /* What `old` says but for the service's numbers and texts, `record`: and its record.
  * *ret_empty: nothing but remarks is left. */
 LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
                         struct buffer *ret, bool *ret_empty);
+struct opl_reg_entry;
+LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);
 LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
 /* Deletes the texts (and `numbers`) that files before this one say. */
 LSTATUS rewrite_bury(const char *service, bool numbers, struct buffer *ret);

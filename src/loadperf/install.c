@@ -6,13 +6,9 @@
  */
 #include "loadperf/inner.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-enum { VALIDATION_BYTES = 16 };
 
 struct install {
     struct layer_change change;
@@ -94,30 +90,14 @@ static LSTATUS list_objects(struct install *install)
 
 /* ---- [info] trusted ---- */
 
-/* The library's time and size, as D.1 has them: 8 bytes each, little-endian. */
 static void validate(struct install *install, const char *library)
 {
-    struct stat st;
-    BUFFER_AUTO path = {0};
-    if (strchr(library, '%'))
-        registry_expand(library, &path);
+    if (load_validation(library, install->validation))
+        install->registration.validation = install->validation;
     else
-        buffer_add_text(&path, library);
-    if (path.data && !strchr(path.data, '/')) {
-        FREE_AUTO char *name = path.data;
-        path = (struct buffer){0};
-        buffer_printf(&path, "%s/providers/%s", place_vendor(), name);
-    }
-    if (!path.data || stat(path.data, &st) != 0) {
         load_warning(install->change.load, install->ini_path, 0,
                      "trusted: the library \"%s\" is not there; no validation code is written",
                      library);
-        return;
-    }
-    uint64_t parts[2] = {(uint64_t)clock_filetime_of(&st.st_mtim), (uint64_t)st.st_size};
-    for (size_t i = 0; i < VALIDATION_BYTES; i++)
-        install->validation[i] = (unsigned char)(parts[i / 8] >> i % 8 * 8);
-    install->registration.validation = install->validation;
 }
 
 /* ---- the file ---- */
@@ -286,6 +266,7 @@ static void set_record(struct install *install)
     record[COLLECT] = options->collect ? options->collect : "Collect";
     record[CLOSE] = options->close ? options->close : "Close";
     install->registration.plan = &install->plan;
+    install->registration.ini = realpath(install->ini_path, NULL);
 }
 
 /* What the plan is worth, on a machine with these languages. */
@@ -372,6 +353,7 @@ static void install_done(struct install *install)
     plan_done(&install->plan);
     view_done(&install->view);
     free(install->registration.objects);
+    free(install->registration.ini);
     buffer_done(&install->old);
     buffer_done(&install->text);
     scan_done(&install->scan);

@@ -7,6 +7,8 @@
 
 /* The command lines of the LoadPerf functions, in UTF-8: a dummy word, then the argument (C68). */
 DWORD load_command(const char *command_line, bool quiet);
+/* InstallPerfDll; `computer` NULL: this one. */
+DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flags);
 DWORD unload_command(const char *command_line, bool quiet);
 
 #endif

@@ -3,7 +3,7 @@
  * The text of a registry file with a service's registration taken out and put in. What else the
  * file says stays as it was written, remarks too; a damaged line becomes a remark.
  */
-#include "loadperf/inner.h"
+#include "loadperf/stored.h"
 
 #include <openperflib/regfile.h>
 
@@ -13,7 +13,7 @@
 
 #define HEADER "Windows Registry Editor Version 5.00\n"
 
-static LSTATUS print(struct buffer *out, const opl_reg_entry *entry)
+LSTATUS rewrite_print(struct buffer *out, const opl_reg_entry *entry)
 {
     size_t room = 256;
     for (;;) {
@@ -49,12 +49,12 @@ static bool is_ours(const struct rewriting *rewriting, const char *name)
     for (size_t i = rewriting->record ? LIBRARY : OBJECT_LIST; i < TEXTS; i++)
         if (text_equal_fold(name, text_names[i]))
             return true;
-    return text_equal_fold(name, "Library Validation Code");
+    return text_equal_fold(name, "Library Validation Code") || text_equal_fold(name, VALUE_INI);
 }
 
 static void put(struct rewriting *rewriting, const opl_reg_entry *entry)
 {
-    LSTATUS status = print(rewriting->out, entry);
+    LSTATUS status = rewrite_print(rewriting->out, entry);
     rewriting->status = rewriting->status ? rewriting->status : status;
     rewriting->empty = false;
 }
@@ -150,11 +150,11 @@ static void put_service_key(struct buffer *out, opl_reg_kind kind, const char *s
 
 static LSTATUS put_text(struct buffer *out, const char *name, const char *text)
 {
-    return print(out, &(opl_reg_entry){.kind = OPL_REG_VALUE,
-                                       .name = name,
-                                       .type = REG_SZ,
-                                       .data = text,
-                                       .size = strlen(text) + 1});
+    return rewrite_print(out, &(opl_reg_entry){.kind = OPL_REG_VALUE,
+                                               .name = name,
+                                               .type = REG_SZ,
+                                               .data = text,
+                                               .size = strlen(text) + 1});
 }
 
 static LSTATUS put_record(const struct registration *registration, struct buffer *out)
@@ -167,12 +167,14 @@ static LSTATUS put_record(const struct registration *registration, struct buffer
                       (unsigned)registration->number[i]);
     if (!status && registration->objects)
         status = put_text(out, text_names[OBJECT_LIST], registration->objects);
+    if (!status && registration->ini)
+        status = put_text(out, VALUE_INI, registration->ini);
     if (!status && registration->validation)
-        status = print(out, &(opl_reg_entry){.kind = OPL_REG_VALUE,
-                                             .name = "Library Validation Code",
-                                             .type = REG_BINARY,
-                                             .data = registration->validation,
-                                             .size = 16});
+        status = rewrite_print(out, &(opl_reg_entry){.kind = OPL_REG_VALUE,
+                                                     .name = "Library Validation Code",
+                                                     .type = REG_BINARY,
+                                                     .data = registration->validation,
+                                                     .size = 16});
     return status;
 }
 

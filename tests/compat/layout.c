@@ -371,6 +371,15 @@ PROTOTYPE(DWORD, LoadPerfCounterTextStringsA, (LPSTR, BOOL));
 PROTOTYPE(DWORD, LoadPerfCounterTextStringsW, (LPWSTR, BOOL));
 PROTOTYPE(DWORD, UnloadPerfCounterTextStringsA, (LPSTR, BOOL));
 PROTOTYPE(DWORD, UnloadPerfCounterTextStringsW, (LPWSTR, BOOL));
+PROTOTYPE(DWORD, InstallPerfDllA, (LPCSTR, LPCSTR, ULONG_PTR));
+PROTOTYPE(DWORD, InstallPerfDllW, (LPCWSTR, LPCWSTR, ULONG_PTR));
+PROTOTYPE(DWORD, UpdatePerfNameFilesA, (LPCSTR, LPCSTR, LPSTR, ULONG_PTR));
+PROTOTYPE(DWORD, UpdatePerfNameFilesW, (LPCWSTR, LPCWSTR, LPWSTR, ULONG_PTR));
+PROTOTYPE(DWORD, SetServiceAsTrustedA, (LPCSTR, LPCSTR));
+PROTOTYPE(DWORD, SetServiceAsTrustedW, (LPCWSTR, LPCWSTR));
+/* these two are not WINAPI, which tells in 32 bit */
+DWORD (*check_BackupPerfRegistryToFileW)(LPCWSTR, LPCWSTR) = BackupPerfRegistryToFileW;
+DWORD (*check_RestorePerfRegistryFromFileW)(LPCWSTR, LPCWSTR) = RestorePerfRegistryFromFileW;
 
 BOTH(RegOpenKeyEx, (HKEY, LPCSTR, DWORD, REGSAM, PHKEY), (HKEY, LPCWSTR, DWORD, REGSAM, PHKEY));
 BOTH(RegOpenKey, (HKEY, LPCSTR, PHKEY), (HKEY, LPCWSTR, PHKEY));

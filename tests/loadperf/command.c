@@ -122,6 +122,41 @@ static void names_with_blanks_and_relative_paths(void **state)
     assert_int_equal(chdir(here), 0);
 }
 
+static void installed_saved_trusted_and_restored(void **state)
+{
+    BUFFER_AUTO name = {0};
+    char file[256], library[256], path[256];
+    uint16_t wide[256] = {0};
+    const LPCWSTR service = (LPCWSTR)u"MyPerf";
+    put_ini(ini_head, ini_texts);
+    put("my.so", "12345");
+    snprintf(file, sizeof file, "%s", path_of("saved.ini"));
+    snprintf(library, sizeof library, "%s", path_of("my.so"));
+    snprintf(path, sizeof path, "%s", path_of("my.ini"));
+    utf8_to_16(file, strlen(file), wide, COUNT(wide));
+    registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, library, strlen(library) + 1);
+    assert_int_equal(InstallPerfDllA("elsewhere", path, 0), ERROR_NOT_SUPPORTED);
+    assert_int_equal(InstallPerfDllA(NULL, path, 16), ERROR_INVALID_PARAMETER);
+    assert_int_equal(InstallPerfDllA(NULL, path, LOADPERF_FLAGS_CREATE_MOF_ONLY), ERROR_SUCCESS);
+    assert_not_loaded("MyPerf");
+    assert_int_equal(InstallPerfDllA("localhost", path, LOADPERF_FLAGS_LOAD_REGISTRY_ONLY), 0);
+    assert_loaded("MyPerf", 1848, 1852);
+    assert_int_equal(SetServiceAsTrustedW(NULL, service), ERROR_SUCCESS);
+    assert_int_equal(SetServiceAsTrustedA("x", "MyPerf"), ERROR_INVALID_PARAMETER);
+    assert_int_equal(BackupPerfRegistryToFileW(wide, (LPCWSTR)u"why"), ERROR_SUCCESS);
+    assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
+    assert_int_equal(RestorePerfRegistryFromFileW(wide, (LPCWSTR)u"009"), ERROR_SUCCESS);
+    assert_loaded("MyPerf", 1848, 1852);
+    assert_name(1853, 9, "My second.");
+    assert_int_equal(RestorePerfRegistryFromFileW(NULL, NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(BackupPerfRegistryToFileW(NULL, NULL), ERROR_INVALID_PARAMETER);
+    put("names.txt", "2\nOther\n");
+    snprintf(path, sizeof path, "%s", path_of("names.txt"));
+    char english[] = "009";
+    assert_int_equal(UpdatePerfNameFilesA(path, NULL, english, 0), ERROR_SUCCESS);
+    assert_name(2, 9, "Other");
+}
+
 static int free_all(void **state)
 {
     buffer_done(&remarks);
@@ -137,6 +172,7 @@ int main(void)
         LOAD_TEST(quiet_prints_nothing),
         LOAD_TEST(a_failure_is_one_line_on_standard_error),
         LOAD_TEST(names_with_blanks_and_relative_paths),
+        LOAD_TEST(installed_saved_trusted_and_restored),
     };
     return cmocka_run_group_tests(tests, NULL, free_all);
 }

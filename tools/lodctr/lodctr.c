@@ -20,6 +20,8 @@ enum {
     OPEN,
     COLLECT,
     CLOSE,
+    COUNTERS,
+    HELPS,
     NAMES,
     /* what is done; without one of these, ini files are loaded */
     ENABLE,
@@ -28,6 +30,9 @@ enum {
     LANGUAGE,
     REGISTER,
     UNREGISTER,
+    TRUST,
+    SAVE,
+    RESTORE,
     REFUSED
 };
 
@@ -54,19 +59,20 @@ static const struct option_row rows[] = {
     {0, "register", "LIB", REGISTER, "Call DllRegisterServer of a library, in a process of its own.", "@files", 0},
     {0, "unregister", "LIB", UNREGISTER, "Call DllUnregisterServer of a library, in a process of its own.", "@files", 0},
     {0, "names", NULL, NAMES, "Print the services' names only, for completions.", NULL, true},
-    {'S', NULL, "FILE", REFUSED, "Save all names and settings.", NULL, true},
-    {'R', NULL, "[FILE]", REFUSED, "Restore them.", NULL, true},
-    {'T', NULL, "SERVICE", REFUSED, "Mark as trusted.", NULL, true},
+    {'S', "save", "FILE", SAVE, "Save all names, numbers and settings, as Windows' own PerfStringBackup.INI.", "@files", 0},
+    {'R', "restore", "[FILE]", RESTORE, "Put such a file back in one step; without FILE, rebuild from the ini files that were loaded.", "@files", 0},
+    {'T', "trust", "SERVICE", TRUST, "Trust the service's library as it is now: once it is replaced, it runs apart.", "@services", 0},
+    {'C', "base-names", "FILE", COUNTERS, "With --language: replace names of the base by those of a file like perfc009.dat.", "@files", 0},
+    {'H', "base-helps", "FILE", HELPS, "With --language: replace explanations of the base, as in perfh009.dat.", "@files", 0},
     {'M', NULL, "MANIFEST", REFUSED, "Install a manifest.", NULL, true},
-    {'C', NULL, "FILE", REFUSED, "Replace base names.", NULL, true},
-    {'H', NULL, "FILE", REFUSED, "Replace base explanations.", NULL, true},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
     "FILE is an ini file; its symbol file lies beside it. Options may be written as\n"
-    "on Windows: /E:SERVICE, /D:SERVICE, /Q, /Q:SERVICE, /L:ID, in any case.\n"
+    "on Windows: /E:SERVICE, /D:SERVICE, /Q, /Q:SERVICE, /L:ID, /S:FILE,\n"
+    "/R, /R:FILE, /T:SERVICE, /C:FILE /H:FILE /L:ID, in any case.\n"
     "\n"
     "Examples:\n"
     "  lodctr myperf.ini                      load the names of a registered provider\n"
@@ -74,6 +80,7 @@ static const char more[] =
     "  lodctr --check myperf.ini              look for mistakes\n"
     "  lodctr --dry-run --json myperf.ini     what would be written, for programs\n"
     "  lodctr /Q:MyPerf                       what is registered\n"
+    "  lodctr /S:saved.ini                    save all, for lodctr /R:saved.ini\n"
     "\n"
     "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no\n"
     "rights, 13 mistakes in the files, 87 usage. Loaded already is no mistake.\n";
@@ -82,7 +89,8 @@ static const struct tool tool = {
     .name = "lodctr",
     .summary = "Load a provider's counter names and explanations into the registry.",
     .usage = "[OPTION]... FILE...\n"
-             "/E:SERVICE | /D:SERVICE | /Q[:SERVICE] | /L:ID [--remove]\n"
+             "/E:SERVICE | /D:SERVICE | /T:SERVICE | /Q[:SERVICE] | /L:ID [--remove]\n"
+             "/S:FILE | /R[:FILE] | [/C:FILE] [/H:FILE] /L:ID\n"
              "--register LIB | --unregister LIB",
     .rows = rows,
     .more = more,
@@ -99,24 +107,11 @@ static bool take_code_page(struct lodctr *asked, const char *text)
 
 static int refuse(const struct options *options)
 {
-    static const struct {
-        char letter;
-        const char *text;
-    } rows_refused[] = {
-        {'S', "saving is not there yet; copy the registry's folder instead, see openperflib(7)" },
-        {'R', "restoring is not there yet; the bases are merged anew at each read, nothing needs "
-              "to be rebuilt"                                                      },
-        {'T', "trust is not marked here: a library's owner and mode decide, see openperflib(7)" },
-        {'M', "manifests are not there yet; register the provider by an ini file"               },
-        {'C', "base names cannot be replaced yet; write Perflib's key of that language with reg"},
-        {'H', "base explanations cannot be replaced yet; write Perflib's key of that language "
-              "with reg"                                                           },
-    };
-    char letter = options->spelled[1] & ~0x20;
-    for (size_t i = 0; i < sizeof rows_refused / sizeof *rows_refused; i++)
-        if (rows_refused[i].letter == letter)
-            options_complain(options, "%s: %s", options->spelled, rows_refused[i].text);
-    return ERROR_INVALID_PARAMETER;
+    return options_complain(
+        options,
+        "%s: manifests describe counter sets, which are not there yet; register "
+        "the provider by an ini file",
+        options->spelled);
 }
 
 /* One of the flags or texts; false: it is none of these. */
@@ -125,13 +120,12 @@ static bool take_setting(struct lodctr *asked, int id, const char *value)
     bool *flags[] = {
         [CHECK] = &asked->check, [DRY_RUN] = &asked->dry_run, [JSON] = &asked->json,
         [QUIET] = &asked->quiet, [USER] = &asked->user,       [REMOVE] = &asked->remove};
-    const char **texts[] = {[LIBRARY] = &asked->library,
-                            [OPEN] = &asked->open,
-                            [COLLECT] = &asked->collect,
-                            [CLOSE] = &asked->close};
+    const char **texts[] = {
+        [LIBRARY] = &asked->library, [OPEN] = &asked->open,         [COLLECT] = &asked->collect,
+        [CLOSE] = &asked->close,     [COUNTERS] = &asked->counters, [HELPS] = &asked->helps};
     if (id <= REMOVE)
         *flags[id] = true;
-    else if (id >= LIBRARY && id <= CLOSE)
+    else if (id >= LIBRARY && id <= HELPS)
         *texts[id] = value;
     else
         return false;
@@ -171,8 +165,11 @@ static int take_option(struct lodctr *asked, const struct options *options, int 
 
 static int check_options(const struct lodctr *asked, const struct options *options, int mode)
 {
-    bool files = mode == 0,
-         load = asked->check || asked->dry_run || asked->library || asked->code_page;
+    bool base = asked->counters || asked->helps;
+    bool files = mode == 0, dry = asked->dry_run && mode != RESTORE && !base,
+         load = asked->check || dry || asked->library || asked->code_page;
+    if (base && (mode != LANGUAGE || asked->remove || asked->user))
+        return options_complain(options, "/C and /H go with /L, the language, alone");
     if (files && !asked->word_count)
         return options_complain(options, "FILE is missing");
     if (!files && mode != QUERY && asked->word_count)
@@ -224,6 +221,14 @@ static DWORD enable(const struct lodctr *asked, bool on)
     return say(&change, on ? "is enabled" : "is disabled", status);
 }
 
+static DWORD trust(const struct lodctr *asked)
+{
+    struct change change = {.asked = asked};
+    opl_load_options options = {.user = asked->user, .remark = take_remark, .self = &change};
+    DWORD status = opl_load_trust(asked->subject, &options);
+    return say(&change, "its library is trusted as it is now", status);
+}
+
 static DWORD change_language(const struct lodctr *asked)
 {
     struct change change = {.asked = asked};
@@ -240,7 +245,9 @@ static DWORD change_language(const struct lodctr *asked)
 static DWORD change_one(const struct lodctr *asked, int mode)
 {
     if (mode == LANGUAGE)
-        return change_language(asked);
+        return asked->counters || asked->helps ? replace_base(asked) : change_language(asked);
+    if (mode == TRUST)
+        return trust(asked);
     if (mode == ENABLE || mode == DISABLE)
         return enable(asked, mode == ENABLE);
     return register_library(asked, mode == UNREGISTER);
@@ -249,11 +256,9 @@ static DWORD change_one(const struct lodctr *asked, int mode)
 /* What went wrong is said in words too, on standard error. */
 static DWORD change_and_tell(const struct lodctr *asked, int mode)
 {
-    static const char *const names[] = {[ENABLE] = "enable",
-                                        [DISABLE] = "disable",
-                                        [LANGUAGE] = "language",
-                                        [REGISTER] = "register",
-                                        [UNREGISTER] = "unregister"};
+    static const char *const names[] = {
+        [ENABLE] = "enable", [DISABLE] = "disable",   [LANGUAGE] = "language",
+        [TRUST] = "trust",   [REGISTER] = "register", [UNREGISTER] = "unregister"};
     struct json json = {.out = stdout};
     DWORD status = change_one(asked, mode);
     if (!asked->json)
@@ -276,6 +281,8 @@ static DWORD run(const struct lodctr *asked, int mode)
         return query_names();
     if (mode == QUERY)
         return query_services(asked);
+    if (mode == SAVE || mode == RESTORE)
+        return mode == SAVE ? save_all(asked) : restore_all(asked);
     return mode ? change_and_tell(asked, mode) : install_files(asked);
 }
 

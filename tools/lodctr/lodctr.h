@@ -14,7 +14,7 @@ struct lodctr {
     const char *subject; /* of /E, /D, /L, --register, --unregister */
     bool check, dry_run, json, quiet, user, remove;
     unsigned code_page;
-    const char *library, *open, *collect, *close;
+    const char *library, *open, *collect, *close, *counters, *helps;
     char *words[4096]; /* ini files, or services behind /Q */
     size_t word_count;
 };
@@ -35,6 +35,11 @@ void plan_json(const struct plan *plan, struct json *json);
 DWORD query_services(const struct lodctr *asked);
 /* The names alone, for completions. */
 DWORD query_names(void);
+
+/* ---- backup.c ---- */
+DWORD save_all(const struct lodctr *asked);
+DWORD restore_all(const struct lodctr *asked); /* without subject: rebuilds */
+DWORD replace_base(const struct lodctr *asked);
 
 /* ---- register.c: DllRegisterServer and DllUnregisterServer in a process of their own ---- */
 DWORD register_library(const struct lodctr *asked, bool remove);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Which services the registry has, and with which numbers, as every program here sees it. */
+#include "loadperf/stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void here_done(struct here_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->list[i].name);
+    free(list->list);
+    *list = (struct here_list){0};
+}
+
+char *here_key(const char *service)
+{
+    return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service);
+}
+
+char *here_text(const char *service, const char *value)
+{
+    BUFFER_AUTO text = {0};
+    uint32_t type;
+    FREE_AUTO char *key = here_key(service);
+    if (!key || registry_get(key, value, &type, &text) || (type != REG_SZ && type != REG_EXPAND_SZ))
+        return NULL;
+    return strndup(text.data ? text.data : "", text.len);
+}
+
+static bool take_service(void *self, const char *name)
+{
+    struct here_list *list = self;
+    struct here here = {.loaded = true};
+    uint32_t type;
+    BUFFER_AUTO library = {0};
+    FREE_AUTO char *key = here_key(name);
+    if (!key)
+        return false;
+    for (size_t i = 0; i < NUMBERS; i++)
+        here.loaded &= !registry_get_dword(key, number_names[i], &here.number[i]);
+    here.loaded &= here.number[FIRST_COUNTER] <= here.number[LAST_COUNTER] &&
+                   here.number[FIRST_HELP] <= here.number[LAST_HELP];
+    if (!here.loaded && registry_get(key, text_names[LIBRARY], &type, &library))
+        return true; /* no provider */
+    here.name = strdup(name);
+    if (!here.name || !list_grow(&list->list, list->count, &list->room, sizeof *list->list)) {
+        free(here.name);
+        return false;
+    }
+    list->list[list->count++] = here;
+    return true;
+}
+
+struct taking {
+    struct here_list *list;
+    bool failed;
+};
+
+static bool take_or_fail(void *self, const char *name)
+{
+    struct taking *taking = self;
+    taking->failed = !take_service(taking->list, name);
+    return !taking->failed;
+}
+
+LSTATUS here_read(struct here_list *ret)
+{
+    struct taking taking = {.list = ret};
+    LSTATUS status = registry_each_key(REGISTRY_SERVICES, take_or_fail, &taking);
+    if (status == ERROR_FILE_NOT_FOUND)
+        status = ERROR_SUCCESS;
+    return taking.failed ? ERROR_NOT_ENOUGH_MEMORY : status;
+}
+
+const struct here *here_find(const struct here_list *list, const char *service)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (text_equal_fold(list->list[i].name, service))
+            return &list->list[i];
+    return NULL;
+}

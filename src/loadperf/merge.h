@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A merge: what a backup wants of the registry, and the text of manual.reg that it becomes. */
+#ifndef OPL_LOADPERF_MERGE_H
+#define OPL_LOADPERF_MERGE_H
+
+#include "loadperf/stored.h"
+
+struct target {
+    const struct stored_provider *provider;
+    const struct here *here; /* NULL: no such service */
+    enum { LEFT, FROM_FILE, AS_HERE, AT_END } place;
+    uint32_t first, last; /* that it shall have, explanations too */
+    bool changed;
+};
+struct merge {
+    struct load *load;
+    const struct stored *stored;
+    struct layer_change change;
+    struct here_list here;
+    struct stored_texts hand; /* of all languages */
+    struct target *targets;
+    size_t target_count;
+    struct buffer manual; /* manual.reg, as it shall be */
+    bool changed;
+    opl_load_restored *result;
+    LSTATUS status;
+};
+
+/* ---- merge_service.c ---- */
+/* Adds what differs for this service to `manual`. */
+LSTATUS merge_service(struct merge *merge, struct target *target);
+/* The same for what was written by hand. */
+LSTATUS merge_hand(struct merge *merge);
+
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving and restoring: the identity on a machine with 60 providers in 5 languages, whatever
+ * happened meanwhile; other machines' files; full disks, killed programs, torn files. */
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <utime.h>
+
+enum { PROVIDERS = 60 };
+static const char *const languages[] = {"009", "007", "00A", "00C", "019"};
+
+/* ---- a machine ---- */
+
+static DWORD install_language(const char *id)
+{
+    opl_load_options options = options_of();
+    return opl_load_language(id, false, &options);
+}
+
+/* Provider i: 1 to 4 counters with gaps, some without texts in some languages. */
+static void put_provider(int i)
+{
+    char name[64];
+    BUFFER_AUTO ini = {0}, symbols = {0};
+    buffer_printf(&symbols, "#define OBJ 0\n");
+    buffer_printf(&ini, "[info]\ndrivername=Svc %d\nsymbolfile=s%d.h\n[languages]\n", i, i);
+    for (size_t l = 0; l < COUNT(languages); l++)
+        buffer_printf(&ini, "%s=\n", languages[l]);
+    if (i % 7)
+        buffer_printf(&ini, "[objects]\nOBJ_009_NAME=\n");
+    buffer_printf(&ini, "[text]\nOBJ_009_NAME=Object %d\nOBJ_009_HELP=Help, = \"%d\"\n", i, i);
+    for (int k = 1; k <= 1 + i % 4; k++) {
+        buffer_printf(&symbols, "#define C%d %d\n", k, k * 2 + (i % 3) * 4);
+        buffer_printf(&ini, "C%d_009_NAME=\"  Counter %d; of %d  \"\n", k, k, i);
+        if (k % 2)
+            buffer_printf(&ini, "C%d_009_HELP=What %d counts\n", k, k);
+        for (size_t l = 1; l < COUNT(languages); l++)
+            if ((i + k + (int)l) % 3)
+                buffer_printf(&ini, "C%d_%s_NAME=Zähler Ж %d %s\nC%d_%s_HELP=%s\n", k, languages[l],
+                              i, languages[l], k, languages[l], k % 3 ? "Erklärung" : "");
+    }
+    snprintf(name, sizeof name, "s%d.h", i);
+    put(name, symbols.data);
+    snprintf(name, sizeof name, "s%d.ini", i);
+    put(name, ini.data);
+}
+
+static void load_provider(int i)
+{
+    char name[64];
+    snprintf(name, sizeof name, "s%d.ini", i);
+    assert_int_equal(load_library(name), ERROR_SUCCESS);
+}
+
+static void make_machine(int count)
+{
+    static const char by_hand[] = "2\0System\0002000\0By Hand\0";
+    for (size_t l = 1; l < COUNT(languages); l++)
+        assert_int_equal(install_language(languages[l]), ERROR_SUCCESS);
+    for (int i = 0; i < count; i++) {
+        put_provider(i);
+        load_provider(i);
+    }
+    assert_int_equal(names_store(NAMES_COUNTER, 7, by_hand, sizeof by_hand), ERROR_SUCCESS);
+    opl_load_options options = options_of();
+    assert_int_equal(opl_load_enable("Svc 0", false, &options), ERROR_SUCCESS);
+}
+
+/* ---- all that the registry answers ---- */
+
+static bool add_service(void *self, const char *name)
+{
+    struct buffer *text = self;
+    uint32_t number = 0;
+    FREE_AUTO char *key = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, name);
+    buffer_printf(text, "[%s]", name);
+    for (size_t i = 0; i < NUMBERS; i++)
+        buffer_printf(text, " %u", registry_get_dword(key, number_names[i], &number) ? 0 : number);
+    number = 0;
+    registry_get_dword(key, "Disable Performance Counters", &number);
+    buffer_printf(text, " disabled %u", number);
+    for (size_t i = 0; i < TEXTS; i++) {
+        BUFFER_AUTO value = {0};
+        LSTATUS status = registry_get_text(key, text_names[i], &value);
+        buffer_printf(text, " \"%s\"", status ? "-" : value.data);
+    }
+    return buffer_add_byte(text, '\n');
+}
+
+static bool add_language(void *self, const char *id)
+{
+    uint32_t language = (uint32_t)strtoul(id, NULL, 16);
+    for (int part = 0; part < 2; part++) {
+        DWORD size = 0;
+        assert_int_equal(names_text((enum names_part)part, language, true, NULL, &size), 0);
+        buffer_printf(self, "%s %d %u\n", id, part, (unsigned)size);
+        assert_true(buffer_reserve(self, size));
+        struct buffer *text = self;
+        names_text((enum names_part)part, language, true, text->data + text->len, &size);
+        text->len += size;
+    }
+    return true;
+}
+
+static void take_picture(struct buffer *ret)
+{
+    uint32_t counter, help;
+    buffer_clear(ret);
+    registry_each_key(REGISTRY_SERVICES, add_service, ret);
+    names_each_language(add_language, ret);
+    names_last(&counter, &help);
+    buffer_printf(ret, "%u %u\n", counter, help);
+    assert_false(ret->failed);
+}
+
+static bool same_picture(const struct buffer *before)
+{
+    BUFFER_AUTO now = {0};
+    take_picture(&now);
+    return now.len == before->len && !memcmp(now.data, before->data, now.len);
+}
+
+static void assert_same(const struct buffer *before)
+{
+    BUFFER_AUTO now = {0};
+    take_picture(&now);
+    size_t count = now.len < before->len ? now.len : before->len, at = 0;
+    while (at < count && now.data[at] == before->data[at])
+        at++;
+    if (now.len != before->len || at < count)
+        fail_msg("differs at %zu (%zu, %zu bytes): was \"%.300s\", is \"%.300s\"", at, before->len,
+                 now.len, before->data + at, now.data + at);
+}
+
+/* ---- there and back ---- */
+
+static opl_load_restored restored;
+
+static DWORD save(const char *file)
+{
+    opl_load_options options = options_of();
+    return opl_load_backup(path_of(file), "made by a test\non two lines", &options, &restored);
+}
+
+static DWORD restore(const char *file)
+{
+    char path[256];
+    opl_load_options options = options_of();
+    snprintf(path, sizeof path, "%s", path_of(file));
+    restored = (opl_load_restored){0};
+    return opl_load_restore(path, NULL, &options, &restored);
+}
+
+static void unload_all(int count)
+{
+    char name[64];
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "Svc %d", i);
+        assert_int_equal(unload(name), ERROR_SUCCESS);
+    }
+}
+
+/* C62, C102 and E.5: 60 providers in 5 languages. */
+static void saving_and_restoring_is_the_identity(void **state)
+{
+    BUFFER_AUTO before = {0};
+    make_machine(PROVIDERS);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.providers, PROVIDERS);
+    assert_int_equal(restored.languages, COUNT(languages));
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 0);
+    assert_int_equal(restored.same, PROVIDERS);
+    assert_same(&before);
+    unload_all(PROVIDERS);
+    assert_false(same_picture(&before));
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, PROVIDERS);
+    assert_same(&before);
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 0);
+    unload_all(PROVIDERS); /* what was restored is removed as anything else */
+    assert_not_loaded("Svc 59");
+}
+
+static void numbers_come_back(void **state)
+{
+    BUFFER_AUTO before = {0};
+    enum { SOME = 12 };
+    make_machine(SOME);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    unload_all(SOME);
+    for (int i = SOME; i--;)
+        load_provider(i);
+    assert_int_not_equal(number_of("Svc 0", "First Counter"), 1848);
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_same(&before);
+    assert_int_equal(restored.moved, 0);
+}
+
+static void all_that_was_lost_comes_back(void **state)
+{
+    BUFFER_AUTO before = {0};
+    char path[256];
+    make_machine(10);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    snprintf(path, sizeof path, "%s", path_of("machine"));
+    temp_remove(path);
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 10);
+    assert_same(&before);
+}
+
+static void damage_is_undone(void **state)
+{
+    BUFFER_AUTO before = {0};
+    uint32_t number = 5;
+    const char *key = REGISTRY_SERVICES "\\Svc 3\\Performance";
+    static const char by_hand[] = "2\0Dings\0003000\0Later\0";
+    make_machine(10);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    registry_set(LAYER_MACHINE, key, "Last Counter", REG_DWORD, &number, sizeof number);
+    registry_delete_value(LAYER_MACHINE, key, "Object List");
+    registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 7\\Performance\\Names\\007");
+    registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 5\\Performance\\Names");
+    registry_set(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 6\\Performance\\Names\\009", "4000",
+                 REG_SZ, "Orphan", 7);
+    opl_load_options options = options_of();
+    opl_load_enable("Svc 0", true, &options);
+    opl_load_enable("Svc 1", false, &options);
+    assert_false(same_picture(&before));
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_same(&before);
+    assert_int_equal(restored.restored, 6);
+    names_store(NAMES_COUNTER, 9, by_hand, sizeof by_hand);
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_name(2, 9, "System"); /* but what a program added stays */
+    assert_name(3000, 9, "Later");
+}
+
+/* What no line of the format can hold stays where it is. */
+static void line_ends_stay(void **state)
+{
+    BUFFER_AUTO before = {0};
+    put_ini(ini_head, ini_texts);
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    registry_set(LAYER_MACHINE, PERFORMANCE_KEY "\\Names\\009", "1849", REG_SZ, "two\nlines", 10);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    assert_remark("has line ends");
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 0);
+    assert_same(&before);
+}
+
+/* ---- other machines ---- */
+
+static const char by_hand_after_e5[] =
+    "[Perflib]\nBase Index=1847\nLast Counter=1852\nLast Help=1853\n"
+    "[PERF_MyPerf]\nFirst Counter=1848\nFirst Help=1849\nLast Counter=1852\nLast Help=1853\n"
+    "[PERF_Absent]\nFirst Counter=1854\nFirst Help=1855\nLast Counter=1856\nLast Help=1857\n"
+    "[PerfStrings_009]\n2=Other\n1848=Mine\n1849=My object.\n1850=First\n1851=My first.\n"
+    "1852=Zweiter \xc3\xa4\n1853=My second.\n1854=Not here\n";
+
+static void a_file_made_by_hand_loads(void **state)
+{
+    BUFFER_AUTO wide = {0};
+    put_ini(ini_head, ini_texts);
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
+    buffer_add(&wide, "\xff\xfe", 2);
+    utf8_add_as_16(&wide, by_hand_after_e5, strlen(by_hand_after_e5));
+    put_bytes("wide.ini", wide.data, wide.len);
+    put("narrow.ini", by_hand_after_e5);
+    assert_int_equal(restore("wide.ini"), ERROR_SUCCESS);
+    assert_loaded("MyPerf", 1848, 1852);
+    assert_name(1852, 9, "Zweiter \xc3\xa4");
+    assert_name(2, 9, "System"); /* the package's */
+    assert_name(1854, 9, NULL);
+    assert_remark("Absent: there is no such service here: left as it is");
+    assert_int_equal(restore("narrow.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 0);
+    assert_int_equal(restored.left, 1);
+}
+
+static void put_backup(const char *file, const char *sections)
+{
+    BUFFER_AUTO text = {0};
+    buffer_printf(&text, "[Perflib]\nBase Index=1847\n%s", sections);
+    put(file, text.data);
+}
+
+/* What stands at its place here keeps it; texts move to whoever may not have his. */
+static void installed_providers_are_never_broken(void **state)
+{
+    put_service_ini("A");
+    put_service_ini("MyPerf");
+    put_service_ini("Z");
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);      /* 1848 to 1853 */
+    assert_int_equal(load_library("MyPerf.ini"), ERROR_SUCCESS); /* 1854 */
+    assert_int_equal(load_library("Z.ini"), ERROR_SUCCESS);      /* 1860 */
+    assert_int_equal(unload("Z"), ERROR_SUCCESS);
+    put_backup("other.ini",
+               "[PERF_MyPerf]\nFirst Counter=1850\nFirst Help=1851\nLast Counter=1854\n"
+               "Last Help=1855\nObject List=1850\n"
+               "[PERF_Z]\nFirst Counter=1846\nFirst Help=1847\nLast Counter=1850\nLast Help=1851\n"
+               "[PerfStrings_009]\n1850=Renamed\n1852=First\n1854=Second\n");
+    assert_int_equal(restore("other.ini"), ERROR_SUCCESS);
+    assert_remark("MyPerf: numbers 1850 to 1855 are in use here: it keeps 1854 to 1859");
+    assert_remark("Z: such numbers are the system's own");
+    assert_loaded("A", 1848, 1852);
+    assert_loaded("MyPerf", 1854, 1858);
+    assert_text(PERFORMANCE_KEY, "Object List", "1854");
+    assert_name(1854, 9, "Renamed");
+    assert_name(1855, 9, "My object.");
+    assert_name(1848, 9, "Mine");
+    put_backup("z.ini", "[PERF_Z]\nFirst Counter=1848\nFirst Help=1849\nLast Counter=1852\n"
+                        "Last Help=1853\n[PerfStrings_009]\n1848=Zett\n1850=One\n1852=Two\n");
+    assert_int_equal(restore("z.ini"), ERROR_SUCCESS);
+    assert_remark("it gets 1860 to 1865");
+    assert_loaded("Z", 1860, 1864);
+    assert_name(1860, 9, "Zett");
+    put_backup("version.ini", "[PERF_Z]\nFirst Counter=1860\nFirst Help=1861\nLast Counter=1862\n"
+                              "Last Help=1863\n[PerfStrings_009]\n1860=Old\n1862=Old one\n");
+    assert_int_equal(restore("version.ini"), ERROR_SUCCESS);
+    assert_remark("another version of it is loaded here");
+    assert_loaded("Z", 1860, 1864);
+    assert_name(1862, 9, "One");
+}
+
+static void what_is_no_backup(void **state)
+{
+    assert_int_equal(restore("missing.ini"), ERROR_FILE_NOT_FOUND);
+    put("other.ini", "[boot]\nshell=x\n");
+    assert_int_equal(restore("other.ini"), ERROR_INVALID_DATA);
+    assert_remark("is no backup");
+    put_backup("mad.ini", "[PERF_A]\nFirst Counter=x\n[PERF_B]\nFirst Counter=1849\nFirst Help=1\n"
+                          "Last Counter=1849\nLast Help=4294967295\n[PERF_C]\nFirst Counter=9\n"
+                          "Last Counter=4294967294\nFirst Help=10\nLast Help=4294967295\n"
+                          "[PerfStrings_xyz]\n1=2\n[PerfStrings_009]\nno line\n99999999999=x\n");
+    assert_int_equal(restore("mad.ini"), ERROR_SUCCESS);
+
+    assert_int_equal(restored.left, 3);
+    opl_load_options options = options_of();
+    assert_int_equal(opl_load_restore("", NULL, &options, NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(opl_load_restore("x", "xyz", &options, NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(opl_load_backup(NULL, NULL, &options, NULL), ERROR_INVALID_PARAMETER);
+    assert_int_equal(opl_load_backup("/nowhere/at/all", NULL, &options, NULL),
+                     ERROR_FILE_NOT_FOUND);
+}
+
+/* ---- disks and deaths ---- */
+
+static struct file_steps real_steps;
+static int steps_left, mode; /* 1 full, 2 dead */
+
+static bool step_fails(void)
+{
+    bool last = steps_left && --steps_left == 0;
+    if (last && mode == 2)
+        _exit(9);
+    errno = ENOSPC;
+    return last;
+}
+
+static ssize_t bad_write(int fd, const void *data, size_t size)
+{
+    if (steps_left == 1 && mode == 2) /* half of it is there */
+        real_steps.write(fd, data, size / 2);
+    return step_fails() ? -1 : real_steps.write(fd, data, size);
+}
+
+static int bad_sync(int fd)
+{
+    return step_fails() ? -1 : real_steps.sync(fd);
+}
+
+static int bad_rename(int old_dir, const char *old_path, int new_dir, const char *new_path)
+{
+    return step_fails() ? -1 : real_steps.rename(old_dir, old_path, new_dir, new_path);
+}
+
+static DWORD restore_badly(int step)
+{
+    steps_left = step;
+    file_steps.write = bad_write;
+    file_steps.sync = bad_sync;
+    file_steps.rename = bad_rename;
+    DWORD status = restore("all.ini");
+    steps_left = 0;
+    file_steps = real_steps;
+    return status;
+}
+
+static void a_full_disk_loses_nothing(void **state)
+{
+    BUFFER_AUTO before = {0}, unloaded = {0};
+    real_steps = file_steps;
+    make_machine(5);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    unload_all(5);
+    take_picture(&unloaded);
+    mode = 1;
+    for (int step = 1; step <= 3; step++) {
+        assert_int_equal(restore_badly(step), ERROR_DISK_FULL);
+        assert_same(&unloaded);
+    }
+    assert_int_equal(restore_badly(0), ERROR_SUCCESS);
+    assert_same(&before);
+    steps_left = 1;
+    file_steps.write = bad_write;
+    assert_int_equal(save("all.ini"), ERROR_DISK_FULL);
+    file_steps = real_steps;
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS); /* the old one is whole */
+}
+
+static void a_kill_leaves_all_or_nothing(void **state)
+{
+    BUFFER_AUTO before = {0}, unloaded = {0};
+    int finished = 0, status;
+    real_steps = file_steps;
+    make_machine(5);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    unload_all(5);
+    take_picture(&unloaded);
+    mode = 2;
+    for (int step = 1; step < 8 && !finished; step++) {
+        pid_t child = fork();
+        if (!child)
+            _exit(restore_badly(step) == ERROR_SUCCESS ? 0 : 1);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        finished = WEXITSTATUS(status) == 0;
+        if (!same_picture(&before))
+            assert_same(&unloaded);
+    }
+    assert_true(finished);
+    assert_same(&before);
+}
+
+/* Cut at any place: refused, and nothing changed; or nothing was lost but line ends. */
+static void a_torn_backup_is_refused(void **state)
+{
+    BUFFER_AUTO whole = {0}, before = {0};
+    make_machine(2);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(file_read(AT_FDCWD, path_of("all.ini"), &whole), ERROR_SUCCESS);
+    take_picture(&before);
+    for (size_t size = 0; size + 5 < whole.len; size += size < 400 ? 2 : 38) {
+        put_bytes("torn.ini", whole.data, size);
+        DWORD status = restore("torn.ini");
+        if (status)
+            assert_int_equal(status, ERROR_INVALID_DATA);
+        assert_int_equal(restored.restored, 0);
+        assert_same(&before);
+    }
+    assert_int_equal(restore("torn.ini"), ERROR_INVALID_DATA);
+    assert_remark("is torn");
+}
+
+/* ---- rebuilding, trust, base names ---- */
+
+static void rebuilding_reads_the_ini_files_again(void **state)
+{
+    BUFFER_AUTO before = {0};
+    opl_load_options options = options_of();
+    make_machine(8);
+    take_picture(&before);
+    assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 0);
+    assert_int_equal(restored.same, 8);
+    assert_same(&before);
+    registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 5\\Performance\\Names");
+    registry_delete_value(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 6\\Performance", "Last Help");
+    registry_set(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 4\\Performance\\Names\\009", "1888",
+                 REG_SZ, "Nonsense", 9);
+    assert_false(same_picture(&before));
+    options = options_of();
+    assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
+    assert_same(&before);
+    unlink(path_of("s2.ini"));
+    assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
+    assert_remark("Svc 2 was loaded from this file, which is not there any more");
+    assert_same(&before);
+}
+
+static void a_library_is_trusted_as_it_is(void **state)
+{
+    BUFFER_AUTO code = {0};
+    uint32_t type;
+    opl_load_options options = options_of();
+    put("my.so", "12345");
+    utime(path_of("my.so"), &(struct utimbuf){.modtime = 1000000000});
+    put_ini(ini_head, ini_texts);
+    options.library = path_of("my.so");
+    FREE_AUTO char *library = strdup(options.library);
+    options.library = library;
+    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS);
+    assert_int_equal(opl_load_trust("MyPerf", &options), ERROR_SUCCESS);
+    assert_int_equal(registry_get(PERFORMANCE_KEY, "Library Validation Code", &type, &code), 0);
+    assert_int_equal(type, REG_BINARY);
+    assert_memory_equal(code.data, "\0\x80\xff\x44\xd1\x38\xc1\x01\5\0\0\0\0\0\0\0", 16);
+    unlink(path_of("my.so"));
+    assert_int_equal(opl_load_trust("MyPerf", &options), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(opl_load_trust("Nobody", &options), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(opl_load_trust("", &options), ERROR_INVALID_PARAMETER);
+}
+
+static void base_texts_are_replaced(void **state)
+{
+    BUFFER_AUTO wide = {0};
+    char names[256], helps[256];
+    static const char pairs[] = "1\0001847\0002\0Anlage\0";
+    opl_load_options options = options_of();
+    snprintf(names, sizeof names, "%s", path_of("names.dat"));
+    snprintf(helps, sizeof helps, "%s", path_of("helps.dat"));
+    utf8_add_as_16(&wide, pairs, sizeof pairs);
+    BUFFER_AUTO marked = {0};
+    buffer_add(&marked, "\xff\xfe", 2);
+    buffer_add(&marked, wide.data, wide.len);
+    put_bytes("names.dat", marked.data, marked.len);
+    put("helps.dat", "3\nWhat it is.\n");
+    assert_int_equal(install_language("007"), ERROR_SUCCESS);
+    assert_int_equal(opl_load_replace(names, helps, "007", &options), ERROR_SUCCESS);
+    assert_name(2, 7, "Anlage");
+    assert_name(3, 7, "What it is.");
+    assert_name(1846, 7, "End Marker");
+    assert_name(2, 9, "System");
+    assert_int_equal(opl_load_replace(helps, NULL, "007", &options), ERROR_INVALID_DATA);
+    assert_int_equal(opl_load_replace(names, NULL, "00A", &options), ERROR_INVALID_PARAMETER);
+    assert_int_equal(opl_load_replace(NULL, NULL, "007", &options), ERROR_INVALID_PARAMETER);
+}
+
+static int free_all(void **state)
+{
+    buffer_done(&remarks);
+    buffer_done(&written);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOAD_TEST(saving_and_restoring_is_the_identity),
+        LOAD_TEST(numbers_come_back),
+        LOAD_TEST(all_that_was_lost_comes_back),
+        LOAD_TEST(damage_is_undone),
+        LOAD_TEST(line_ends_stay),
+        LOAD_TEST(a_file_made_by_hand_loads),
+        LOAD_TEST(installed_providers_are_never_broken),
+        LOAD_TEST(what_is_no_backup),
+        LOAD_TEST(a_full_disk_loses_nothing),
+        LOAD_TEST(a_kill_leaves_all_or_nothing),
+        LOAD_TEST(a_torn_backup_is_refused),
+        LOAD_TEST(rebuilding_reads_the_ini_files_again),
+        LOAD_TEST(a_library_is_trusted_as_it_is),
+        LOAD_TEST(base_texts_are_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_all);
+}
