@@ -109,6 +109,7 @@ const opl_object perfos_numa = {
             "its own node faster than that of others.",
     OPL_COUNTERS(counters),
     .default_counter = 1824,
+    .needs = "sys/devices/system/node/online",
     .instances = true,
     .list = list_nodes,
 };

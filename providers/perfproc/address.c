@@ -191,6 +191,7 @@ const opl_object perfproc_address_space = {
     OPL_COUNTERS(space_counters),
     .default_counter = 780,
     .costly = true,
+    .needs = "proc",
     .instances = true,
     .list = list_spaces,
 };
@@ -205,6 +206,7 @@ const opl_object perfproc_image = {
     OPL_COUNTERS(image_counters),
     .default_counter = 798,
     .costly = true,
+    .needs = "proc",
     .related = &perfproc_address_space,
     .instances = true,
     .listed_with = &perfproc_address_space,
@@ -220,6 +222,7 @@ const opl_object perfproc_full_image = {
     OPL_COUNTERS(image_counters),
     .default_counter = 798,
     .costly = true,
+    .needs = "proc",
     .related = &perfproc_address_space,
     .instances = true,
     .listed_with = &perfproc_address_space,
