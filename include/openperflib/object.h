@@ -392,6 +392,12 @@ uint64_t opl_reading_note(const opl_reading *reading);
 const void *opl_reading_item(const opl_reading *reading);
 
 /* ---- for functions that list instances ---- */
+/* Copies what the system calls a thing, so that it can be an instance's name: the characters that
+ * have a meaning in a counter's path become others, \ / # * and control characters an underline,
+ * ( ) square brackets. `is_path` is for the paths of files and of mounted file systems, which keep
+ * their slashes: nothing is split at a slash in front. What has no room is cut off, no character in
+ * two. `to` ends with 0 and may be `name`. Returns the bytes without that 0. (D.6) */
+size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
 /* The reading of things that belong to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
 /* The reading of an instance that may be added next, or not: `folder` stands for '*'. */

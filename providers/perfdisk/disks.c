@@ -275,17 +275,3 @@ const struct perfdisk_device *perfdisk_parent(opl_reading *reading,
     const struct perfdisk_device *disk = NULL;
     return add_disks(reading, devices, device, 0, &disk) ? disk : NULL;
 }
-
-/* ---- names ---- */
-
-size_t perfdisk_harmless(const char *name, char *ret, size_t room)
-{
-    static const char special[] = "\\()#*", instead[] = "_[]__";
-    size_t length = 0;
-    for (; name[length] && length < room; length++) {
-        const char *found = strchr(special, name[length]);
-        bool control = (unsigned char)name[length] < ' ';
-        ret[length] = (char)(found ? instead[found - special] : control ? '_' : name[length]);
-    }
-    return length;
-}

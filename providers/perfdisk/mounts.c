@@ -168,8 +168,8 @@ static void mount_set(struct perfdisk_mount *mount, const struct line *line)
     *mount = (struct perfdisk_mount){.major = line->major, .minor = line->minor};
     unescape(line->point, line->point_length, mount->point, sizeof mount->point);
     unescape(line->source, line->source_length, mount->source, sizeof mount->source);
-    mount->name_length = perfdisk_harmless(mount->point, mount->name, sizeof mount->name - 1);
-    mount->name[mount->name_length] = 0;
+    mount->name_length = opl_harmless_name(mount->name, sizeof mount->name, mount->point,
+                                           strlen(mount->point), true);
     mount->waits = waits(line);
 }
 

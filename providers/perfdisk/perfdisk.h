@@ -52,9 +52,6 @@ struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading);
 const struct perfdisk_device *perfdisk_parent(opl_reading *reading,
                                               const struct perfdisk_devices *devices,
                                               const struct perfdisk_device *device);
-/* Copies the name with the characters replaced that a path of a counter gives a meaning to (D.6),
- * except the slash. */
-size_t perfdisk_harmless(const char *name, char *ret, size_t room);
 
 /* Functions of the rows that both objects have. False: nobody counts this instance. */
 bool perfdisk_pending(opl_reading *reading, uint64_t *ret);

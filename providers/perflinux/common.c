@@ -47,14 +47,3 @@ bool perflinux_range(const char **at, uint64_t *ret_first, uint64_t *ret_last)
     }
     return true;
 }
-
-/* The characters that a path of a counter gives a meaning to, and what stands for them (D.6); a
- * name is one line. */
-char perflinux_harmless(char c)
-{
-    static const char special[] = "\\()/#*", instead[] = "_[]___";
-    const char *found = c ? strchr(special, c) : NULL;
-    if ((unsigned char)c < ' ')
-        return '_';
-    return found ? instead[found - special] : c;
-}

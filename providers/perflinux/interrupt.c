@@ -30,7 +30,7 @@ static uint64_t read_counts(const char **at)
 /* "24 virtio0-stats": of a device the last words, which are its own; of the others all. */
 static void make_name(const char *label, size_t label_bytes, const char *what, char *name)
 {
-    size_t used = 0, bytes = strcspn(what, "\n");
+    size_t used, bytes = strcspn(what, "\n");
     while (bytes && what[bytes - 1] == ' ')
         bytes--;
     if (*label >= '0' && *label <= '9')
@@ -39,13 +39,10 @@ static void make_name(const char *label, size_t label_bytes, const char *what, c
             bytes -= (size_t)(gap - what);
             what = gap;
         }
-    while (used < label_bytes && used < NAME_ROOM / 2)
-        name[used] = perflinux_harmless(label[used]), used++;
+    used = opl_harmless_name(name, NAME_ROOM / 2, label, label_bytes, false);
     if (bytes)
         name[used++] = ' ';
-    for (size_t i = 0; i < bytes && used < NAME_ROOM - 1; i++)
-        name[used++] = perflinux_harmless(what[i]);
-    name[used] = 0;
+    opl_harmless_name(name + used, NAME_ROOM - used, what, bytes, false);
 }
 
 /* Errors and spurious ones are no interrupts and belong to no processor. */

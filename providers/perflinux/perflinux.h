@@ -30,7 +30,5 @@ uint64_t perflinux_number(const char **at);
 bool perflinux_hex(const char **at, uint64_t *ret);
 /* The next of "0-3,8": from the first to the last; false: there is no more. */
 bool perflinux_range(const char **at, uint64_t *ret_first, uint64_t *ret_last);
-/* A character of a name, or what stands for it. */
-char perflinux_harmless(char c);
 
 #endif

@@ -51,9 +51,8 @@ static void list_folders(opl_listing *listing, const char *path, const char *pre
         int bytes = text ? (int)strcspn(text, "\n") : 0;
         snprintf(name, sizeof name, "%s%s%.*s", found + strlen(prefix), bytes ? " " : "", bytes,
                  text ? text : "");
-        for (char *c = name; *c; c++)
-            *c = perflinux_harmless(*c);
-        opl_listing_read(listing, found, name, strlen(name));
+        opl_listing_read(listing, found, name,
+                         opl_harmless_name(name, sizeof name, name, strlen(name), false));
     }
 }
 

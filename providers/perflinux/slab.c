@@ -25,9 +25,7 @@ static bool read_line(const char *line, char name[NAME_ROOM], struct slab *ret)
     const char *end = strchrnul(line, '\n'), *at = line + bytes;
     if (*line == '#' || bytes == 0 || bytes >= NAME_ROOM)
         return false;
-    for (size_t i = 0; i < bytes; i++)
-        name[i] = perflinux_harmless(line[i]);
-    name[bytes] = 0;
+    opl_harmless_name(name, NAME_ROOM, line, bytes, false);
     for (unsigned i = 0; i < 5; i++) {
         at += strspn(at, " ");
         if (*at < '0' || *at > '9')

@@ -77,14 +77,6 @@ static const char *unit_name(const char *path)
     return ends_with(path, strlen(path), ".slice") || !strchr(path, '.') ? NULL : path;
 }
 
-static void harmless(const char *name, char out[PATH_ROOM])
-{
-    size_t used = 0;
-    for (; name[used] && used < PATH_ROOM - 1; used++)
-        out[used] = perflinux_harmless(name[used]);
-    out[used] = 0;
-}
-
 static void list_units(opl_listing *listing)
 {
     const char *found = opl_listing_folders(listing, "sys/fs/cgroup/system.slice", 3);
@@ -94,8 +86,8 @@ static void list_units(opl_listing *listing)
         if (!unit || strlen(found) + sizeof "system.slice/" > sizeof folder)
             continue;
         snprintf(folder, sizeof folder, "system.slice/%s", found);
-        harmless(unit, name);
-        opl_listing_read(listing, folder, name, strlen(name));
+        opl_listing_read(listing, folder, name,
+                         opl_harmless_name(name, sizeof name, unit, strlen(unit), false));
     }
 }
 
@@ -104,8 +96,8 @@ static void list_jobs(opl_listing *listing)
     const char *found = opl_listing_folders(listing, "sys/fs/cgroup", DEPTH);
     for (; found && *found; found += strlen(found) + 1) {
         char name[PATH_ROOM];
-        harmless(found, name);
-        opl_listing_read(listing, found, name, strlen(name));
+        opl_listing_read(listing, found, name,
+                         opl_harmless_name(name, sizeof name, found, strlen(found), false));
     }
 }
 

@@ -148,18 +148,6 @@ static void learn(opl_listing *listing, const char *text)
 
 /* ---- instances ---- */
 
-/* The characters that a path of a counter gives a meaning to, and what stands for them (D.6). */
-static void harmless_name(const char *name, char ret[IF_NAMESIZE])
-{
-    static const char special[] = "\\()/#*", instead[] = "_[]___";
-    size_t i = 0;
-    for (; name[i]; i++) {
-        const char *found = strchr(special, name[i]);
-        ret[i] = found ? instead[found - special] : name[i];
-    }
-    ret[i] = 0;
-}
-
 static void list(opl_listing *listing, bool all)
 {
     char name[IF_NAMESIZE], shown[IF_NAMESIZE];
@@ -172,7 +160,7 @@ static void list(opl_listing *listing, bool all)
             continue;
         current = i < interface_count ? &interfaces[i] : NULL;
         i++;
-        harmless_name(name, shown);
+        opl_harmless_name(shown, sizeof shown, name, strlen(name), false);
         if (all || (current && current->device))
             opl_listing_line(listing, &perfnet_dev, text, name, shown);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paging File (700): an instance per swap area, named by its path. With no swap only _Total is
- * there, and shows 0.
+ * Paging File (700): an instance per swap area, named by its path, slashes and all. With no swap
+ * only _Total is there, and shows 0.
  */
 #include <string.h>
 
@@ -15,17 +15,6 @@ static const char *next_line(const char *text)
 {
     const char *end = strchr(text, '\n');
     return end ? end + 1 : text + strlen(text);
-}
-
-/* The characters that a path of a counter gives a meaning to, and what stands for them (D.6); a
- * name is one line. */
-static char harmless(char c)
-{
-    static const char special[] = "\\()/#*", instead[] = "_[]___";
-    const char *found = c ? strchr(special, c) : NULL;
-    if ((unsigned char)c < ' ')
-        return '_';
-    return found ? instead[found - special] : c;
 }
 
 /* The kernel writes blanks, line ends and backslashes as three octal digits: "\040". */
@@ -43,9 +32,9 @@ static char unescape(const char **at)
 static size_t read_name(const char *line, char *name)
 {
     size_t bytes = 0;
-    while (*line && !strchr(" \t\n", *line) && bytes < NAME_ROOM)
-        name[bytes++] = harmless(unescape(&line));
-    return bytes;
+    while (*line && !strchr(" \t\n", *line) && bytes < NAME_ROOM - 1)
+        name[bytes++] = unescape(&line);
+    return opl_harmless_name(name, NAME_ROOM, name, bytes, true);
 }
 
 static void list_areas(opl_listing *listing)

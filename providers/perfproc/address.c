@@ -125,25 +125,12 @@ static const opl_counter image_counters[] = {
 
 enum { NAME_ROOM = 1024 };
 
-/* Names of files may hold what has a meaning in a counter's path. (D.6) */
-static size_t harmless_name(char to[NAME_ROOM], const char *name, size_t bytes)
-{
-    static const char special[] = "\\()/#*", instead[] = "_[]___";
-    if (bytes > NAME_ROOM)
-        bytes = NAME_ROOM;
-    for (size_t i = 0; i < bytes; i++) {
-        const char *found = name[i] ? strchr(special, name[i]) : NULL;
-        to[i] = found ? instead[found - special] : (unsigned char)name[i] < ' ' ? '_' : name[i];
-    }
-    return bytes;
-}
-
 static void add_image(opl_listing *images, const struct image *image, bool full, uint32_t process)
 {
     char name[NAME_ROOM + 1];
     size_t bytes = image_path_bytes(image);
     const char *path = full ? image->path : image_name(image, &bytes);
-    name[harmless_name(name, path, bytes)] = 0;
+    opl_harmless_name(name, sizeof name, path, bytes, full);
     opl_listing_item(images, name, image);
     opl_listing_parent(images, &perfproc_address_space, process);
 }
@@ -217,8 +204,7 @@ const opl_object perfproc_full_image = {
     .help_index = 1409,
     .name = "Full Image",
     .help = "The Full Image object tells the same as Image; its instances have the whole path as "
-            "their name, with "
-            "_ for /.",
+            "their name.",
     OPL_COUNTERS(image_counters),
     .default_counter = 798,
     .costly = true,

@@ -5,7 +5,15 @@
  */
 #include "answer.h"
 
-enum { SYSTEM = 2, MEMORY = 4, CACHE = 86, PROCESSOR = 238, OBJECTS = 260, PAGING_FILE = 700 };
+enum {
+    SYSTEM = 2,
+    MEMORY = 4,
+    CACHE = 86,
+    PROCESSOR = 238,
+    OBJECTS = 260,
+    PAGING_FILE = 700,
+    NODE = 1814
+};
 
 static const uint64_t KIB = 1024, MILLION = 1000000;
 static const uint64_t BOOT = (1600000000ULL + 11644473600ULL) * 10000000; /* btime as FILETIME */
@@ -123,11 +131,11 @@ static void laptop_objects_and_paging(void **state)
     VALUE(OBJECTS, NULL, 248, 4);
     VALUE(OBJECTS, NULL, 250, 987);
     VALUE(OBJECTS, NULL, 254, 3 + 4);
-    assert_string_equal(answer_names(PAGING_FILE), "_dev_nvme0n1p3,_swapfile,_Total,");
-    VALUE(PAGING_FILE, "_dev_nvme0n1p3", 702, 1000000);
-    BASE(PAGING_FILE, "_dev_nvme0n1p3", 702, 4000000);
-    VALUE(PAGING_FILE, "_swapfile", 702, 500000);
-    BASE(PAGING_FILE, "_swapfile", 702, 2000000);
+    assert_string_equal(answer_names(PAGING_FILE), "/dev/nvme0n1p3,/swapfile,_Total,");
+    VALUE(PAGING_FILE, "/dev/nvme0n1p3", 702, 1000000);
+    BASE(PAGING_FILE, "/dev/nvme0n1p3", 702, 4000000);
+    VALUE(PAGING_FILE, "/swapfile", 702, 500000);
+    BASE(PAGING_FILE, "/swapfile", 702, 2000000);
     VALUE(PAGING_FILE, "_Total", 702, 1500000);
     BASE(PAGING_FILE, "_Total", 702, 6000000);
 }
@@ -185,10 +193,10 @@ static void oddnames_swap_areas(void **state)
 {
     ask("oddnames", "Global");
     assert_string_equal(answer_names(PAGING_FILE),
-                        "_my swap [old]_2_.img,_a_b_c,_gone [deleted],_Total,");
-    VALUE(PAGING_FILE, "_my swap [old]_2_.img", 702, 100);
-    VALUE(PAGING_FILE, "_a_b_c", 702, 200);
-    VALUE(PAGING_FILE, "_gone [deleted]", 702, 300);
+                        "/my swap [old]_2_.img,/a_b_c,/gone [deleted],_Total,");
+    VALUE(PAGING_FILE, "/my swap [old]_2_.img", 702, 100);
+    VALUE(PAGING_FILE, "/a_b_c", 702, 200);
+    VALUE(PAGING_FILE, "/gone [deleted]", 702, 300);
     BASE(PAGING_FILE, "_Total", 702, 3000);
     VALUE(SYSTEM, NULL, 248, 11);
 }
@@ -259,7 +267,8 @@ static void objects_are_shaped_as_windows(void **state)
     shape(PROCESSOR, 0, false, 4);
     shape(OBJECTS, 0, false, PERF_NO_INSTANCES);
     shape(PAGING_FILE, 0, false, 3);
-    assert_int_equal(answer.header.NumObjectTypes, 6);
+    shape(NODE, 3, false, 1);
+    assert_int_equal(answer.header.NumObjectTypes, 7);
 }
 
 static void lists_bring_what_they_name(void **state)

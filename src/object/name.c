@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of instances, out of what the system calls its things. (D.6) */
+#include <string.h>
+
+#include "object.h"
+
+static char harmless(char c, bool is_path)
+{
+    static const char special[] = "\\()#*/", instead[] = "_[]___";
+    const char *found = c ? strchr(special, c) : NULL;
+    if ((unsigned char)c < ' ')
+        return '_';
+    return found && !(is_path && c == '/') ? instead[found - special] : c;
+}
+
+/* So many bytes of a longer name that no character is cut. */
+static size_t whole_characters(const char *name, size_t bytes)
+{
+    size_t whole = bytes;
+    while (whole > 0 && bytes - whole < 3 && ((unsigned char)name[whole] & 0xc0) == 0x80)
+        whole--;
+    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* it is no UTF-8 */
+}
+
+size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path)
+{
+    if (room == 0)
+        return 0;
+    if (bytes >= room)
+        bytes = whole_characters(name, room - 1);
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = harmless(name[i], is_path);
+    to[bytes] = 0;
+    return bytes;
+}
