@@ -87,6 +87,9 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
 {
     BUFFER_AUTO problem = {0};
     problem_clear();
+    for (size_t i = 0; i < count; i++)
+        if (!text_compare_fold_n(files[i], strnlen(files[i], 4), "SQL:", 4))
+            return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
     PDH_STATUS status = log_open(files, count, ret, &problem);
     if (status) /* else collecting will come to it */
         problem_note(problem.data);

@@ -64,6 +64,8 @@ PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *
 /* The same by a reading that the caller has. */
 PDH_STATUS reading_offer(struct reading *reading, const char *machine, const char *object,
                          struct offer **ret);
+/* A number means the names that it has in this machine's tables: most captures bring none. */
+bool capture_is_named(const char *wanted, const char *name);
 PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret);
 PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret);
 

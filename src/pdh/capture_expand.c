@@ -26,6 +26,11 @@ static bool is_any(const char *text)
     return !strcmp(text, "*");
 }
 
+static bool name_fits(const char *wanted, const char *name)
+{
+    return path_match(wanted, name) || capture_is_named(wanted, name);
+}
+
 static bool machine_fits(const struct pdh_path *path, const struct log_column *column)
 {
     return !path->machine || (column->machine && path_match(without_slashes(path->machine),
@@ -65,7 +70,7 @@ static void add_instances(struct search *search, const struct log_column *column
                           const char *counter)
 {
     const struct offer *offer = search->offer;
-    if (!path_match(search->path->counter, counter))
+    if (!name_fits(search->path->counter, counter))
         return;
     if (offer->single && single_fits(search->path))
         add_path(search, column, counter, NULL);
@@ -118,11 +123,11 @@ static bool is_open(const struct log_column *column)
 static PDH_STATUS add_column(struct search *search, const struct log_column *column)
 {
     const struct pdh_path *path = search->path;
-    if (!machine_fits(path, column) || !column->object || !path_match(path->object, column->object))
+    if (!machine_fits(path, column) || !column->object || !name_fits(path->object, column->object))
         return 0;
     if (is_open(column))
         return add_open(search, column);
-    if (instance_fits(path, column) && path_match(path->counter, column->counter))
+    if (instance_fits(path, column) && name_fits(path->counter, column->counter))
         buffer_add(search->ret, column->path, strlen(column->path) + 1);
     return 0;
 }

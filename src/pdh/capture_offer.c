@@ -72,7 +72,7 @@ static bool is_of(const struct gathering *gathering, const struct log_column *co
     bool machine = !gathering->machine ||
                    (column->machine && text_equal_fold(without_slashes(gathering->machine),
                                                        without_slashes(column->machine)));
-    return machine && column->object && text_equal_fold(column->object, gathering->object);
+    return machine && column->object && capture_is_named(gathering->object, column->object);
 }
 
 static bool add_instance(struct gathering *gathering, const char *parent, const char *name,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Offers: an object of an answer copied out with its names, for lists and for finding counters. */
+#include "pdh/capture.h"
 #include "pdh/machine.h"
 
 #include <stdlib.h>
@@ -195,7 +196,9 @@ bool offer_counter_fits(const struct offer *offer, const struct offer_counter *c
 static const struct offer_counter *counter_named(const struct offer *offer, const char *name)
 {
     for (uint32_t i = 0; i < offer->counter_count; i++)
-        if (!offer->counters[i].hidden && text_equal_fold(offer->counters[i].name, name))
+        if (!offer->counters[i].hidden &&
+            (offer->inside->machine ? text_equal_fold(offer->counters[i].name, name)
+                                    : capture_is_named(name, offer->counters[i].name)))
             return &offer->counters[i];
     return NULL;
 }

@@ -55,10 +55,27 @@ static bool is_any(const char *text)
     return !text || !strcmp(text, "*");
 }
 
+bool capture_is_named(const char *wanted, const char *name)
+{
+    uint32_t number, numbers[MOST_NUMBERS];
+    struct machine *machine;
+    if (text_equal_fold(wanted, name))
+        return true;
+    if (!text_decimal(wanted, strlen(wanted), &number) || machine_find(NULL, &machine))
+        return false;
+    for (enum title_stage stage = STAGE_USER; stage < STAGES; stage++) {
+        size_t count = stage == STAGE_NUMBER ? 0 : machine_numbers(machine, stage, name, numbers);
+        for (size_t i = 0; i < count; i++)
+            if (numbers[i] == number)
+                return true;
+    }
+    return false;
+}
+
 /* "*" stands for what a sample will show. */
 static bool name_fits(const char *wanted, const char *column)
 {
-    return column && (!strcmp(column, "*") || text_equal_fold(wanted, column));
+    return column && (!strcmp(column, "*") || capture_is_named(wanted, column));
 }
 
 static bool instance_fits(const struct counter *counter, const struct log_column *column)
@@ -172,13 +189,19 @@ static bool take_place(struct counter *counter, size_t place)
     return good;
 }
 
-/* A wildcard looks at all columns, any other at the places where its own may be. */
+static bool is_number(const char *name)
+{
+    uint32_t number;
+    return text_decimal(name, strlen(name), &number);
+}
+
+/* A wildcard or number looks at all columns, any other at the places where its own may be. */
 static bool take_columns(struct counter *counter)
 {
     const struct reading *reading = counter->query->reading;
     const struct pdh_path *path = &counter->path;
     bool good = true;
-    if (counter->wild) {
+    if (counter->wild || is_number(path->object) || is_number(path->counter)) {
         for (size_t i = 0; good && i < reading->indexed; i++)
             good = take_column(counter, (uint32_t)i);
         return good;

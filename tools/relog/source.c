@@ -126,6 +126,19 @@ static bool show(struct source *source, const char *path, const struct text_list
     return text_list_add(&source->shown, text);
 }
 
+/* A capture that was cut off early says where. */
+static int complain_of_none(const struct source *source, const struct relog *asked)
+{
+    char where[PDH_MAX_DATASOURCE_PATH + 64];
+    const char *name = asked->inputs.texts[0];
+    LONGLONG size;
+    if (asked->wanted.count || asked->inputs.count > 1 || PdhGetLogFileSize(source->log, &size))
+        return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
+    snprintf(where, sizeof where, "%s: offset %lld, its end",
+             strcmp(name, "-") ? name : "standard input", (long long)size);
+    return pdh_complain("relog", where, (PDH_STATUS)PDH_NO_COUNTERS);
+}
+
 int source_open(struct source *source, const struct relog *asked)
 {
     static const char everything[] = "\\\\*\\*(*)\\*";
@@ -135,11 +148,11 @@ int source_open(struct source *source, const struct relog *asked)
     PDH_STATUS status =
         asked->wanted.count ? take_wanted(source, &asked->wanted) : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
-        status = (PDH_STATUS)PDH_NO_COUNTERS; /* it ends before it names any */
+        status = 0; /* it ends before it names any */
     if (status)
         return pdh_complain("relog", "the counters", status);
     if (!source->paths.count)
-        return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
+        return complain_of_none(source, asked);
     for (size_t i = 0; i < source->paths.count; i++)
         if (!show(source, source->paths.texts[i], &asked->renames))
             return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);

@@ -116,12 +116,25 @@ static void bare_object(const char *text, char *ret, size_t size)
     snprintf(ret, size, "%.*s", (int)strcspn(text, "\\("), text);
 }
 
+/* The name of a number, if it has one. */
+static void name_number(char *object, size_t size)
+{
+    char name[PDH_MAX_COUNTER_NAME], *end;
+    DWORD length = sizeof name;
+    unsigned long number = strtoul(object, &end, 10);
+    if (*object < '0' || *object > '9' || *end || !number || number > UINT32_MAX)
+        return;
+    if (!PdhLookupPerfNameByIndexA(NULL, (DWORD)number, name, &length))
+        snprintf(object, size, "%s", name);
+}
+
 static int list_asked(const struct listing *listing, const struct text_list *words)
 {
     char object[PDH_MAX_COUNTER_NAME];
     int code = EXIT_GOOD;
     for (size_t i = 0; i < words->count; i++) {
         bare_object(words->texts[i], object, sizeof object);
+        name_number(object, sizeof object);
         int one = list_object(listing, object);
         code = one ? one : code;
     }
