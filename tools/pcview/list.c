@@ -99,8 +99,8 @@ static void list_silent(struct pcview *view, int width)
     if (silence.count)
         fprintf(
             view->out,
-            "\n%u registered object%s gave no answer. A costly one answers when it is named; of\n"
-            "others 'pcview --events' tells what went wrong.\n",
+            "\n%u registered object%s gave no answer. A costly one answers when it is named, one\n"
+            "that this machine has nothing for does not; 'pcview --events' tells what failed.\n",
             silence.count, silence.count == 1 ? "" : "s");
 }
 
