@@ -110,8 +110,10 @@ static void row_unknown(opl_listing *listing, size_t position, size_t row)
         return;
     char name[256];
     const struct instance *instance = &listing->instances[position];
-    size_t bytes =
-        utf16_to_8(listing->names + instance->name, instance->name_units, name, sizeof name - 1);
+    size_t bytes = 0;
+    if (instance->name_units)
+        bytes = utf16_to_8(listing->names + instance->name, instance->name_units, name,
+                           sizeof name - 1);
     name[bytes < sizeof name ? bytes : 0] = 0;
     what->complained = true;
     trace("object", "%s: \"%s\" cannot be read for some instances (\"%s\" is the first)",

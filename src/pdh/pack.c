@@ -22,8 +22,8 @@ void *pack_text(struct pack *pack, const char *text)
         return pack->used <= pack->room ? memcpy(pack->memory + at, text, bytes) : NULL;
     }
     at += at % sizeof(uint16_t);
-    uint16_t *out = (uint16_t *)(pack->memory + at);
-    size_t left = at < pack->room ? (pack->room - at) / sizeof *out : 0;
+    uint16_t *out = at < pack->room ? (uint16_t *)(pack->memory + at) : NULL;
+    size_t left = out ? (pack->room - at) / sizeof *out : 0;
     size_t units = utf8_to_16(text, bytes, out, left);
     pack->used = at + units * sizeof *out;
     return units <= left ? out : NULL;

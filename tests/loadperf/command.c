@@ -124,7 +124,6 @@ static void names_with_blanks_and_relative_paths(void **state)
 
 static void installed_saved_trusted_and_restored(void **state)
 {
-    BUFFER_AUTO name = {0};
     char file[256], library[256], path[256];
     uint16_t wide[256] = {0};
     const LPCWSTR service = (LPCWSTR)u"MyPerf";

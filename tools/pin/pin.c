@@ -181,7 +181,7 @@ static int load(struct bpf_object *object, const struct bpf_wish *wish, bool wit
     int error = -bpf_object__load(object);
     if (error || !with_processors)
         return error;
-    LIBBPF_OPTS(bpf_test_run_opts, run);
+    struct bpf_test_run_opts run = {.sz = sizeof run};
     error = -bpf_prog_test_run_opts(bpf_program__fd(finder), &run);
     return error ? error : run.retval ? ENXIO : 0;
 }
