@@ -101,6 +101,18 @@ typedef struct opl_load_restored {
     size_t languages, texts; /* saved, or wanted by the restored ones */
 } opl_load_restored;
 
+/* One thing that the doctor found. */
+typedef struct opl_load_finding {
+    const char *kind;           /* "wrong-numbers", "missing-texts", "library-gone", ... */
+    const char *service, *file; /* NULL: it concerns none */
+    const char *text;           /* what it is, in UTF-8, without period */
+    bool repaired;              /* by this call, or by one without dry_run; else `text` says how */
+} opl_load_finding;
+typedef struct opl_load_doctor_options {
+    void (*found)(void *self, const opl_load_finding *finding);
+    void *self;
+} opl_load_doctor_options;
+
 #pragma GCC visibility push(default)
 
 /* Loads an ini file and its symbol file. All or nothing, durable on return. (E.3) */
@@ -125,6 +137,10 @@ DWORD opl_load_trust(const char *service, const opl_load_options *options);
 /* Replaces base texts of a language, for the machine; a path may be NULL. */
 DWORD opl_load_replace(const char *counters, const char *helps, const char *language,
                        const opl_load_options *options);
+/* Finds damage of the layer's registrations, says it, and repairs what can be, in one step (each
+ * quarantine by a step of its own). Only who has another one's numbers gets new ones. */
+DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
+                      opl_load_restored *ret);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

@@ -32,16 +32,19 @@ static bool take_service(void *self, const char *name)
 {
     struct here_list *list = self;
     struct here here = {.loaded = true};
+    bool any = false;
     uint32_t type;
     BUFFER_AUTO library = {0};
     FREE_AUTO char *key = here_key(name);
     if (!key)
         return false;
     for (size_t i = 0; i < NUMBERS; i++)
-        here.loaded &= !registry_get_dword(key, number_names[i], &here.number[i]);
+        any |= here.has[i] = !registry_get_dword(key, number_names[i], &here.number[i]);
+    for (size_t i = 0; i < NUMBERS; i++)
+        here.loaded &= here.has[i];
     here.loaded &= here.number[FIRST_COUNTER] <= here.number[LAST_COUNTER] &&
                    here.number[FIRST_HELP] <= here.number[LAST_HELP];
-    if (!here.loaded && registry_get(key, text_names[LIBRARY], &type, &library))
+    if (!any && registry_get(key, text_names[LIBRARY], &type, &library))
         return true; /* no provider */
     here.name = strdup(name);
     if (!here.name || !list_grow(&list->list, list->count, &list->room, sizeof *list->list)) {

@@ -112,16 +112,18 @@ static LSTATUS judge(struct merge *merge, struct target *target)
     target->place = FROM_FILE;
     if (block || (target->here && target->here->loaded &&
                   target->here->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
-                  target->here->number[LAST_COUNTER] >= NAMES_BLOCK_FIRST)) {
+                  target->here->number[FIRST_COUNTER] >= NAMES_BLOCK_FIRST)) {
         target->place = LEFT; /* the package says what it is */
         merge->result->same++;
-    } else if (!target->here && !provider->text[LIBRARY])
+    } else if (!target->here && !provider->text[LIBRARY] && !merge->stored->repair)
         leave(merge, target, "there is no such service here");
     else if (known_above(&merge->change.known, provider->name, merge->load->layer))
         leave(merge, target, "a user's registry files say something else of it");
+    else if (earlier_overlap(merge, target) && merge->stored->repair)
+        target->place = AT_END;
     else if (earlier_overlap(merge, target))
         leave(merge, target, "its numbers overlap another one's in the file");
-    else if (target->here && target->here->loaded)
+    else if (target->here && target->here->loaded && !merge->stored->repair)
         return judge_version(merge, target);
     return ERROR_SUCCESS;
 }
@@ -294,7 +296,8 @@ LSTATUS merge_stored(struct load *load, const struct stored *stored, opl_load_re
         return status;
     status = look_around(&merge);
     if (!status) {
-        choose_places(&merge);
+        if (!stored->repair)
+            choose_places(&merge);
         number_moved(&merge);
         status = write_all(&merge);
     }

@@ -102,7 +102,7 @@ static LSTATUS plan_current(struct service *service)
         uint32_t offset = text->index - service->current_first;
         if (text->index < service->current_first || offset > length)
             continue;
-        bool said = stored->whole
+        bool said = stored->whole || stored->repair
                         ? file_has_language(service, text->language)
                         : stored_texts_find(&stored->texts, text->language, first + offset) != NULL;
         if (!said)
@@ -185,7 +185,8 @@ static LSTATUS read_here(struct service *service)
     service->set_disabled = !quarantine && service->disabled != target->provider->disabled;
     registry_get(key, "Library Validation Code", &type, &service->validation);
     service->registration.ini = here_text(name, VALUE_INI);
-    service->current_first = target->here && target->here->loaded
+    service->current_first = target->provider->texts_first ? target->provider->texts_first
+                             : target->here && target->here->loaded
                                  ? target->here->number[FIRST_COUNTER]
                                  : target->provider->number[FIRST_COUNTER];
     return stored_texts_of_service(name, &service->current);

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static LSTATUS restore_file(struct load *load, const char *path, const char *language,
                             opl_load_restored *ret)
@@ -63,7 +64,7 @@ static LSTATUS find_first(const struct here *here, const struct plan *plan, uint
     return status;
 }
 
-static LSTATUS list_objects(const struct plan *plan, uint32_t first, char **ret)
+LSTATUS restore_objects(const struct plan *plan, uint32_t first, char **ret)
 {
     BUFFER_AUTO list = {0};
     for (size_t i = 0; plan->has_objects && i < plan->object_count; i++)
@@ -73,21 +74,18 @@ static LSTATUS list_objects(const struct plan *plan, uint32_t first, char **ret)
     return list.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
 }
 
-static LSTATUS add_provider(struct rebuilding *rebuilding, const struct here *here,
-                            const struct plan *plan, uint32_t first)
+LSTATUS restore_add(struct stored *stored, const char *service, const uint32_t *number,
+                    const struct plan *plan)
 {
-    struct stored *stored = &rebuilding->stored;
-    struct stored_provider provider = {.name = strdup(here->name)};
-    FREE_AUTO char *key = here_key(here->name);
-    const uint32_t numbers[NUMBERS] = {[FIRST_COUNTER] = first,
-                                       [LAST_COUNTER] = first + plan->last_offset,
-                                       [FIRST_HELP] = first + 1,
-                                       [LAST_HELP] = first + plan->last_offset + 1};
+    struct stored_provider provider = {.name = strdup(service)};
+    FREE_AUTO char *key = here_key(service);
     for (size_t i = 0; i < NUMBERS; i++) {
         provider.has[i] = true;
-        provider.number[i] = numbers[i];
+        provider.number[i] = number[i];
     }
-    LSTATUS status = list_objects(plan, first, &provider.text[OBJECT_LIST]);
+    LSTATUS status = ERROR_SUCCESS;
+    if (plan)
+        status = restore_objects(plan, number[FIRST_COUNTER], &provider.text[OBJECT_LIST]);
     if (status || !key || !provider.name ||
         !list_grow(&stored->providers, stored->provider_count, &stored->provider_room,
                    sizeof provider)) {
@@ -97,37 +95,60 @@ static LSTATUS add_provider(struct rebuilding *rebuilding, const struct here *he
     }
     registry_get_dword(key, VALUE_DISABLED, &provider.disabled);
     stored->providers[stored->provider_count++] = provider;
-    for (size_t i = 0; i < plan->text_count; i++)
+    for (size_t i = 0; plan && i < plan->text_count; i++)
         if (!stored_texts_add(&stored->texts, plan->texts[i].language,
-                              first + plan->texts[i].offset, strdup(plan->texts[i].text)))
+                              number[FIRST_COUNTER] + plan->texts[i].offset,
+                              strdup(plan->texts[i].text)))
             return ERROR_NOT_ENOUGH_MEMORY;
+    return ERROR_SUCCESS;
+}
+
+LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, bool *ret_good)
+{
+    struct load quiet = *load;
+    opl_load_options options = *quiet.options;
+    FREE_AUTO char *path = here_text(service, VALUE_INI);
+    *ret_good = false;
+    *ret = (struct plan){0};
+    if (!path)
+        return ERROR_SUCCESS;
+    struct stat st; /* what a stranger may have written since then names no provider */
+    if (stat(path, &st) != 0 || !file_trusted(&st, false))
+        return ERROR_SUCCESS;
+    options.remark = NULL;
+    quiet.options = &options;
+    LSTATUS status = plan_read(&quiet, path, ret);
+    if (status)
+        return status_is_passing(status) ? status : ERROR_SUCCESS;
+    *ret_good = text_equal_fold(ret->service, service);
+    if (!*ret_good)
+        plan_done(ret);
     return ERROR_SUCCESS;
 }
 
 static LSTATUS take_ini(struct rebuilding *rebuilding, const struct here *here, const char *path)
 {
     struct plan plan;
-    struct load quiet = *rebuilding->load;
-    opl_load_options options = *quiet.options;
-    options.remark = NULL;
-    quiet.options = &options;
     uint32_t first;
-    LSTATUS status = plan_read(&quiet, path, &plan);
-    if (status_is_passing(status))
+    bool good;
+    LSTATUS status = restore_plan(rebuilding->load, here->name, &plan, &good);
+    if (status)
         return status;
-    if (status || !text_equal_fold(plan.service, here->name)) {
+    if (!good) {
         load_warning(rebuilding->load, path, 0,
-                     "%s was loaded from this file, which is not there any more, or has mistakes: "
-                     "left as it is",
+                     "%s was loaded from this file, which is not there any more, has mistakes, or "
+                     "may be written by others: left as it is",
                      here->name);
         rebuilding->result->left++;
-        if (!status)
-            plan_done(&plan);
         return ERROR_SUCCESS;
     }
     status = find_first(here, &plan, &first);
+    const uint32_t number[NUMBERS] = {[FIRST_COUNTER] = first,
+                                      [LAST_COUNTER] = first + plan.last_offset,
+                                      [FIRST_HELP] = first + 1,
+                                      [LAST_HELP] = first + plan.last_offset + 1};
     if (!status && first)
-        status = add_provider(rebuilding, here, &plan, first);
+        status = restore_add(&rebuilding->stored, here->name, number, &plan);
     else if (!status)
         buffer_add(&rebuilding->missing, path, strlen(path) + 1);
     plan_done(&plan);

@@ -51,6 +51,8 @@ struct stored_provider {
     bool has[NUMBERS];
     uint32_t number[NUMBERS], disabled;
     char *text[TEXTS]; /* NULL: the file does not say */
+    /* Of the texts that are here; 0: what the registry's number says. */
+    uint32_t texts_first;
 };
 struct stored {
     const char *path;
@@ -58,7 +60,8 @@ struct stored {
     size_t provider_count, provider_room;
     struct stored_texts texts, hand;
     uint32_t language; /* the only one of which it has texts; 0: all */
-    bool whole; /* it is ours, and nothing of it is missing: what it does not say was not there */
+    bool repair; /* it is what must be: nobody keeps other numbers, but for who is in the way */
+    bool whole;  /* it is ours, and nothing of it is missing: what it does not say was not there */
 };
 /* `language`: only texts of that one; 0: all. */
 LSTATUS stored_read(struct load *load, const char *path, uint32_t language, struct stored *ret);
@@ -68,10 +71,23 @@ bool stored_has_numbers(const struct stored_provider *provider);
 /* ---- merge.c ---- */
 LSTATUS merge_stored(struct load *load, const struct stored *stored, opl_load_restored *ret);
 
+/* ---- restore.c ---- */
+/* The Object List that an ini file asks for; NULL: none. */
+LSTATUS restore_objects(const struct plan *plan, uint32_t first, char **ret);
+/* Reads the ini file that a service was loaded from. *ret_good: it is there and is the service's;
+ * the plan is then the caller's. */
+LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, bool *ret_good);
+LSTATUS restore_add(struct stored *stored, const char *service, const uint32_t *number,
+                    const struct plan *plan);
+
+/* ---- trust.c ---- */
+/* Where host would look for a library; malloc. */
+char *trust_path(const char *library);
+
 /* ---- here.c: what the registry has, for merging ---- */
 struct here {
     char *name;
-    bool loaded;
+    bool loaded, has[NUMBERS];
     uint32_t number[NUMBERS];
 };
 struct here_list {

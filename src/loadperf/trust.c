@@ -8,8 +8,7 @@
 
 #define VALIDATION "Library Validation Code"
 
-/* Where host would look for it. */
-static char *path_of(const char *library)
+char *trust_path(const char *library)
 {
     BUFFER_AUTO path = {0};
     if (strchr(library, '%'))
@@ -27,7 +26,7 @@ static char *path_of(const char *library)
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES])
 {
     struct stat st;
-    FREE_AUTO char *path = path_of(library);
+    FREE_AUTO char *path = trust_path(library);
     if (!path || stat(path, &st) != 0)
         return false;
     uint64_t parts[2] = {(uint64_t)clock_filetime_of(&st.st_mtim), (uint64_t)st.st_size};

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     CHECK = 1,
@@ -33,6 +34,7 @@ enum {
     TRUST,
     SAVE,
     RESTORE,
+    DOCTOR,
     REFUSED
 };
 
@@ -62,6 +64,7 @@ static const struct option_row rows[] = {
     {'S', "save", "FILE", SAVE, "Save all names, numbers and settings, as Windows' own PerfStringBackup.INI.", "@files", 0},
     {'R', "restore", "[FILE]", RESTORE, "Put such a file back in one step; without FILE, rebuild from the ini files that were loaded.", "@files", 0},
     {'T', "trust", "SERVICE", TRUST, "Trust the service's library as it is now: once it is replaced, it runs apart.", "@services", 0},
+    {0, "doctor", NULL, DOCTOR, "Find, explain and repair damage of the registrations; \"lodctr doctor\" for short.", NULL, 0},
     {'C', "base-names", "FILE", COUNTERS, "With --language: replace names of the base by those of a file like perfc009.dat.", "@files", 0},
     {'H', "base-helps", "FILE", HELPS, "With --language: replace explanations of the base, as in perfh009.dat.", "@files", 0},
     {'M', NULL, "MANIFEST", REFUSED, "Install a manifest.", NULL, true},
@@ -81,6 +84,7 @@ static const char more[] =
     "  lodctr --dry-run --json myperf.ini     what would be written, for programs\n"
     "  lodctr /Q:MyPerf                       what is registered\n"
     "  lodctr /S:saved.ini                    save all, for lodctr /R:saved.ini\n"
+    "  lodctr doctor --dry-run                what is damaged\n"
     "\n"
     "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no\n"
     "rights, 13 mistakes in the files, 87 usage. Loaded already is no mistake.\n";
@@ -90,6 +94,7 @@ static const struct tool tool = {
     .summary = "Load a provider's counter names and explanations into the registry.",
     .usage = "[OPTION]... FILE...\n"
              "/E:SERVICE | /D:SERVICE | /T:SERVICE | /Q[:SERVICE] | /L:ID [--remove]\n"
+             "doctor [--dry-run] [--json]\n"
              "/S:FILE | /R[:FILE] | [/C:FILE] [/H:FILE] /L:ID\n"
              "--register LIB | --unregister LIB",
     .rows = rows,
@@ -146,6 +151,9 @@ static int take_option(struct lodctr *asked, const struct options *options, int 
     char *word = (char *)options->value; /* of argv, which is ours */
     if (id == REFUSED)
         return refuse(options);
+    if (id == OPTION_WORD && !*mode && !asked->word_count && strcmp(word, "doctor") == 0 &&
+        access(word, F_OK) != 0)
+        id = DOCTOR;
     if (id == OPTION_WORD || (id == QUERY && word)) {
         if (!take_word(asked, word))
             return options_complain(options, "too many words: %s", word);
@@ -166,7 +174,7 @@ static int take_option(struct lodctr *asked, const struct options *options, int 
 static int check_options(const struct lodctr *asked, const struct options *options, int mode)
 {
     bool base = asked->counters || asked->helps;
-    bool files = mode == 0, dry = asked->dry_run && mode != RESTORE && !base,
+    bool files = mode == 0, dry = asked->dry_run && mode != RESTORE && mode != DOCTOR && !base,
          load = asked->check || dry || asked->library || asked->code_page;
     if (base && (mode != LANGUAGE || asked->remove || asked->user))
         return options_complain(options, "/C and /H go with /L, the language, alone");
@@ -281,6 +289,8 @@ static DWORD run(const struct lodctr *asked, int mode)
         return query_names();
     if (mode == QUERY)
         return query_services(asked);
+    if (mode == DOCTOR)
+        return doctor(asked);
     if (mode == SAVE || mode == RESTORE)
         return mode == SAVE ? save_all(asked) : restore_all(asked);
     return mode ? change_and_tell(asked, mode) : install_files(asked);

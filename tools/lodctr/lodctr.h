@@ -41,6 +41,9 @@ DWORD save_all(const struct lodctr *asked);
 DWORD restore_all(const struct lodctr *asked); /* without subject: rebuilds */
 DWORD replace_base(const struct lodctr *asked);
 
+/* ---- doctor.c ---- */
+DWORD doctor(const struct lodctr *asked);
+
 /* ---- register.c: DllRegisterServer and DllUnregisterServer in a process of their own ---- */
 DWORD register_library(const struct lodctr *asked, bool remove);
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The doctor: what a registration must be follows from the ini file that it was loaded from, or,
+ * where that is gone, from the numbers and texts that agree with each other. What differs is said,
+ * and becomes one change of manual.reg. Only of two providers with the same numbers one gets new
+ * ones; nobody else is renumbered.
+ */
+#include "loadperf/doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
+                const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    opl_load_finding told = *finding;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    told.text = text;
+    told.repaired = repaired;
+    if (!repaired)
+        doctor->result->left++;
+    if (doctor->told->found)
+        doctor->told->found(doctor->told->self, &told);
+}
+
+/* ---- what the numbers must be ---- */
+
+struct patient {
+    struct doctor *doctor;
+    const struct here *here;
+    struct plan plan;
+    bool has_plan;
+    struct stored_texts texts;
+    uint32_t low, high; /* names' first and last offset, or their indices without a plan */
+    uint32_t first, last;
+};
+
+/* Names that stand outside of their neighbours' are no witness: the longest run counts. */
+static void find_run(const struct stored_texts *texts, uint32_t reach, uint32_t *ret_low,
+                     uint32_t *ret_high)
+{
+    size_t at = stored_texts_from(texts, LANGUAGE_ENGLISH, 0), best = 0, count = 0;
+    uint32_t low = 0, last = 0;
+    *ret_low = *ret_high = 0;
+    for (; at < texts->count && texts->list[at].language == LANGUAGE_ENGLISH; at++) {
+        uint32_t index = texts->list[at].index;
+        if (!count || index - last > reach) {
+            count = 0;
+            low = index;
+        }
+        last = index;
+        if (++count <= best)
+            continue;
+        best = count;
+        *ret_low = low & ~1u;
+        *ret_high = last & ~1u;
+    }
+}
+
+static bool is_possible(uint32_t first)
+{
+    return first % 2 == 0 && first > NAMES_BASE_INDEX && first <= USER_HIGHEST;
+}
+
+/* The number that most witnesses name; of equals, the earlier one. */
+static uint32_t most_named(const uint32_t *named, size_t count)
+{
+    size_t best = 0;
+    uint32_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t votes = 0;
+        for (size_t k = 0; k < count; k++)
+            votes += named[k] == named[i];
+        if (is_possible(named[i]) && votes > best) {
+            best = votes;
+            found = named[i];
+        }
+    }
+    return found;
+}
+
+static uint32_t lowest_offset(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->text_count; i++)
+        if (plan->texts[i].language == LANGUAGE_ENGLISH)
+            return plan->texts[i].offset & ~1u;
+    return 0;
+}
+
+/* Each name that is the ini file's tells where offset 0 is. */
+static uint32_t first_by_names(const struct patient *patient)
+{
+    const struct plan *plan = &patient->plan;
+    uint32_t named[64];
+    size_t count = 0;
+    for (size_t i = 0; i < plan->text_count && count < COUNT(named); i++)
+        for (size_t k = 0; k < patient->texts.count && count < COUNT(named); k++) {
+            const struct stored_text *text = &patient->texts.list[k];
+            if (text->language == plan->texts[i].language && *text->text &&
+                !strcmp(text->text, plan->texts[i].text))
+                named[count++] = text->index - plan->texts[i].offset;
+        }
+    return most_named(named, count);
+}
+
+static void find_numbers(struct patient *patient)
+{
+    const uint32_t *number = patient->here->number;
+    uint32_t run_low, run_high, length = patient->has_plan ? patient->plan.last_offset : 0;
+    find_run(&patient->texts, patient->has_plan ? length + 2 : 64, &run_low, &run_high);
+    uint32_t by_text = run_low - (patient->has_plan ? lowest_offset(&patient->plan) : 0);
+    /* many texts speak through it */
+    uint32_t by_names = patient->has_plan ? first_by_names(patient) : 0;
+    const uint32_t firsts[] = {by_names,
+                               by_names,
+                               by_names,
+                               number[FIRST_COUNTER],
+                               number[FIRST_HELP] - 1,
+                               by_text,
+                               patient->has_plan ? number[LAST_COUNTER] - length : 0,
+                               patient->has_plan ? number[LAST_HELP] - 1 - length : 0};
+    const uint32_t lasts[] = {number[LAST_COUNTER], number[LAST_HELP] - 1, run_high};
+    patient->first = most_named(firsts, COUNT(firsts));
+    patient->last = patient->has_plan ? patient->first + length : most_named(lasts, COUNT(lasts));
+    if (patient->last < patient->first)
+        patient->first = 0;
+}
+
+/* ---- what differs ---- */
+
+static void say_numbers(struct patient *patient)
+{
+    const uint32_t *number = patient->here->number;
+    const bool *has = patient->here->has;
+    const opl_load_finding finding = {.kind = "wrong-numbers", .service = patient->here->name};
+    const uint32_t must[NUMBERS] = {[FIRST_COUNTER] = patient->first,
+                                    [LAST_COUNTER] = patient->last,
+                                    [FIRST_HELP] = patient->first + 1,
+                                    [LAST_HELP] = patient->last + 1};
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (!has[i])
+            doctor_say(patient->doctor, true, &finding, "%s was missing: it is %u", number_names[i],
+                       (unsigned)must[i]);
+        else if (number[i] != must[i])
+            doctor_say(patient->doctor, true, &finding, "%s was %u: it is %u", number_names[i],
+                       (unsigned)number[i], (unsigned)must[i]);
+    }
+}
+
+static void say_texts(struct patient *patient)
+{
+    const struct plan *plan = &patient->plan;
+    size_t missing = 0, wrong = 0, orphans = 0;
+    for (size_t i = 0; patient->has_plan && i < plan->text_count; i++) {
+        const struct plan_text *text = &plan->texts[i];
+        const char *here =
+            stored_texts_find(&patient->texts, text->language, patient->first + text->offset);
+        const struct plan_text *english = plan_find(plan, LANGUAGE_ENGLISH, text->offset);
+        bool stands_in =
+            text->language != LANGUAGE_ENGLISH && english && !strcmp(english->text, text->text);
+        missing += !here && !stands_in;
+        wrong += here && strcmp(here, text->text) != 0;
+    }
+    for (size_t i = 0; i < patient->texts.count; i++)
+        orphans += patient->texts.list[i].index < patient->first ||
+                   patient->texts.list[i].index > patient->last + 1;
+    opl_load_finding finding = {.kind = "missing-texts", .service = patient->here->name};
+    if (missing)
+        doctor_say(patient->doctor, true, &finding, "%zu texts were missing", missing);
+    finding.kind = "wrong-texts";
+    if (wrong)
+        doctor_say(patient->doctor, true, &finding, "%zu texts were not its ini file's", wrong);
+    finding.kind = "orphan-texts";
+    if (orphans)
+        doctor_say(patient->doctor, true, &finding,
+                   "%zu texts were outside of its numbers: removed", orphans);
+}
+
+static LSTATUS say_objects(struct patient *patient)
+{
+    FREE_AUTO char *must = NULL, *here = here_text(patient->here->name, "Object List");
+    const opl_load_finding finding = {.kind = "wrong-objects", .service = patient->here->name};
+    if (!patient->has_plan)
+        return ERROR_SUCCESS;
+    LSTATUS status = restore_objects(&patient->plan, patient->first, &must);
+    if (!status && must && (!here || strcmp(must, here) != 0))
+        doctor_say(patient->doctor, true, &finding, "Object List was \"%s\": it is \"%s\"",
+                   here ? here : "", must);
+    return status;
+}
+
+/* Who is asked again although the reason is still there would only be put back. */
+static void say_quarantine(struct patient *patient)
+{
+    struct doctor *doctor = patient->doctor;
+    const char *service = patient->here->name;
+    FREE_AUTO char *why = here_text(service, "Quarantine");
+    const opl_load_finding finding = {.kind = "quarantine", .service = service};
+    if (!why)
+        return;
+    doctor_say(doctor, true, &finding, "was in quarantine (%s): it is asked again", why);
+    buffer_add(&doctor->quarantined, service, strlen(service) + 1);
+}
+
+static const struct stored_provider *overlapping(const struct patient *patient)
+{
+    const struct stored *wanted = &patient->doctor->wanted;
+    for (size_t i = 0; i < wanted->provider_count; i++)
+        if (wanted->providers[i].number[FIRST_COUNTER] <= patient->last + 1 &&
+            patient->first <= wanted->providers[i].number[LAST_HELP])
+            return &wanted->providers[i];
+    return NULL;
+}
+
+/* ---- one provider ---- */
+
+static LSTATUS want(struct patient *patient)
+{
+    struct stored *wanted = &patient->doctor->wanted;
+    const uint32_t number[NUMBERS] = {[FIRST_COUNTER] = patient->first,
+                                      [LAST_COUNTER] = patient->last,
+                                      [FIRST_HELP] = patient->first + 1,
+                                      [LAST_HELP] = patient->last + 1};
+    const struct stored_provider *other = overlapping(patient);
+    const opl_load_finding finding = {.kind = "overlap", .service = patient->here->name};
+    if (other)
+        doctor_say(patient->doctor, true, &finding,
+                   "had numbers %u to %u, which are %s's: it gets new ones",
+                   (unsigned)patient->first, (unsigned)patient->last + 1, other->name);
+    /* texts of both must not be mixed: those of the one in the way come from the registry */
+    LSTATUS status = restore_add(wanted, patient->here->name, number,
+                                 patient->has_plan && !other ? &patient->plan : NULL);
+    if (!status)
+        wanted->providers[wanted->provider_count - 1].texts_first = patient->first;
+    return status;
+}
+
+static LSTATUS examine(struct patient *patient)
+{
+    struct doctor *doctor = patient->doctor;
+    const struct here *here = patient->here;
+    bool user = doctor->load->layer == LAYER_USER;
+    const opl_load_finding finding = {.kind = "wrong-numbers", .service = here->name};
+    LSTATUS status = stored_texts_of_service(here->name, &patient->texts);
+    status = status ? status
+                    : restore_plan(doctor->load, here->name, &patient->plan, &patient->has_plan);
+    if (status)
+        return status;
+    bool any = patient->texts.count || patient->has_plan;
+    for (size_t i = 0; i < NUMBERS; i++)
+        any |= here->has[i];
+    if (!any)
+        return ERROR_SUCCESS; /* never loaded */
+    find_numbers(patient);
+    if (patient->first >= NAMES_BLOCK_FIRST && patient->first <= NAMES_BLOCK_LAST)
+        return ERROR_SUCCESS; /* the package's */
+    if (patient->first && user != (patient->first >= USER_FIRST))
+        return ERROR_SUCCESS; /* another layer's */
+    doctor->result->providers++;
+    doctor_look_at_library(doctor, here->name);
+    say_quarantine(patient);
+    if (!patient->first) {
+        doctor_say(doctor, false, &finding,
+                   "neither numbers nor texts tell what they were: unlodctr it, then load its ini "
+                   "file again");
+        return ERROR_SUCCESS;
+    }
+    say_numbers(patient);
+    say_texts(patient);
+    status = say_objects(patient);
+    return status ? status : want(patient);
+}
+
+static LSTATUS examine_all(struct doctor *doctor)
+{
+    struct here_list list = {0};
+    LSTATUS status = here_read(&list);
+    for (size_t i = 0; !status && i < list.count; i++) {
+        struct patient patient = {.doctor = doctor, .here = &list.list[i]};
+        status = examine(&patient);
+        plan_done(&patient.plan);
+        stored_texts_done(&patient.texts);
+    }
+    here_done(&list);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static LSTATUS end_quarantines(struct doctor *doctor)
+{
+    const struct buffer *names = &doctor->quarantined;
+    LSTATUS status = ERROR_SUCCESS;
+    for (size_t at = 0; !status && at < names->len; at += strlen(names->data + at) + 1)
+        status = (LSTATUS)opl_load_enable(names->data + at, true, doctor->load->options);
+    return status;
+}
+
+static LSTATUS cure(struct doctor *doctor)
+{
+    opl_load_restored merged = {0};
+    if (!stored_texts_sort(&doctor->wanted.texts))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    LSTATUS status = merge_stored(doctor->load, &doctor->wanted, &merged);
+    doctor->result->restored = merged.restored;
+    doctor->result->same = merged.same;
+    doctor->result->left += merged.left;
+    doctor->result->moved = merged.moved;
+    return status ? status : end_quarantines(doctor);
+}
+
+DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
+                      opl_load_restored *ret)
+{
+    static const opl_load_doctor_options nobody = {0};
+    struct load load;
+    opl_load_restored result = {0};
+    load_init(&load, options);
+    struct doctor doctor = {.load = &load, .told = told ? told : &nobody, .result = &result};
+    doctor.wanted.path = NULL;
+    doctor.wanted.repair = true;
+    doctor_look_at_files(&doctor);
+    LSTATUS status = examine_all(&doctor);
+    status = status ? status : cure(&doctor);
+    stored_done(&doctor.wanted);
+    buffer_done(&doctor.quarantined);
+    if (!status && ret)
+        *ret = result;
+    return (DWORD)status;
+}
