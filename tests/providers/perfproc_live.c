@@ -414,7 +414,9 @@ static void c31_own_threads_are_there(void **state)
 
 /* ---- coming and going ---- */
 
-static pid_t storm_start(void)
+static unsigned long storm_least; /* processes that must have lived meanwhile */
+
+static pid_t storm_start(volatile unsigned long *births)
 {
     pid_t storm = fork();
     if (storm != 0)
@@ -426,7 +428,8 @@ static pid_t storm_start(void)
             usleep(500);
             _exit(0);
         } else {
-            usleep(200);
+            usleep(storm_least ? 0 : 200);
+            ++*births;
         }
 }
 
@@ -452,8 +455,11 @@ static void check_parents(struct answer *answer)
 static void a_storm_of_processes_leaves_answers_whole(void **state)
 {
     (void)state;
-    pid_t storm = storm_start();
-    for (int i = 0; i < 20; i++) {
+    volatile unsigned long *births =
+        mmap(NULL, sizeof *births, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(births != MAP_FAILED);
+    pid_t storm = storm_start(births);
+    for (int i = 0; i < 20 || *births < storm_least; i++) {
         struct answer answer = ask(u"232");
         assert_int_equal(answer.types, 2);
         check_parents(&answer);
@@ -462,6 +468,7 @@ static void a_storm_of_processes_leaves_answers_whole(void **state)
     waitpid(storm, NULL, 0);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
+    munmap((void *)births, sizeof *births);
 }
 
 /* A child shares the positions of its parent's open folders. */
@@ -519,8 +526,12 @@ static int end(void **state)
     return (int)CloseSysProcessObject();
 }
 
-int main(void)
+/* With a number only the storm, until so many processes have come and gone. */
+int main(int count, char **words)
 {
+    static const struct CMUnitTest storm[] = {
+        cmocka_unit_test(a_storm_of_processes_leaves_answers_whole),
+    };
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_query_allocates_and_opens_nothing),
         cmocka_unit_test(own_counters_lie_between_two_readings),
@@ -538,5 +549,8 @@ int main(void)
         cmocka_unit_test(a_forked_child_may_ask_too),
         cmocka_unit_test(a_program_may_close_all_descriptors),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    if (count > 1)
+        storm_least = strtoul(words[1], NULL, 10);
+    return count > 1 ? cmocka_run_group_tests(storm, begin, end)
+                     : cmocka_run_group_tests(tests, begin, end);
 }

@@ -143,6 +143,53 @@ static void every_provider_walks_every_machine(void **state)
     assert_true(costly > 0);
 }
 
+/* ---- what is missing ---- */
+
+/* What three collections say on standard error. */
+static void read_trace(const char *const provider[4], const char *root, char *ret, size_t room)
+{
+    char path[1024];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    pid_t child = fork();
+    if (child == 0) {
+        struct library library;
+        snprintf(path, sizeof path, "%s/tests/roots/%s", getenv("SOURCE_ROOT"), root);
+        setenv("OPENPERFLIB_SYSROOT", path, 1);
+        setenv("OPENPERFLIB_TRACE", "1", 1);
+        dup2(fileno(file), STDERR_FILENO);
+        library_load(&library, provider[0], provider[1], provider[2], provider[3]);
+        bool good = library.open(NULL) == 0;
+        for (int i = 0; i < 3 && good; i++)
+            good = library_ask(&library, "Global") == 0;
+        library.close();
+        _exit(good ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    rewind(file);
+    ret[fread(ret, 1, room - 1, file)] = 0;
+    fclose(file);
+}
+
+static void is_said_once(const char *text, const char *what)
+{
+    const char *found = strstr(text, what);
+    if (!found || strstr(found + 1, what))
+        fail_msg("%s: \"%s\"", found ? "twice" : "never", what);
+}
+
+static void what_is_missing_is_said_once(void **state)
+{
+    static char text[1 << 20];
+    read_trace(providers[0], "container", text, sizeof text); /* no proc/vmstat */
+    is_said_once(text, "Memory: no \"Page Faults/sec\" here");
+    is_said_once(text, "Processor: no \"Interrupts/sec\" here");
+    read_trace(providers[4], "laptop4", text, sizeof text); /* a file without one of its lines */
+    is_said_once(text, "\"% Some Time\" cannot be read for some instances (\"irq\" is the first)");
+}
+
 /* ---- processors ---- */
 
 static void processor_values(unsigned object, const char *name, uint64_t cpu)
@@ -419,6 +466,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_provider_walks_every_machine),
+        cmocka_unit_test(what_is_missing_is_said_once),
         cmocka_unit_test(all_64_processors),
         cmocka_unit_test(all_250_of_256_processors),
         cmocka_unit_test(fast_and_slow_processors),
