@@ -290,6 +290,79 @@ static LSTATUS examine_all(struct doctor *doctor)
     return status;
 }
 
+/* ---- names of nobody: a damaged key line makes another service of what follows ---- */
+
+static bool any_value(void *self, const struct registry_value *value)
+{
+    *(bool *)self = true;
+    return false;
+}
+
+static bool any_other_key(void *self, const char *name)
+{
+    *(bool *)self |= !text_equal_fold(name, "Performance");
+    return true;
+}
+
+static bool has_owner(const struct doctor *doctor, uint32_t index)
+{
+    for (size_t i = 0; i < doctor->wanted.provider_count; i++) {
+        const uint32_t *number = doctor->wanted.providers[i].number;
+        if (index >= number[FIRST_COUNTER] && index <= number[LAST_HELP])
+            return true;
+    }
+    return false;
+}
+
+static void judge_orphan(struct doctor *doctor, const char *name, const struct stored_texts *texts)
+{
+    const opl_load_finding finding = {.kind = "orphan-names", .service = name};
+    bool owned = true;
+    for (size_t i = 0; i < texts->count; i++)
+        owned &= has_owner(doctor, texts->list[i].index);
+    if (owned)
+        buffer_add(&doctor->orphans, name, strlen(name) + 1);
+    doctor_say(doctor, owned, &finding,
+               owned ? "nothing but %zu texts, for another one's numbers: removed"
+                     : "nothing but %zu texts: load its ini file, or unlodctr it",
+               texts->count);
+}
+
+static bool take_orphan(void *self, const char *name)
+{
+    struct doctor *doctor = self;
+    struct stored_texts texts = {0};
+    bool more = false;
+    FREE_AUTO char *key = here_key(name), *service = text_format("%s\\%s", REGISTRY_SERVICES, name);
+    if (!key || !service) {
+        doctor->status = ERROR_NOT_ENOUGH_MEMORY;
+        return false;
+    }
+    registry_each_value(key, any_value, &more);
+    registry_each_key(service, any_other_key, &more);
+    if (more)
+        return true;
+    doctor->status = stored_texts_of_service(name, &texts);
+    if (!doctor->status && texts.count)
+        judge_orphan(doctor, name, &texts);
+    stored_texts_done(&texts);
+    return !doctor->status;
+}
+
+static LSTATUS remove_orphans(struct doctor *doctor)
+{
+    const struct buffer *names = &doctor->orphans;
+    LSTATUS status = ERROR_SUCCESS;
+    for (size_t at = 0; !status && at < names->len; at += strlen(names->data + at) + 1) {
+        FREE_AUTO char *key = text_format("%s\\%s", REGISTRY_SERVICES, names->data + at);
+        status = !key                             ? ERROR_NOT_ENOUGH_MEMORY
+                 : doctor->load->options->dry_run ? ERROR_SUCCESS
+                                                  : registry_delete_tree(doctor->load->layer, key);
+        doctor->result->restored++;
+    }
+    return status;
+}
+
 /* ---- all of it ---- */
 
 static LSTATUS end_quarantines(struct doctor *doctor)
@@ -298,7 +371,7 @@ static LSTATUS end_quarantines(struct doctor *doctor)
     LSTATUS status = ERROR_SUCCESS;
     for (size_t at = 0; !status && at < names->len; at += strlen(names->data + at) + 1)
         status = (LSTATUS)opl_load_enable(names->data + at, true, doctor->load->options);
-    return status;
+    return status ? status : remove_orphans(doctor);
 }
 
 static LSTATUS cure(struct doctor *doctor)
@@ -326,9 +399,15 @@ DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_option
     doctor.wanted.repair = true;
     doctor_look_at_files(&doctor);
     LSTATUS status = examine_all(&doctor);
+    if (!status) {
+        status = registry_each_key(REGISTRY_SERVICES, take_orphan, &doctor);
+        status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    }
+    status = status ? status : doctor.status;
     status = status ? status : cure(&doctor);
     stored_done(&doctor.wanted);
     buffer_done(&doctor.quarantined);
+    buffer_done(&doctor.orphans);
     if (!status && ret)
         *ret = result;
     return (DWORD)status;

@@ -9,7 +9,7 @@ struct doctor {
     struct load *load;
     const opl_load_doctor_options *told;
     struct stored wanted;
-    struct buffer quarantined; /* names, each with its zero */
+    struct buffer quarantined, orphans; /* names, each with its zero */
     opl_load_restored *result;
     LSTATUS status;
 };

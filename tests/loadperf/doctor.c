@@ -130,6 +130,14 @@ static void hiding_orphan(unsigned unused)
     set_name("009", index, "Hides");
 }
 
+/* What follows a damaged key line belongs to a service that nobody has. */
+static void names_of_nobody(unsigned unused)
+{
+    uint32_t index = number_of(service, "First Counter");
+    snprintf(key, sizeof key, "%s\\Aaa %u\\Performance", REGISTRY_SERVICES, (unsigned)below(3));
+    set_name("009", index, "Nobody's");
+}
+
 /* All four numbers are another one's. */
 static void overlap(unsigned unused)
 {
@@ -213,6 +221,7 @@ static const struct {
     {"overlap",           overlap,          0            },
     {"quarantine",        quarantine,       0            },
     {"torn file",         torn_file,        0            },
+    {"names of nobody",   names_of_nobody,  0            },
     {"overwritten file",  overwritten_file, 0            },
 };
 

@@ -66,11 +66,29 @@ static inline void make_machine(int count)
 
 /* ---- all that the registry answers ---- */
 
+static inline bool note_any(void *self, const struct registry_value *value)
+{
+    *(bool *)self = true;
+    return false;
+}
+
+static inline bool note_any_key(void *self, const char *name)
+{
+    *(bool *)self = true;
+    return false;
+}
+
 static inline bool add_service(void *self, const char *name)
 {
     struct buffer *text = self;
     uint32_t number = 0;
     FREE_AUTO char *key = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, name);
+    FREE_AUTO char *names = text_format("%s\\Names", key);
+    bool any = false;
+    registry_each_value(key, note_any, &any);
+    registry_each_key(names, note_any_key, &any);
+    if (!any)
+        return true; /* a service without counters */
     buffer_printf(text, "[%s]", name);
     for (size_t i = 0; i < NUMBERS; i++)
         buffer_printf(text, " %u", registry_get_dword(key, number_names[i], &number) ? 0 : number);
