@@ -20,24 +20,35 @@ enum { STACK_BYTES = 64 << 10 };
 struct errand {
     void (*function)(void *argument);
     void *argument;
+    int kept; /* the one descriptor that stays, or -1 */
 };
 
 /* Kernels before 5.9 have no close_range. The numbers end where the soft limit does, or did. */
-APART static void close_one_by_one(void)
+APART static void close_one_by_one(int kept)
 {
     struct rlimit limit = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &limit);
     for (rlim_t fd = 0; fd < limit.rlim_max && fd < 1 << 20; fd++)
-        close((int)fd);
+        if ((int)fd != kept)
+            close((int)fd);
+}
+
+APART static bool close_ranges(int kept)
+{
+#ifdef SYS_close_range
+    unsigned behind = (unsigned)(kept + 1);
+    return (kept <= 0 || !syscall(SYS_close_range, 0u, (unsigned)kept - 1, 0u)) &&
+           !syscall(SYS_close_range, behind, ~0u, 0u);
+#else
+    return false;
+#endif
 }
 
 APART static int do_errand(void *argument)
 {
     struct errand *errand = argument;
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, 0u, ~0u, 0u))
-#endif
-        close_one_by_one();
+    if (!close_ranges(errand->kept))
+        close_one_by_one(errand->kept);
     errand->function(errand->argument);
     _exit(0);
 }
@@ -56,9 +67,9 @@ static void *new_stack(void)
     return stack == MAP_FAILED ? NULL : stack;
 }
 
-int apart_run(void (*function)(void *argument), void *argument)
+int apart_run_keeping(int kept, void (*function)(void *argument), void *argument)
 {
-    struct errand errand = {function, argument};
+    struct errand errand = {function, argument, kept};
     char *stack = new_stack();
     if (!stack)
         return ENOMEM;
@@ -72,6 +83,11 @@ int apart_run(void (*function)(void *argument), void *argument)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
     munmap(stack, STACK_BYTES);
     return error;
+}
+
+int apart_run(void (*function)(void *argument), void *argument)
+{
+    return apart_run_keeping(-1, function, argument);
 }
 
 /* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and when

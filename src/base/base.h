@@ -178,6 +178,8 @@ bool machine_is_own(const char *name);
 /* Runs `function` on another stack in a child that has its own descriptors, which begin empty, and
  * that neither SIGCHLD nor wait() tell the program about. 0 or errno. */
 int apart_run(void (*function)(void *argument), void *argument);
+/* The same; there the descriptor `kept` is open too. */
+int apart_run_keeping(int kept, void (*function)(void *argument), void *argument);
 /* Inside: starts `function` as a child process whose exit nobody here waits for; returns when that
  * has called exec or exited. The process's number, or -1 and errno. */
 pid_t apart_spawn(int (*function)(void *argument), void *argument);
