@@ -147,7 +147,8 @@ OPL_AW(RegQueryInfoKey,
 OPL_AW(RegGetValue,
        (HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size),
        (HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size));
-/* A machine's root key; this machine's own names only, for now. (C28) */
+/* A machine's root key: this one's, or of another one by "ssh://HOST", "unix:/PATH" or a name that
+ * the registry lists (docs/remote.md). (C28) */
 OPL_AW(RegConnectRegistry, (LPCSTR machine, HKEY key, PHKEY result),
        (LPCWSTR machine, HKEY key, PHKEY result));
 /* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers. (C34, C.6) */

@@ -19,6 +19,8 @@ struct open_key {
     bool deleted;
     REGSAM access;
     const struct mount *mount;
+    struct far_key *far; /* NULL: of this machine */
+    bool far_performance;
     char path[];
 };
 
@@ -28,16 +30,21 @@ static struct open_key *open_keys;
 
 /* ---- handles ---- */
 
-static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
+static struct open_key *new_key(const char *path, REGSAM access)
 {
     struct open_key *key = calloc(1, sizeof *key + strlen(path) + 1);
-    uintptr_t handle = 0;
     if (!key)
-        return ERROR_NOT_ENOUGH_MEMORY;
+        return NULL;
     strcpy(key->path, path);
     key->holders = 1;
     key->access = access;
-    key->mount = mount_of_path(path);
+    return key;
+}
+
+/* Takes the key; frees it when it fails. */
+static LSTATUS put_into_table(struct open_key *key, HKEY *ret)
+{
+    uintptr_t handle = 0;
     lock_take(&lock);
     LSTATUS status = handle_new(&handles, key, &handle);
     if (status) {
@@ -54,14 +61,44 @@ static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
     return status;
 }
 
-/* With the lock held. */
-static void drop(struct open_key *key)
+static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
 {
-    if (--key->holders)
+    struct open_key *key = new_key(path, access);
+    if (!key)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    key->mount = mount_of_path(path);
+    return put_into_table(key, ret);
+}
+
+/* Takes the far key. */
+static LSTATUS new_far_handle(struct far_key *far, bool performance, HKEY *ret)
+{
+    struct open_key *key = new_key("", KEY_READ);
+    LSTATUS status = ERROR_NOT_ENOUGH_MEMORY;
+    if (key) {
+        key->far = far;
+        key->far_performance = performance;
+        status = put_into_table(key, ret);
+    }
+    if (status)
+        registry_tables.far->close(far);
+    return status;
+}
+
+/* The lock is held when it comes, and not when it goes: a far machine may take its time. */
+static void drop_and_unlock(struct open_key *key)
+{
+    bool last = --key->holders == 0;
+    if (last) {
+        *key->link = key->next;
+        if (key->next)
+            key->next->link = key->link;
+    }
+    lock_release(&lock);
+    if (!last)
         return;
-    *key->link = key->next;
-    if (key->next)
-        key->next->link = key->link;
+    if (key->far)
+        registry_tables.far->close(key->far);
     free(key);
 }
 
@@ -85,8 +122,11 @@ static LSTATUS hold_handle(HKEY key, struct held *ret)
     struct open_key *found = handle_get(&handles, (uintptr_t)key);
     if (found) {
         found->holders++;
-        *ret = (struct held){
-            .path = found->path, .access = found->access, .mount = found->mount, .key = found};
+        *ret = (struct held){.path = found->path,
+                             .access = found->access,
+                             .mount = found->mount,
+                             .far = found->far,
+                             .key = found};
     }
     bool deleted = found && found->deleted;
     lock_release(&lock);
@@ -108,8 +148,15 @@ void held_done(struct held *held)
     if (!held->key)
         return;
     lock_take(&lock);
-    drop(held->key);
-    lock_release(&lock);
+    drop_and_unlock(held->key);
+}
+
+bool key_is_performance(HKEY key)
+{
+    HELD_AUTO held;
+    if (held_open(key, 0, &held))
+        return false;
+    return held.performance || (held.key && held.key->far_performance);
 }
 
 static bool at_or_below(const char *path, const char *above)
@@ -178,21 +225,41 @@ static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
 {
     HELD_AUTO held;
     LSTATUS status = held_open(key, 0, &held);
+    if (!status && held.far)
+        status = ERROR_ACCESS_DENIED; /* nothing is written there */
     if (!status && held.performance)
         status = held.mount->open_status ? held.mount->open_status : ERROR_INVALID_HANDLE;
     return status ? status : path_join(held.path, sub, ret_path);
 }
 
-LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret)
+static LSTATUS open_far(const struct held *above, const char *sub, REGSAM access, HKEY *ret)
+{
+    struct far_key *far = NULL;
+    if (plain_access(access) & writing_rights)
+        return ERROR_ACCESS_DENIED;
+    LSTATUS status = registry_tables.far->open(above->far, sub, &far);
+    return status ? status : new_far_handle(far, above->key->far_performance, ret);
+}
+
+static LSTATUS open_here(HKEY key, const char *sub, REGSAM access, HKEY *ret)
 {
     BUFFER_AUTO path = {0};
     SNAPSHOT_AUTO *snapshot = NULL;
-    *ret = NULL;
     LSTATUS status = locate(key, sub, &path);
     status = status ? status : store_hold(&snapshot);
     if (!status && !path_exists(snapshot, path.data))
         status = ERROR_FILE_NOT_FOUND;
     return status ? status : open_path(path.data, access, ret);
+}
+
+LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret)
+{
+    HELD_AUTO held;
+    *ret = NULL;
+    LSTATUS status = held_open(key, 0, &held);
+    if (status)
+        return status;
+    return held.far ? open_far(&held, sub, access, ret) : open_here(key, sub, access, ret);
 }
 
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed)
@@ -223,8 +290,9 @@ LSTATUS key_close(HKEY key)
     lock_take(&lock);
     struct open_key *closed = handle_take(&handles, (uintptr_t)key);
     if (closed)
-        drop(closed);
-    lock_release(&lock);
+        drop_and_unlock(closed);
+    else
+        lock_release(&lock);
     return closed ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
 }
 
@@ -234,11 +302,20 @@ LSTATUS key_flush(HKEY key)
     return held_open(key, 0, &held);
 }
 
+static LSTATUS connect_far(const char *machine, HKEY root, HKEY *ret)
+{
+    struct far_key *far = NULL;
+    if (!registry_tables.far)
+        return ERROR_BAD_NETPATH;
+    LSTATUS status = registry_tables.far->connect(machine, root, &far);
+    return status ? status : new_far_handle(far, mount_of_handle(root) != NULL, ret);
+}
+
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
 {
     *ret = NULL;
     if (!machine_is_own(machine))
-        return ERROR_BAD_NETPATH;
+        return connect_far(machine, root, ret);
     const struct mount *mount = mount_of_handle(root);
     if (mount && mount == mount_of_handle(HKEY_PERFORMANCE_DATA)) {
         *ret = HKEY_PERFORMANCE_DATA;

@@ -23,12 +23,15 @@ struct held {
     REGSAM access;
     const struct mount *mount; /* of the predefined performance key or of the path */
     bool performance;          /* one of the performance keys: only the mount answers */
+    struct far_key *far;       /* of another machine: only it answers; `path` is "" */
     struct open_key *key;      /* NULL: a predefined key */
 };
 /* ERROR_INVALID_HANDLE, ERROR_KEY_DELETED; ERROR_ACCESS_DENIED if it lacks a right of `needed`. */
 LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret);
 void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
+/* Is it a performance key, here or far? A question to it is not asked twice. */
+bool key_is_performance(HKEY key);
 bool path_exists(const struct snapshot *snapshot, const char *path);
 /* The key is gone, or (`below`) those below it: old handles of this process say so. */
 void key_mark_deleted(const char *path, bool below);

@@ -123,6 +123,29 @@ static LSTATUS look(const struct held *held, const struct snapshot **snapshot,
     return *ret || virtual_key(held->path) ? ERROR_SUCCESS : ERROR_KEY_DELETED;
 }
 
+/* ---- a key of another machine ---- */
+
+static LSTATUS enum_far_key(const struct held *held, DWORD index, bool wide, void *name,
+                            DWORD *name_size, FILETIME *ret_time)
+{
+    BUFFER_AUTO text = {0};
+    FILETIME time = {0};
+    LSTATUS status = registry_tables.far->enum_key(held->far, index, &text, &time);
+    status = status ? status : give_name(text.data, wide, name, name_size);
+    if (!status && ret_time)
+        *ret_time = time;
+    return status;
+}
+
+static LSTATUS enum_far_value(const struct held *held, DWORD index, bool wide, void *name,
+                              DWORD *name_size, DWORD *type, void *data, DWORD *size)
+{
+    BUFFER_AUTO text = {0};
+    LSTATUS status =
+        registry_tables.far->enum_value(held->far, index, wide, &text, type, data, size);
+    return status ? status : give_name(text.data, wide, name, name_size);
+}
+
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
                      FILETIME *ret_time)
 {
@@ -135,6 +158,8 @@ LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_s
         return status ? status : held.mount->enum_key_status;
     if (!name || !name_size)
         return ERROR_INVALID_PARAMETER;
+    if (held.far)
+        return enum_far_key(&held, index, wide, name, name_size, ret_time);
     status = look(&held, &snapshot, &found);
     status = status ? status : subkeys_open(found, held.path, &list);
     if (status || index >= list.count)
@@ -196,6 +221,8 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return status;
     if (!name || !name_size || (data && !size))
         return ERROR_INVALID_PARAMETER;
+    if (held.far)
+        return enum_far_value(&held, index, wide, name, name_size, type, data, size);
     status = held.performance ? ERROR_SUCCESS : look(&held, &snapshot, &node);
     if (status)
         return status;
@@ -234,6 +261,8 @@ LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
     struct found found;
     *ret = (struct key_info){0};
     LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
+    if (!status && held.far)
+        return registry_tables.far->info(held.far, wide, ret);
     if (!status && !held.performance)
         status = look(&held, &snapshot, &node);
     if (!status && !held.performance)

@@ -120,10 +120,28 @@ struct registry_virtual_keys {
     const char *path;
     LSTATUS (*each)(bool (*each)(void *self, const char *name), void *self);
 };
+/* Keys of other machines: read only. The registry keeps their handles, and knows nothing else. */
+struct far_key;
+struct key_info;
+struct registry_far {
+    /* ERROR_BAD_NETPATH: no such name; ERROR_INVALID_HANDLE: not such a root */
+    LSTATUS (*connect)(const char *machine, HKEY root, struct far_key **ret);
+    LSTATUS (*open)(struct far_key *above, const char *sub, struct far_key **ret);
+    void (*close)(struct far_key *key);
+    LSTATUS(*query)
+    (struct far_key *key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
+    LSTATUS(*enum_key)
+    (struct far_key *key, DWORD index, struct buffer *ret_name, FILETIME *ret_time);
+    LSTATUS(*enum_value)
+    (struct far_key *key, DWORD index, bool wide, struct buffer *ret_name, DWORD *type, void *data,
+     DWORD *size);
+    LSTATUS (*info)(struct far_key *key, bool wide, struct key_info *ret);
+};
 struct registry_tables {
     const struct mount *mounts; /* ended by path NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
+    const struct registry_far *far; /* NULL: no other machines */
 };
 extern const struct registry_tables
     registry_tables; /* defined in win32/tables.c (tests: their own) */

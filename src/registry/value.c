@@ -105,6 +105,8 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
         return status;
     if (data && !size)
         return ERROR_INVALID_PARAMETER;
+    if (held.far)
+        return registry_tables.far->query(held.far, name, wide, type, data, size);
     if (held.performance)
         return held.mount->query(held.path, name, wide, type, data, size);
     status = find(&held, name ? name : "", &snapshot, &found);
@@ -181,7 +183,7 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     BUFFER_AUTO value = {0};
     DWORD kind = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
-    if (mount_of_handle(
+    if (key_is_performance(
             key)) { /* a query may not be repeated: it has the caller's buffer at once */
         status = key_query(key, name, wide, &kind, data, size);
         if (type)

@@ -7,6 +7,7 @@
 #include "names/names.h"
 #include "query/query.h"
 #include "registry/registry.h"
+#include "remote/remote.h"
 
 #include <string.h>
 
@@ -196,4 +197,4 @@ static const struct registry_virtual_keys virtual_keys[] = {
     {0               },
 };
 
-const struct registry_tables registry_tables = {mounts, computed, virtual_keys};
+const struct registry_tables registry_tables = {mounts, computed, virtual_keys, &remote_far};

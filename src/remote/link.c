@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams to other machines. Programs close descriptors that they do not know: before each use ours
+ * is compared with what it was, and one that became another file is left alone. (house section 0a)
+ */
+#include "remote/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool same_file(const struct link *link)
+{
+    struct stat st;
+    return link->pid && !fstat(link->fd, &st) && st.st_dev == link->device &&
+           st.st_ino == link->inode;
+}
+
+bool link_is_ours(const struct link *link)
+{
+    return link->pid == getpid() && same_file(link);
+}
+
+void link_close(struct link *link)
+{
+    if (same_file(link))
+        close(link->fd);
+    *link = (struct link){0};
+}
+
+/* Takes the descriptor. */
+static LSTATUS link_of(int fd, struct link *ret)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || fstat(fd, &st)) {
+        close(fd);
+        return ERROR_NOT_READY;
+    }
+    *ret = (struct link){.fd = fd, .pid = getpid(), .device = st.st_dev, .inode = st.st_ino};
+    return ERROR_SUCCESS;
+}
+
+/* ---- waiting ---- */
+
+static int left_ms(int64_t deadline)
+{
+    int64_t left = (deadline - clock_ticks()) / (CLOCK_TICKS_PER_SECOND / 1000);
+    return left <= 0 ? 0 : left > 60000 ? 60000 : (int)left + 1;
+}
+
+static LSTATUS wait_for(const struct link *link, short events, int64_t deadline)
+{
+    struct pollfd poll_fd = {.fd = link->fd, .events = events};
+    for (;;) {
+        if (clock_ticks() >= deadline)
+            return WAIT_TIMEOUT;
+        int count = poll(&poll_fd, 1, left_ms(deadline));
+        if (count > 0)
+            return ERROR_SUCCESS;
+        if (count < 0 && errno != EINTR)
+            return RPC_S_CALL_FAILED;
+    }
+}
+
+static bool may_wait(void)
+{
+    return errno == EAGAIN || errno == EINTR;
+}
+
+LSTATUS link_send(const struct link *link, const void *data, size_t size, int64_t deadline)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t count = send(link->fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0 && !may_wait())
+            return RPC_S_CALL_FAILED;
+        if (count > 0) {
+            at += count;
+            size -= (size_t)count;
+        } else {
+            LSTATUS status = wait_for(link, POLLOUT, deadline);
+            if (status)
+                return status;
+        }
+    }
+    return ERROR_SUCCESS;
+}
+
+LSTATUS link_receive(const struct link *link, size_t size, int64_t deadline, struct buffer *ret)
+{
+    enum { MOST_AT_ONCE = 256 << 10 };
+    while (size) {
+        size_t wanted = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
+        if (!buffer_reserve(ret, wanted + 1))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        ssize_t count = recv(link->fd, ret->data + ret->len, wanted, MSG_DONTWAIT);
+        if (count == 0 || (count < 0 && !may_wait()))
+            return RPC_S_CALL_FAILED;
+        if (count > 0) {
+            ret->len += (size_t)count;
+            ret->data[ret->len] = '\0';
+            size -= (size_t)count;
+            continue;
+        }
+        LSTATUS status = wait_for(link, POLLIN, deadline);
+        if (status)
+            return status;
+    }
+    return ERROR_SUCCESS;
+}
+
+/* ---- a socket of this machine ---- */
+
+LSTATUS link_open_socket(const char *path, int64_t deadline, struct link *ret)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return ERROR_BAD_NETPATH;
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return status_from_errno(errno);
+    while (connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        bool again = may_wait() && clock_ticks() < deadline; /* too many are waiting there */
+        LSTATUS status = errno == EACCES ? ERROR_ACCESS_DENIED : RPC_S_SERVER_UNAVAILABLE;
+        if (!again) {
+            close(fd);
+            return status;
+        }
+        poll(NULL, 0, 10);
+    }
+    return link_of(fd, ret);
+}
+
+/* ---- a program ---- */
+
+struct start {
+    const char *file;
+    char *const *arguments;
+    char *const *environment;
+    int fd, error;
+};
+
+/* What the program ignores or blocks is its own affair. */
+APART static void default_signals(void)
+{
+    enum { KERNEL_SIGNALS = 64, KERNEL_SET_BYTES = 8 };
+    const unsigned char defaults[64] = {0};
+    for (int number = 1; number <= KERNEL_SIGNALS; number++)
+        syscall(SYS_rt_sigaction, number, defaults, NULL, KERNEL_SET_BYTES);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, defaults, NULL, KERNEL_SET_BYTES);
+}
+
+APART static int become_program(void *argument)
+{
+    struct start *start = argument;
+    setsid(); /* no terminal: nothing there to ask for a password, and no ^C from it */
+    default_signals();
+    execve(start->file, start->arguments, start->environment);
+    start->error = errno;
+    _exit(127);
+}
+
+/* 0 and 1 are the stream, 2 leads nowhere. */
+APART static void start_apart(void *argument)
+{
+    struct start *start = argument;
+    int fd = fcntl(start->fd, F_DUPFD_CLOEXEC, 3);
+    close(start->fd);
+    if (fd < 0 || dup2(fd, 0) != 0 || dup2(fd, 1) != 1 ||
+        (open("/dev/null", O_RDWR) != 2 && open("/", O_PATH) != 2)) {
+        start->error = errno ? errno : EIO;
+        return;
+    }
+    start->error = 0;
+    if (apart_spawn(become_program, start) < 0)
+        start->error = errno;
+}
+
+/* LD_* is meant for the program. */
+static char **environment_without_ld(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ && environ[count])
+        count++;
+    char **environment = calloc(count + 1, sizeof *environment);
+    for (size_t i = 0; environment && i < count; i++)
+        if (strncmp(environ[i], "LD_", 3) != 0)
+            environment[kept++] = environ[i];
+    return environment;
+}
+
+LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret)
+{
+    int pair[2];
+    FREE_AUTO char **environment = environment_without_ld();
+    if (!environment)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (apart_would_be_process_1())
+        return ERROR_ACCESS_DENIED;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return status_from_errno(errno);
+    struct start start = {file, arguments, environment, pair[1], EIO};
+    int error = apart_run_keeping(pair[1], start_apart, &start);
+    error = error ? error : start.error;
+    close(pair[1]);
+    if (error) {
+        close(pair[0]);
+        trace("remote", "%s could not be started: %s", file, strerror(error));
+        return error == ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : RPC_S_SERVER_UNAVAILABLE;
+    }
+    return link_of(pair[0], ret);
+}

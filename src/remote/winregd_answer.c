@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a client may ask of the registry here: the three performance keys and the few keys that
+ * readers of them need. Nothing is written; nothing is allocated by the client's numbers.
+ */
+#include "remote/winregd.h"
+
+#include <string.h>
+
+enum { FIRST_ROOM = 64 << 10 };
+enum { NAME_ROOM = 16384 };
+
+/* ---- what may be seen ---- */
+
+static const struct {
+    const char *path;
+    bool below; /* and what is below it */
+} readable[] = {
+    {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion",          false},
+    {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", true },
+    {"SYSTEM\\CurrentControlSet\\Control\\Nls\\Language",        false},
+};
+
+/* `path` is `above` or below it. */
+static bool is_at_or_below(const char *path, const char *above)
+{
+    size_t count = strlen(above);
+    if (!count)
+        return true;
+    return strlen(path) >= count && !text_compare_fold_n(path, count, above, count) &&
+           (!path[count] || path[count] == '\\');
+}
+
+static bool may_read(const char *path)
+{
+    for (size_t i = 0; i < COUNT(readable); i++)
+        if (readable[i].below ? is_at_or_below(path, readable[i].path)
+                              : text_equal_fold(path, readable[i].path))
+            return true;
+    return false;
+}
+
+/* A key above a readable one may be opened, so that it can be reached step by step. */
+static bool may_pass(const char *path)
+{
+    for (size_t i = 0; i < COUNT(readable); i++)
+        if (is_at_or_below(readable[i].path, path))
+            return true;
+    return may_read(path);
+}
+
+/* No part is empty. */
+static bool is_plain(const char *path)
+{
+    size_t count = strlen(path);
+    return !count || (path[0] != '\\' && path[count - 1] != '\\' && !strstr(path, "\\\\"));
+}
+
+static HKEY root_of(uint32_t number)
+{
+    static const HKEY roots[] = {HKEY_PERFORMANCE_DATA, HKEY_PERFORMANCE_TEXT,
+                                 HKEY_PERFORMANCE_NLSTEXT, HKEY_LOCAL_MACHINE, HKEY_USERS};
+    for (size_t i = 0; i < COUNT(roots); i++)
+        if ((uint32_t)(uintptr_t)roots[i] == number)
+            return roots[i];
+    return NULL;
+}
+
+static bool is_performance(HKEY root)
+{
+    return root == HKEY_PERFORMANCE_DATA || root == HKEY_PERFORMANCE_TEXT ||
+           root == HKEY_PERFORMANCE_NLSTEXT;
+}
+
+static LSTATUS judge_key(HKEY root, const struct form_request *request)
+{
+    if (!root || (is_performance(root) && *request->path))
+        return ERROR_INVALID_HANDLE;
+    if (!is_plain(request->path))
+        return ERROR_BAD_PATHNAME;
+    if (is_performance(root))
+        return ERROR_SUCCESS;
+    if (root == HKEY_USERS)
+        return *request->path                    ? ERROR_FILE_NOT_FOUND
+               : request->operation == FORM_OPEN ? ERROR_SUCCESS
+                                                 : ERROR_ACCESS_DENIED;
+    bool good = request->operation == FORM_OPEN ? may_pass(request->path) : may_read(request->path);
+    return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
+}
+
+/* ---- the operations: on a key that may be read ---- */
+
+struct asked {
+    HKEY key;
+    const struct form_request *request;
+    struct answers *answers;
+    struct form_reply *reply;
+};
+
+static LSTATUS ask_nothing(struct asked *asked)
+{
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS query_value(const struct asked *asked, LPBYTE data, LPDWORD size)
+{
+    const struct form_request *request = asked->request;
+    BUFFER_AUTO wide = {0};
+    if (!(request->flags & FORM_WIDE))
+        return RegQueryValueExA(asked->key, request->name, NULL, &asked->reply->type, data, size);
+    if (request->name && !utf8_add_as_16(&wide, request->name, strlen(request->name) + 1))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return RegQueryValueExW(asked->key, request->name ? (LPCWSTR)(void *)wide.data : NULL, NULL,
+                            &asked->reply->type, data, size);
+}
+
+static LSTATUS enum_value(const struct asked *asked, LPBYTE data, LPDWORD size)
+{
+    const struct form_request *request = asked->request;
+    DWORD count = NAME_ROOM;
+    static char narrow[NAME_ROOM * 3 + 1];
+    static WCHAR name[NAME_ROOM + 1];
+    if (!(request->flags & FORM_WIDE)) {
+        count = sizeof narrow;
+        LSTATUS status = RegEnumValueA(asked->key, request->index, narrow, &count, NULL,
+                                       &asked->reply->type, data, size);
+        buffer_clear(&asked->answers->name);
+        buffer_add_text(&asked->answers->name, status ? "" : narrow);
+        return status ? status : buffer_status(&asked->answers->name);
+    }
+    LSTATUS status = RegEnumValueW(asked->key, request->index, name, &count, NULL,
+                                   &asked->reply->type, data, size);
+    buffer_clear(&asked->answers->name);
+    utf16_add_as_8(&asked->answers->name, (const uint16_t *)name, status ? 0 : count);
+    return status ? status : buffer_status(&asked->answers->name);
+}
+
+typedef LSTATUS reading(const struct asked *asked, LPBYTE data, LPDWORD size);
+
+static bool make_room(struct buffer *data, size_t room)
+{
+    buffer_clear(data);
+    return buffer_reserve(data, room);
+}
+
+/* Room grows as the answer demands, up to what the client has place for. */
+static LSTATUS read_with_room(struct asked *asked, reading *read)
+{
+    struct buffer *data = &asked->answers->data;
+    uint32_t most = asked->request->room, room = most < FIRST_ROOM ? most : FIRST_ROOM;
+    most = most < FORM_DATA_BYTES ? most : FORM_DATA_BYTES;
+    for (;;) {
+        DWORD size = room;
+        if (!make_room(data, room))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        LSTATUS status = read(asked, (LPBYTE)data->data, &size);
+        if (status == ERROR_MORE_DATA && room < most) {
+            room = room > most / 2 ? most : room * 2;
+            continue;
+        }
+        asked->reply->needed = size;
+        if (!status && size <= room) {
+            asked->reply->data = data->data;
+            asked->reply->data_size = size;
+        }
+        return status;
+    }
+}
+
+static LSTATUS read_by_flags(struct asked *asked, reading *read)
+{
+    DWORD size = asked->request->room;
+    uint16_t flags = asked->request->flags;
+    if (flags & FORM_NO_SIZE)
+        return flags & FORM_NO_DATA ? read(asked, NULL, NULL) : ERROR_INVALID_PARAMETER;
+    if (!(flags & FORM_NO_DATA))
+        return read_with_room(asked, read);
+    LSTATUS status = read(asked, NULL, &size);
+    asked->reply->needed = size;
+    return status;
+}
+
+static LSTATUS ask_value(struct asked *asked)
+{
+    return read_by_flags(asked, query_value);
+}
+
+static LSTATUS ask_enum_value(struct asked *asked)
+{
+    LSTATUS status = read_by_flags(asked, enum_value);
+    if (!status)
+        asked->reply->name = asked->answers->name.data;
+    return status;
+}
+
+static void put_time(char *at, const FILETIME *time)
+{
+    form_put_number(at, time->dwLowDateTime);
+    form_put_number(at + 4, time->dwHighDateTime);
+}
+
+static LSTATUS give_bytes(const struct asked *asked, const void *bytes, size_t size)
+{
+    struct buffer *data = &asked->answers->data;
+    buffer_clear(data);
+    buffer_add(data, bytes, size);
+    asked->reply->data = data->data;
+    asked->reply->data_size = data->len;
+    return buffer_status(data);
+}
+
+static LSTATUS ask_enum_key(struct asked *asked)
+{
+    char name[1024], bytes[FORM_TIME_BYTES];
+    DWORD count = sizeof name;
+    FILETIME time = {0};
+    LSTATUS status =
+        RegEnumKeyExA(asked->key, asked->request->index, name, &count, NULL, NULL, NULL, &time);
+    if (status)
+        return status;
+    buffer_clear(&asked->answers->name);
+    buffer_add_text(&asked->answers->name, name);
+    asked->reply->name = asked->answers->name.data;
+    put_time(bytes, &time);
+    return give_bytes(asked, bytes, sizeof bytes);
+}
+
+static LSTATUS ask_info(struct asked *asked)
+{
+    DWORD numbers[5];
+    FILETIME time = {0};
+    char bytes[FORM_INFO_BYTES];
+    bool wide = asked->request->flags & FORM_WIDE;
+    LSTATUS status =
+        wide ? RegQueryInfoKeyW(asked->key, NULL, NULL, NULL, &numbers[0], &numbers[1], NULL,
+                                &numbers[2], &numbers[3], &numbers[4], NULL, &time)
+             : RegQueryInfoKeyA(asked->key, NULL, NULL, NULL, &numbers[0], &numbers[1], NULL,
+                                &numbers[2], &numbers[3], &numbers[4], NULL, &time);
+    if (status)
+        return status;
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        form_put_number(bytes + 4 * i, numbers[i]);
+    put_time(bytes + 4 * COUNT(numbers), &time);
+    return give_bytes(asked, bytes, sizeof bytes);
+}
+
+/* The providers are closed; the next query opens them again. */
+static LSTATUS ask_close(struct asked *asked)
+{
+    return asked->key == HKEY_PERFORMANCE_DATA ? RegCloseKey(asked->key) : ERROR_SUCCESS;
+}
+
+static LSTATUS (*const operations[FORM_OPERATIONS])(struct asked *asked) = {
+    [FORM_OPEN] = ask_nothing,          [FORM_QUERY] = ask_value, [FORM_ENUM_KEY] = ask_enum_key,
+    [FORM_ENUM_VALUE] = ask_enum_value, [FORM_INFO] = ask_info,   [FORM_CLOSE] = ask_close,
+};
+
+/* RegCloseKey of the performance data would close the providers; it is no opened key. */
+static void close_opened(HKEY key)
+{
+    if (root_of((uint32_t)(uintptr_t)key) != key)
+        RegCloseKey(key);
+}
+
+static LSTATUS ask(struct asked *asked)
+{
+    const struct form_request *request = asked->request;
+    HKEY root = root_of(request->root);
+    LSTATUS status = judge_key(root, request);
+    if (status || !*request->path) {
+        asked->key = root;
+        return status ? status : operations[request->operation](asked);
+    }
+    status = RegOpenKeyExA(root, request->path, 0, KEY_READ, &asked->key);
+    if (status)
+        return status;
+    status = operations[request->operation](asked);
+    close_opened(asked->key);
+    return status;
+}
+
+void answer(struct answers *answers, const struct form_request *request,
+            struct form_reply *ret_reply)
+{
+    struct asked asked = {.request = request, .answers = answers, .reply = ret_reply};
+    *ret_reply = (struct form_reply){.id = request->id};
+    answers->data.failed = answers->name.failed = false;
+    bool known = request->operation > 0 && request->operation < FORM_OPERATIONS;
+    ret_reply->status = (uint32_t)(known ? ask(&asked) : ERROR_INVALID_FUNCTION);
+    if (ret_reply->status) {
+        ret_reply->name = NULL;
+        ret_reply->data_size = 0;
+    }
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many clients on a socket, each with a process of its own: a slow query or a provider that dies
+ * concerns nobody else. This process only accepts, counts, and tells who was refused.
+ */
+#include "remote/winregd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ACTIVATED_FD = 3, BACKLOG = 64 };
+
+struct server {
+    int listening, signals;
+    struct {
+        pid_t pid; /* 0: free */
+        uid_t uid;
+    } clients[SERVE_MOST_CLIENTS];
+};
+
+static int complain(const char *path, const char *what)
+{
+    fprintf(stderr, "openperflib-winregd: %s: %s: %s\n", path, what, strerror(errno));
+    return 1;
+}
+
+/* ---- the socket ---- */
+
+bool serve_is_activated(void)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    return pid && count && atol(pid) == (long)getpid() && !strcmp(count, "1");
+}
+
+/* A socket that nobody listens to was left behind. */
+static bool is_left_behind(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
+                   errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    errno = EADDRINUSE;
+    return refused;
+}
+
+/* Everybody may connect: who may read is judged for each question, and refusals are noted. */
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    mode_t before = umask(0);
+    bool bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    if (!bound && errno == EADDRINUSE && is_left_behind(&address) && unlink(path) == 0)
+        bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    umask(before);
+    return bound && listen(fd, BACKLOG) == 0 ? fd : -1;
+}
+
+/* ---- clients ---- */
+
+static void forget(struct server *server, pid_t pid)
+{
+    for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
+        if (server->clients[i].pid == pid)
+            server->clients[i].pid = 0;
+}
+
+static void fetch_ended(struct server *server)
+{
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        forget(server, pid);
+}
+
+/* A free place; NULL-like SIZE_MAX: too many, in all or of this user. */
+static size_t place_for(const struct server *server, uid_t uid)
+{
+    size_t of_user = 0, free_place = SIZE_MAX;
+    for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++) {
+        if (!server->clients[i].pid)
+            free_place = i;
+        else
+            of_user += server->clients[i].uid == uid;
+    }
+    return of_user < SERVE_MOST_OF_USER || uid == 0 ? free_place : SIZE_MAX;
+}
+
+static void serve_client(struct server *server, int fd, const struct peer *peer, pid_t parent)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close(server->listening);
+    close(server->signals);
+    if (getppid() == parent)
+        session_serve(fd, fd, peer);
+    event_close();
+    _exit(0);
+}
+
+static void start_client(struct server *server, int fd)
+{
+    struct peer peer;
+    pid_t parent = getpid();
+    bool known = peer_of_socket(fd, &peer);
+    size_t place = known ? place_for(server, peer.uid) : SIZE_MAX;
+    if (known && !access_granted(&peer))
+        access_audit(&peer);
+    pid_t pid = place == SIZE_MAX ? -1 : fork();
+    if (pid == 0)
+        serve_client(server, fd, &peer, parent);
+    if (pid > 0) {
+        server->clients[place].pid = pid;
+        server->clients[place].uid = peer.uid;
+    }
+    close(fd); /* too many: it hears that nobody is there */
+    peer_done(&peer);
+}
+
+/* ---- the loop ---- */
+
+/* False: it is to end. */
+static bool take_signal(struct server *server)
+{
+    struct signalfd_siginfo info;
+    if (read(server->signals, &info, sizeof info) != sizeof info)
+        return true;
+    fetch_ended(server);
+    return info.ssi_signo == SIGCHLD;
+}
+
+static void run(struct server *server)
+{
+    struct pollfd waits[] = {
+        {.fd = server->signals,   .events = POLLIN},
+        {.fd = server->listening, .events = POLLIN},
+    };
+    for (;;) {
+        if (poll(waits, COUNT(waits), -1) < 0 && errno != EINTR)
+            return;
+        if (waits[0].revents && !take_signal(server))
+            return;
+        int fd = waits[1].revents ? accept4(server->listening, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd >= 0)
+            start_client(server, fd);
+        else if (waits[1].revents && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+            poll(NULL, 0, 100);
+    }
+}
+
+static void end_clients(const struct server *server)
+{
+    for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
+        if (server->clients[i].pid)
+            kill(server->clients[i].pid, SIGTERM);
+}
+
+int serve_socket(const char *path)
+{
+    static struct server server;
+    sigset_t wanted;
+    server.listening = path ? listen_at(path) : ACTIVATED_FD;
+    if (server.listening < 0)
+        return complain(path, "cannot listen");
+    fcntl(server.listening, F_SETFD, FD_CLOEXEC);
+    fcntl(server.listening, F_SETFL, O_NONBLOCK);
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGINT);
+    sigprocmask(SIG_BLOCK, &wanted, NULL);
+    server.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (server.signals < 0)
+        return complain("signalfd", "cannot wait for signals");
+    run(&server);
+    end_clients(&server);
+    if (path)
+        unlink(path);
+    event_close();
+    return 0;
+}

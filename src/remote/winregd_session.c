@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One client: a request, its reply, and again. It may keep us for hours without a word, but not
+ * stop in the middle of one; when it goes, this process ends and with it all that it had open.
+ */
+#include "remote/winregd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE_SECONDS = 10, REPLY_SECONDS = 30 };
+static const int64_t second = CLOCK_TICKS_PER_SECOND;
+
+/* False: the moment passed. INT64_MAX: none. */
+static bool wait_for(int fd, short events, int64_t deadline)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = events};
+    for (;;) {
+        int64_t left = deadline == INT64_MAX ? -1 : (deadline - clock_ticks()) / (second / 1000);
+        if (deadline != INT64_MAX && left <= 0)
+            return false;
+        int count = poll(&poll_fd, 1, (int)left);
+        if (count > 0)
+            return true;
+        if (count < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+/* How many came: less than `size` when it went or was too slow. */
+static size_t receive(int fd, char *data, size_t size, int64_t deadline)
+{
+    size_t have = 0;
+    while (have < size && wait_for(fd, POLLIN, deadline)) {
+        ssize_t count = read(fd, data + have, size - have);
+        if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN))
+            break;
+        have += count > 0 ? (size_t)count : 0;
+    }
+    return have;
+}
+
+static bool transmit(int fd, const char *data, size_t size, int64_t deadline)
+{
+    while (size) {
+        ssize_t count = write(fd, data, size);
+        if (count < 0 && errno != EINTR && errno != EAGAIN)
+            return false;
+        if (count > 0) {
+            data += count;
+            size -= (size_t)count;
+        } else if (!wait_for(fd, POLLOUT, deadline)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* 0: it went; SIZE_MAX: what it sent is no message. */
+static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES])
+{
+    size_t have = receive(in, message, 1, INT64_MAX);
+    if (!have)
+        return 0;
+    int64_t deadline = clock_ticks() + MESSAGE_SECONDS * second;
+    have += receive(in, message + 1, FORM_START - 1, deadline);
+    size_t size = have == FORM_START ? form_size(message, FORM_REQUEST_BYTES) : 0;
+    if (!size || receive(in, message + have, size - have, deadline) != size - have)
+        return SIZE_MAX;
+    return size;
+}
+
+static bool send_reply(int out, const struct form_reply *reply)
+{
+    BUFFER_AUTO head = {0};
+    int64_t deadline = clock_ticks() + REPLY_SECONDS * second;
+    return form_write_reply(reply, &head) && transmit(out, head.data, head.len, deadline) &&
+           transmit(out, reply->data, reply->data_size, deadline);
+}
+
+struct session {
+    const struct peer *peer;
+    struct answers answers;
+    bool was_refused;
+    char message[FORM_REQUEST_BYTES];
+};
+
+/* The event is written when the answer changes: whoever began refused was told of at the door. */
+static void reply_to(struct session *session, const struct form_request *request,
+                     struct form_reply *ret)
+{
+    bool granted = access_granted(session->peer);
+    if (!granted && !session->was_refused)
+        access_audit(session->peer);
+    session->was_refused = !granted;
+    if (granted)
+        answer(&session->answers, request, ret);
+    else
+        *ret = (struct form_reply){.id = request->id, .status = ERROR_ACCESS_DENIED};
+}
+
+static bool serve(int in, int out, struct session *session)
+{
+    for (;;) {
+        struct form_request request;
+        struct form_reply reply;
+        size_t size = receive_request(in, session->message);
+        if (!size)
+            return true;
+        if (size == SIZE_MAX || !form_read_request(session->message, size, &request))
+            return false;
+        reply_to(session, &request, &reply);
+        if (!send_reply(out, &reply))
+            return false;
+    }
+}
+
+bool session_serve(int in, int out, const struct peer *peer)
+{
+    static struct session session;
+    session = (struct session){.peer = peer, .was_refused = !access_granted(peer)};
+    if (!isatty(out)) /* whose flags outlive us */
+        fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+    bool good = serve(in, out, &session);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    buffer_done(&session.answers.data);
+    buffer_done(&session.answers.name);
+    return good;
+}

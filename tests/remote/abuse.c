@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* A server that lies to its client, and clients that abuse their server. */
+#include "remote/form.h"
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <openperflib/block.h>
+
+#include "server.h"
+
+enum { ROOM = 1 << 20, GUARD = 64 };
+static BYTE honest[ROOM];
+static DWORD honest_size;
+static char liar_url[160];
+
+/* ---- streams ---- */
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static bool send_all(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t count = send(fd, at, size, MSG_NOSIGNAL);
+        if (count <= 0)
+            return false;
+        at += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+/* False: it ended before. */
+static bool receive_all(int fd, void *data, size_t size)
+{
+    char *at = data;
+    while (size) {
+        ssize_t count = recv(fd, at, size, 0);
+        if (count <= 0)
+            return false;
+        at += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+/* ---- the liar: tells the truth about opening and closing, and lie number N about values ---- */
+
+enum { CASES = 700, HEAD_BITS = FORM_REPLY_HEAD * 8 };
+
+static void lie_about(struct form_reply *reply, int number)
+{
+    switch (number) {
+    case 0:
+        break;
+    case 1:
+        reply->id++;
+        break;
+    case 2:
+        reply->needed = 0xffffffff;
+        break;
+    case 3:
+        reply->needed--;
+        break;
+    case 4:
+        reply->data_size = 0;
+        break;
+    case 5:
+        reply->type = REG_SZ;
+        break;
+    case 6:
+        reply->name = "Global";
+        break;
+    case 7:
+        reply->status = ERROR_MORE_DATA;
+        break;
+    case 8:
+        reply->status = 0xffffffff;
+        break;
+    case 9:
+        reply->data_size = 100;
+        break;
+    default:
+        break;
+    }
+}
+
+/* From 10 on: a bit of the head, then bytes of the block, then cuts. */
+static void send_lie(int fd, uint32_t id, int number)
+{
+    BUFFER_AUTO bytes = {0};
+    struct form_reply reply = {.id = id,
+                               .type = REG_BINARY,
+                               .needed = honest_size,
+                               .data = honest,
+                               .data_size = honest_size};
+    lie_about(&reply, number);
+    if (!form_write_reply(&reply, &bytes) || !buffer_add(&bytes, reply.data, reply.data_size))
+        _exit(1);
+    size_t size = bytes.len;
+    if (number >= 10 && number < 10 + HEAD_BITS)
+        bytes.data[(number - 10) / 8] ^= (char)(1 << (number - 10) % 8);
+    else if (number >= 10 + HEAD_BITS && number < CASES - 50)
+        bytes.data[FORM_REPLY_HEAD + (size_t)(number - 10 - HEAD_BITS)] ^= (char)0x81;
+    else if (number >= CASES - 50)
+        size = size * (size_t)(number - CASES + 50) / 50;
+    send_all(fd, bytes.data, size);
+}
+
+static void be_a_liar(int fd, int number)
+{
+    char message[FORM_REQUEST_BYTES];
+    struct form_request request;
+    for (;;) {
+        BUFFER_AUTO bytes = {0};
+        if (!receive_all(fd, message, FORM_START))
+            return;
+        size_t size = form_size(message, sizeof message);
+        if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
+            !form_read_request(message, size, &request))
+            _exit(1);
+        if (request.operation == FORM_QUERY) {
+            send_lie(fd, request.id, number);
+            return;
+        }
+        form_write_reply(&(struct form_reply){.id = request.id}, &bytes);
+        send_all(fd, bytes.data, bytes.len);
+    }
+}
+
+static int listening;
+static volatile int *lie_number; /* shared: the client chooses */
+
+static int lie(void)
+{
+    for (;;) {
+        int fd = accept(listening, NULL, NULL);
+        if (fd < 0)
+            return 1;
+        be_a_liar(fd, *lie_number);
+        close(fd);
+    }
+}
+
+static void listen_at(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", lab_root, name);
+    snprintf(liar_url, sizeof liar_url, "unix:%s", address.sun_path);
+    listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listening, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listening, 64), 0);
+}
+
+static bool is_sound(const BYTE *data, DWORD size)
+{
+    opl_block block;
+    opl_object_view object = {0};
+    if (opl_block_init(&block, data, size))
+        return false;
+    while (opl_block_next_object(&block, &object)) {
+        opl_instance_view instance = {0};
+        while (opl_object_next_instance(&block, &object, &instance))
+            ;
+    }
+    return block.fault == OPL_BLOCK_GOOD;
+}
+
+/* What a program may find after any lie. */
+static LSTATUS judge_query(HKEY key, DWORD room)
+{
+    BYTE *data = malloc(room + GUARD);
+    DWORD size = room, type = 77;
+    assert_non_null(data);
+    memset(data, 0x5a, room + GUARD);
+    LSTATUS status = RegQueryValueExA(key, "2", NULL, &type, data, &size);
+    for (size_t i = 0; i < GUARD; i++)
+        assert_int_equal(data[room + i], 0x5a);
+    if (!status && type == REG_BINARY) {
+        assert_true(size <= room);
+        assert_true(is_sound(data, size));
+    } else if (status) {
+        for (size_t i = 0; i < room; i++)
+            assert_int_equal(data[i], 0x5a);
+    }
+    free(data);
+    return status;
+}
+
+static void lies_are_seen(void **state)
+{
+    int good = 0, seen = 0;
+    listen_at("liar");
+    lie_number = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(lie_number != MAP_FAILED);
+    pid_t liar = server_fork(lie);
+    for (int i = 0; i < CASES; i++) {
+        HKEY key;
+        *lie_number = i;
+        assert_int_equal(RegConnectRegistryA(liar_url, HKEY_PERFORMANCE_DATA, &key), 0);
+        LSTATUS status = judge_query(key, honest_size + 100);
+        good += !status;
+        seen += status != 0;
+        if (i == 0)
+            assert_int_equal(status, 0);
+        else if (i < 10 && i != 5)
+            assert_int_not_equal(status, 0);
+        RegCloseKey(key);
+    }
+    kill(liar, SIGKILL);
+    server_join(liar);
+    close(listening);
+    assert_true(seen > 200);
+    assert_true(good > 1);
+}
+
+/* ---- abuse ---- */
+
+static struct form_request query_of(const char *name)
+{
+    return (struct form_request){.id = 1,
+                                 .operation = FORM_QUERY,
+                                 .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA,
+                                 .room = ROOM,
+                                 .path = "",
+                                 .name = name};
+}
+
+static void server_still_answers(void)
+{
+    HKEY key;
+    DWORD size = ROOM;
+    static BYTE data[ROOM];
+    assert_int_equal(RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key), 0);
+    assert_int_equal(RegQueryValueExA(key, "2", NULL, NULL, data, &size), 0);
+    assert_true(is_sound(data, size));
+    RegCloseKey(key);
+}
+
+/* The reply's status; -1: it hung up. */
+static long long ask_raw(int fd, const void *bytes, size_t size)
+{
+    static char message[FORM_REPLY_HEAD + FORM_NAME_BYTES + ROOM];
+    struct form_reply reply;
+    if (!send_all(fd, bytes, size) || !receive_all(fd, message, FORM_START))
+        return -1;
+    size_t whole = form_size(message, sizeof message);
+    assert_true(whole > 0);
+    assert_true(receive_all(fd, message + FORM_START, whole - FORM_START));
+    assert_true(form_read_reply(message, whole, &reply));
+    return reply.status;
+}
+
+static void requests_with_wrong_bits(void **state)
+{
+    BUFFER_AUTO bytes = {0};
+    struct form_request request = query_of("2");
+    int hung_up = 0, answered = 0;
+    assert_true(form_write_request(&request, &bytes));
+    int fd = connect_to(server_socket);
+    for (size_t bit = 64; bit < bytes.len * 8; bit++) {
+        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+        bool waits = bit >= 28 * 8 && bit < 36 * 8; /* lengths: it hangs up, or would wait */
+        if (!waits || bit % 8 == 7) {
+            long long status = ask_raw(fd, bytes.data, bytes.len);
+            hung_up += status < 0;
+            answered += status >= 0;
+            if (status < 0) {
+                close(fd);
+                fd = connect_to(server_socket);
+            }
+        }
+        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    close(fd);
+    assert_true(hung_up > 10);
+    assert_true(answered > 50);
+    server_still_answers();
+}
+
+static void what_is_no_request_is_hung_up_on(void **state)
+{
+    static const char *const texts[] = {"GET / HTTP/1.0\r\n\r\n",
+                                        "\xff\xff\xff\xff"
+                                        "OPK1xxxxxxxxxx",
+                                        "SSH-2.0-OpenSSH\r\n"};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        int fd = connect_to(server_socket);
+        assert_int_equal(ask_raw(fd, texts[i], strlen(texts[i])), -1);
+        close(fd);
+    }
+    for (size_t i = 1; i < 30; i++) { /* cut, and gone */
+        BUFFER_AUTO bytes = {0};
+        struct form_request request = query_of("Global");
+        int fd = connect_to(server_socket);
+        assert_true(form_write_request(&request, &bytes));
+        assert_true(send_all(fd, bytes.data, i));
+        close(fd);
+    }
+    server_still_answers();
+}
+
+static void refused_requests(void **state)
+{
+    static const struct {
+        uint32_t root;
+        uint16_t operation;
+        const char *path, *name;
+        LSTATUS status;
+    } rows[] = {
+        {0x80000004, 99,            "",                                                         "2",  ERROR_INVALID_FUNCTION},
+        {0x80000004, 0,             "",                                                         "2",  ERROR_INVALID_FUNCTION},
+        {0x80000001, FORM_OPEN,     "",                                                         NULL, ERROR_INVALID_HANDLE  },
+        {0x00000004, FORM_OPEN,     "",                                                         NULL, ERROR_INVALID_HANDLE  },
+        {0x80000004, FORM_QUERY,    "SOFTWARE",                                                 "2",  ERROR_INVALID_HANDLE  },
+        {0x80000002, FORM_OPEN,     "SYSTEM\\CurrentControlSet\\Services",                      NULL, ERROR_ACCESS_DENIED   },
+        {0x80000002, FORM_OPEN,     "\\SOFTWARE",                                               NULL, ERROR_BAD_PATHNAME    },
+        {0x80000002, FORM_OPEN,     "SOFTWARE\\\\Microsoft",                                    NULL, ERROR_BAD_PATHNAME    },
+        {0x80000002, FORM_OPEN,     "SOFTWARE",                                                 NULL, ERROR_SUCCESS         },
+        {0x80000002, FORM_OPEN,     "SOFTWAREX",                                                NULL, ERROR_ACCESS_DENIED   },
+        {0x80000002, FORM_ENUM_KEY, "SOFTWARE",                                                 NULL, ERROR_ACCESS_DENIED   },
+        {0x80000002, FORM_INFO,     "",                                                         NULL, ERROR_ACCESS_DENIED   },
+        {0x80000002, FORM_QUERY,    "software\\microsoft\\windows nt\\currentversion\\perflib",
+         "last counter",                                                                              0                     },
+        {0x80000003, FORM_ENUM_KEY, "",                                                         NULL, ERROR_ACCESS_DENIED   },
+        {0x80000003, FORM_OPEN,     "S-1-5-18",                                                 NULL, ERROR_FILE_NOT_FOUND  },
+    };
+    int fd = connect_to(server_socket);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        BUFFER_AUTO bytes = {0};
+        struct form_request request = query_of(rows[i].name);
+        request.root = rows[i].root;
+        request.operation = rows[i].operation;
+        request.path = rows[i].path;
+        assert_true(form_write_request(&request, &bytes));
+        assert_int_equal(ask_raw(fd, bytes.data, bytes.len), rows[i].status);
+    }
+    close(fd);
+}
+
+/* 4 GiB are asked for: a process that took them at their word would grow. */
+static void room_is_not_believed(void **state)
+{
+    BUFFER_AUTO bytes = {0};
+    struct form_request request = query_of("2");
+    request.room = 0xffffffff;
+    int fd = connect_to(server_socket);
+    assert_true(form_write_request(&request, &bytes));
+    assert_int_equal(ask_raw(fd, bytes.data, bytes.len), 0);
+    close(fd);
+}
+
+static void only_so_many_clients(void **state)
+{
+    enum { MANY = 70 };
+    int fds[MANY], served = 0;
+    BUFFER_AUTO bytes = {0};
+    struct form_request request = query_of(NULL);
+    request.operation = FORM_OPEN;
+    assert_true(form_write_request(&request, &bytes));
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = connect_to(server_socket);
+        served += ask_raw(fds[i], bytes.data, bytes.len) == 0;
+    }
+    int wanted = geteuid() == 0 ? 64 : 16;
+    assert_in_range(served, wanted - 4, wanted); /* clients of the cases before may still end */
+    for (int i = 0; i < MANY; i++)
+        close(fds[i]);
+    usleep(500000);
+    server_still_answers();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lies_are_seen),
+        cmocka_unit_test(requests_with_wrong_bits),
+        cmocka_unit_test(what_is_no_request_is_hung_up_on),
+        cmocka_unit_test(refused_requests),
+        cmocka_unit_test(room_is_not_believed),
+        cmocka_unit_test(only_so_many_clients),
+    };
+    server_lab("record_object");
+    honest_size = ROOM;
+    if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2", NULL, NULL, honest, &honest_size))
+        return 1;
+    server_way("unix");
+    server_start();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    server_stop();
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    lab_close();
+    return failed;
+}
