@@ -130,7 +130,8 @@ static void add_image(opl_listing *images, const struct image *image, bool full,
     char name[NAME_ROOM + 1];
     size_t bytes = image_path_bytes(image);
     const char *path = full ? image->path : image_name(image, &bytes);
-    opl_harmless_name(name, sizeof name, path, bytes, full);
+    /* a path of a counter would name no process before a slash in front */
+    opl_harmless_name(name, sizeof name, path, bytes, false);
     opl_listing_item(images, name, image);
     opl_listing_parent(images, &perfproc_address_space, process);
 }
@@ -204,7 +205,8 @@ const opl_object perfproc_full_image = {
     .help_index = 1409,
     .name = "Full Image",
     .help = "The Full Image object tells the same as Image; its instances have the whole path as "
-            "their name.",
+            "their name, with "
+            "_ for /.",
     OPL_COUNTERS(image_counters),
     .default_counter = 798,
     .costly = true,
