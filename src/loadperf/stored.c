@@ -90,7 +90,7 @@ static LSTATUS begin_provider(struct reading *reading, struct span name, unsigne
 
 static LSTATUS begin_section(struct reading *reading, const struct ini_entry *entry)
 {
-    struct span name;
+    struct span name = {0};
     reading->section = entry->section.at;
     reading->kind = NOTHING;
     if (span_is(entry->section, SECTION_PERFLIB))
