@@ -3,6 +3,7 @@
 #include "text-list.h"
 
 #include <errno.h>
+#include <iconv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,22 +79,83 @@ static bool add_plain_line(struct text_list *list, char *line)
     return text_list_add(list, unquote(line));
 }
 
+/* The whole file, NUL-terminated; NULL: errno says why. */
+static char *read_whole(FILE *file, size_t *ret_bytes)
+{
+    char *bytes = NULL;
+    size_t count = 0, room = 0;
+    do {
+        if (room - count < 2) {
+            char *grown = realloc(bytes, room = room ? room * 2 : 4096);
+            if (!grown)
+                return free(bytes), NULL;
+            bytes = grown;
+        }
+        count += fread(bytes + count, 1, room - count - 1, file);
+    } while (!feof(file) && !ferror(file));
+    if (ferror(file))
+        return free(bytes), NULL;
+    bytes[count] = 0;
+    *ret_bytes = count;
+    return bytes;
+}
+
+/* Windows' own editors write UTF-16 with a byte order mark. */
+static bool is_utf16(const char *bytes, size_t count)
+{
+    return count >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2));
+}
+
+/* The same in UTF-8, without the mark; NULL: errno says why. */
+static char *from_utf16(char *bytes, size_t *count)
+{
+    iconv_t converter = iconv_open("UTF-8", "UTF-16");
+    if (converter == (iconv_t)-1)
+        return NULL;
+    size_t room = *count * 2 + 1, left = room;
+    char *text = calloc(room, 1), *in = bytes, *out = text;
+    bool good = text && iconv(converter, &in, count, &out, &left) != (size_t)-1;
+    int error = errno;
+    iconv_close(converter);
+    errno = error;
+    if (!good)
+        return free(text), NULL;
+    *count = room - left;
+    return text;
+}
+
+static bool add_lines(struct text_list *list, char *text, size_t bytes,
+                      bool (*add)(struct text_list *list, char *line))
+{
+    char *end = text + bytes;
+    if (bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        text += 3;
+    for (char *line = text, *next; line < end; line = next) {
+        char *feed = memchr(line, '\n', (size_t)(end - line));
+        next = feed ? feed + 1 : end;
+        if (feed)
+            *feed = 0;
+        line = trim(line);
+        if (*line && !add(list, line))
+            return false;
+    }
+    return true;
+}
+
 static bool read_lines(struct text_list *list, FILE *file,
                        bool (*add)(struct text_list *list, char *line))
 {
-    char *line = NULL;
-    size_t room = 0;
-    bool good = true;
-    for (bool first = true; good && getline(&line, &room, file) >= 0; first = false) {
-        char *text = line;
-        if (first && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
-            text += 3;
-        text = trim(text);
-        if (*text)
-            good = add(list, text);
-    }
-    free(line);
-    return good && !ferror(file);
+    size_t count;
+    char *bytes = read_whole(file, &count), *text = bytes;
+    if (bytes && is_utf16(bytes, count))
+        text = from_utf16(bytes, &count);
+    bool good = text && add_lines(list, text, count, add);
+    int error = errno;
+    if (text != bytes)
+        free(text);
+    free(bytes);
+    errno = error;
+    return good;
 }
 
 static bool read_file(struct text_list *list, const char *path,

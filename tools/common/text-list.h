@@ -19,7 +19,8 @@ void text_list_done(struct text_list *list);
 
 /*
  * Reads a file's lines, without blanks around them, a byte order mark, empty lines and one pair of
- * double quotes; "-" is standard input. False: errno says why, the list may have some of them.
+ * double quotes; UTF-8, or UTF-16 with a mark; "-" is standard input. False: errno says why, the
+ * list may have some of them.
  */
 bool text_list_read(struct text_list *list, const char *path);
 
