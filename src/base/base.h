@@ -170,8 +170,8 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 void machine_name(char name[static 16 * 4]);
 /* The same of a given host name. */
 void machine_name_from(const char *host, char name[static 16 * 4]);
-/* Is it this machine: NULL, "", ".", localhost, its host name or the first label, with or without
- * \\ before it? */
+/* Is it this machine: NULL, "", ".", localhost or its addresses 127.0.0.1 and ::1, its host name or
+ * the first label, with or without \\ before it? */
 bool machine_is_own(const char *name);
 
 /* ---- apart.c: a moment in a process of our own that shares our memory and nothing else ---- */

@@ -44,7 +44,7 @@ bool machine_is_own(const char *name)
     gethostname(host, sizeof host - 1);
     machine_name(label);
     size_t first = strcspn(host, ".");
-    return !*name || !strcmp(name, ".") || text_equal_fold(name, "localhost") ||
-           text_equal_fold(name, host) || text_equal_fold(name, label) ||
-           !text_compare_fold_n(name, strlen(name), host, first);
+    return !*name || !strcmp(name, ".") || !strcmp(name, "127.0.0.1") || !strcmp(name, "::1") ||
+           text_equal_fold(name, "localhost") || text_equal_fold(name, host) ||
+           text_equal_fold(name, label) || !text_compare_fold_n(name, strlen(name), host, first);
 }

@@ -247,7 +247,9 @@ static void c28_connect_to_this_machine_by_its_names(void **state)
     host[strcspn(host, ".")] = 0;
     snprintf(dotted, sizeof dotted, "%s.", host);
     snprintf(unc, sizeof unc, "\\\\%s", host);
-    const char *own[] = {NULL, "", ".", "localhost", "\\\\localhost", "\\\\.", host, unc, slashed};
+    const char *own[] = {NULL,    "",   ".", "localhost", "\\\\localhost",
+                         "\\\\.", host, unc, slashed,     "\\\\127.0.0.1",
+                         "::1"};
     HKEY roots[] = {HKEY_LOCAL_MACHINE, HKEY_USERS}, key;
     for (size_t i = 0; i < COUNT(own); i++)
         for (size_t j = 0; j < COUNT(roots); j++) {
