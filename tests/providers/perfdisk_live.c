@@ -49,7 +49,7 @@ static unsigned list_disks(char names[][64], unsigned most)
 static void stat_of(const char *disk, unsigned long long ret[11])
 {
     char path[128];
-    snprintf(path, sizeof path, "/sys/block/%s/stat", disk);
+    snprintf(path, sizeof path, "/sys/block/%.63s/stat", disk);
     FILE *file = fopen(path, "r");
     memset(ret, 0, 11 * sizeof *ret);
     for (int i = 0; file && i < 11; i++)

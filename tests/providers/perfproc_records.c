@@ -493,8 +493,9 @@ static void a_steady_query_opens_what_is_pinned(void **state)
     ask(u"232");
     ask(u"230");
     allocations = 1;
-    /* others may start processes meanwhile */
-    for (int i = 0; i < 200 && (allocations || opens > 2 + LEFT_OUT); i++) {
+    /* others may start and end many processes meanwhile, for half a minute */
+    for (int i = 0; i < 500 && (allocations || opens > 2 + LEFT_OUT); i++) {
+        usleep(i < 50 ? 0 : 100000);
         allocations = opens = 0;
         assert_int_equal(ask(u"232").types, 2);
         assert_int_equal(ask(u"230").types, 1);
