@@ -103,7 +103,7 @@ static size_t walk_object(const char *where, const opl_object_view *object)
 
 static size_t walk(const char *root, const char *const provider[4], const char *query)
 {
-    char where[128];
+    char where[512];
     opl_object_view object = {0};
     size_t values = 0, objects = 0;
     snprintf(where, sizeof where, "%s of %s", provider[0], root);
