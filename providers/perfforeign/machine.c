@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Machines that somebody asked for. Each keeps its key, so that the connection stays; the library
+ * behind the key makes it anew when it was lost, and does not try too often. (C120, C121)
+ */
+#include "perfforeign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_MACHINES = 1000, MOST_KEPT_BYTES = 4 << 20 };
+static const ULONGLONG longest_kept = 600000000; /* a minute, in 100 ns */
+
+static struct machine *machines;
+static unsigned machine_count;
+
+/* ---- time ---- */
+
+static ULONGLONG now_filetime(void)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return (ULONGLONG)now.dwHighDateTime << 32 | now.dwLowDateTime;
+}
+
+static DWORD now_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (DWORD)((ULONGLONG)now.tv_sec * 1000 + (ULONGLONG)now.tv_nsec / 1000000);
+}
+
+/* ---- finding ---- */
+
+/* Machines' names differ in more than the case of letters of ASCII. */
+static WCHAR fold(WCHAR unit)
+{
+    return unit >= 'a' && unit <= 'z' ? (WCHAR)(unit - 'a' + 'A') : unit;
+}
+
+static bool is_called(const struct machine *machine, const WCHAR *name, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fold(machine->name[i]) != fold(name[i]))
+            return false;
+    return machine->name[count] == 0;
+}
+
+static void machine_free(struct machine *machine)
+{
+    if (machine->key)
+        RegCloseKey(machine->key);
+    free(machine->kept);
+    free(machine->kept_question);
+    free(machine);
+}
+
+/* The one that nobody asked for the longest time. */
+static void forget_last(void)
+{
+    struct machine **at = &machines;
+    while ((*at)->next)
+        at = &(*at)->next;
+    machine_free(*at);
+    *at = NULL;
+    machine_count--;
+}
+
+/* What a path of a counter cannot have becomes something else; beyond ASCII it is not shown. */
+static void write_label(struct machine *machine)
+{
+    char *to = machine->label;
+    for (const WCHAR *from = machine->name; *from; from++)
+        *to++ = *from < 0x80 ? (char)*from : '?';
+    *to = '\0';
+    opl_harmless_name(machine->label, sizeof machine->label, machine->label,
+                      (size_t)(to - machine->label), false);
+}
+
+static struct machine *add(const WCHAR *name, size_t count)
+{
+    if (machine_count >= MOST_MACHINES)
+        forget_last();
+    struct machine *machine = calloc(1, sizeof *machine);
+    if (!machine)
+        return NULL;
+    memcpy(machine->name, name, count * sizeof *name);
+    machine->since = now_filetime();
+    write_label(machine);
+    machine->next = machines;
+    machines = machine;
+    machine_count++;
+    return machine;
+}
+
+struct machine *machine_find(const WCHAR *name, size_t count)
+{
+    if (count > 2 && name[0] == '\\' && name[1] == '\\') {
+        name += 2;
+        count -= 2;
+    }
+    if (!count || count >= MACHINE_NAME_ROOM)
+        return NULL;
+    struct machine **at = &machines, *machine;
+    while (*at && !is_called(*at, name, count))
+        at = &(*at)->next;
+    machine = *at;
+    if (!machine)
+        return add(name, count);
+    *at = machine->next;
+    machine->next = machines;
+    return machines = machine;
+}
+
+struct machine *machine_first(void)
+{
+    return machines;
+}
+
+void machine_forget_all(void)
+{
+    while (machines) {
+        struct machine *machine = machines;
+        machines = machine->next;
+        machine_free(machine);
+    }
+    machine_count = 0;
+}
+
+/* ---- asking ---- */
+
+static size_t length_of(const WCHAR *text)
+{
+    size_t count = 0;
+    while (text[count])
+        count++;
+    return count;
+}
+
+static bool same_text(const WCHAR *left, const WCHAR *right)
+{
+    size_t count = length_of(left);
+    return count == length_of(right) && !memcmp(left, right, count * sizeof *left);
+}
+
+static void keep(struct machine *machine, const WCHAR *question, const void *data, DWORD size)
+{
+    size_t bytes = (length_of(question) + 1) * sizeof *question;
+    unsigned char *kept = size <= MOST_KEPT_BYTES ? realloc(machine->kept, size) : NULL;
+    WCHAR *kept_question = kept ? realloc(machine->kept_question, bytes) : NULL;
+    if (kept)
+        machine->kept = kept;
+    machine->kept_size = 0;
+    if (!kept_question)
+        return;
+    machine->kept_question = memcpy(kept_question, question, bytes);
+    memcpy(machine->kept, data, size);
+    machine->kept_size = size;
+}
+
+static void note_answer(struct machine *machine, DWORD size, DWORD began)
+{
+    machine->status = ERROR_SUCCESS;
+    machine->milliseconds = now_milliseconds() - began;
+    machine->answers++;
+    machine->answer_bytes += size;
+    machine->since = now_filetime();
+}
+
+static DWORD give_kept(const struct machine *machine, const WCHAR *question, void *data,
+                       DWORD *size)
+{
+    ULONGLONG age = now_filetime() - machine->since;
+    bool good =
+        machine->kept_size && age < longest_kept && same_text(machine->kept_question, question);
+    if (good && machine->kept_size > *size)
+        return ERROR_MORE_DATA;
+    *size = good ? machine->kept_size : 0;
+    if (good)
+        memcpy(data, machine->kept, machine->kept_size);
+    return ERROR_SUCCESS;
+}
+
+DWORD machine_ask(struct machine *machine, const WCHAR *question, void *data, DWORD *size)
+{
+    DWORD began = now_milliseconds(), room = *size, type = REG_NONE;
+    LSTATUS status = ERROR_SUCCESS;
+    if (!machine->key)
+        status = RegConnectRegistryW(machine->name, HKEY_PERFORMANCE_DATA, &machine->key);
+    if (!status)
+        status = RegQueryValueExW(machine->key, question, NULL, &type, data, size);
+    if (status == ERROR_MORE_DATA)
+        return ERROR_MORE_DATA;
+    if (!status && type != REG_BINARY)
+        status = ERROR_INVALID_DATA;
+    if (!status) {
+        note_answer(machine, *size, began);
+        keep(machine, question, data, *size);
+        return ERROR_SUCCESS;
+    }
+    machine->status = (DWORD)status;
+    machine->failures++;
+    *size = room;
+    return give_kept(machine, question, data, size);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfforeign.so: answers "Foreign NAME [numbers]" with the block of any machine that
+ * RegConnectRegistry reaches, and tells of those machines in an object of its own, Foreign Machine
+ * (109000). It runs in a helper process, because a machine may take its time. (C32, C116, C121)
+ */
+#include "perfforeign.h"
+
+#include <openperflib/block.h>
+#include <stddef.h>
+#include <string.h>
+
+/* clang-format off */
+static const opl_counter counters[] = {
+    {109002, 109003, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct machine, status), .total = OPL_NONE, .name = "Status",
+     .help = "How the newest question to the machine ended: 0 if it answered, else the Windows error code. While it is not 0, "
+             "the machine's counters are those of its last answer, for a minute.",
+     .where = "RegConnectRegistry, RegQueryValueEx"},
+    {109004, 109005, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct machine, answers), .name = "Answers/sec",
+     .help = "The rate at which the machine answered questions.", .where = "RegQueryValueEx"},
+    {109006, 109007, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct machine, failures), .name = "Failures",
+     .help = "How many questions the machine did not answer.", .where = "RegConnectRegistry, RegQueryValueEx"},
+    {109008, 109009, PERF_COUNTER_BULK_COUNT, -4, PERF_DETAIL_ADVANCED, OPL_FIELD(struct machine, answer_bytes),
+     .name = "Answer Bytes/sec", .help = "The rate at which bytes of answers came from the machine.", .where = "RegQueryValueEx"},
+    {109010, 109011, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct machine, milliseconds), .total = OPL_NONE,
+     .name = "Answer Time",
+     .help = "How long the machine's newest answer took, in milliseconds, the making of the connection included.",
+     .where = "RegConnectRegistry, RegQueryValueEx"},
+    {109012, 109013, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct machine, since), .total = OPL_NONE,
+     .name = "Time Since Answer",
+     .help = "How long ago the machine answered, in seconds; if it never did, since it was asked for the first time.",
+     .where = "the clock"},
+};
+/* clang-format on */
+
+static void list(opl_listing *listing)
+{
+    for (const struct machine *machine = machine_first(); machine; machine = machine->next)
+        opl_listing_item(listing, machine->label, machine);
+}
+
+static const opl_object foreign_machine = {
+    .index = 109000,
+    .help_index = 109001,
+    .name = "Foreign Machine",
+    .help =
+        "Machines whose counters this program asked for through this one, by queries that begin "
+        "with Foreign: each machine, and how it answered.",
+    OPL_COUNTERS(counters),
+    .default_counter = 109002,
+    .clock = true,
+    .instances = true,
+    .list = list,
+};
+
+static const opl_object *const objects[] = {&foreign_machine};
+extern OPL_EXPORTED_DATA const opl_table_list opl_tables;
+const opl_table_list opl_tables = {
+    OPL_OBJECTS(objects), NULL, {"OpenForeignData", "CollectForeignData", "CloseForeignData"}
+};
+static opl_entry entry = {&opl_tables, NULL, NULL, 0};
+
+/* ---- the question ---- */
+
+static bool is_blank(WCHAR unit)
+{
+    return unit == ' ' || unit == '\t';
+}
+
+static const WCHAR *skip_blanks(const WCHAR *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+static const WCHAR *skip_word(const WCHAR *at)
+{
+    while (*at && !is_blank(*at))
+        at++;
+    return at;
+}
+
+/* The host spells the first word as here. */
+static const WCHAR *behind_foreign(LPCWSTR query)
+{
+    static const char word[] = "Foreign";
+    size_t i = 0;
+    while (word[i] && query[i] == (WCHAR)word[i])
+        i++;
+    return !word[i] && is_blank(query[i]) ? skip_blanks(query + i) : NULL;
+}
+
+/* All of its objects if none are named. */
+static DWORD answer_for(const WCHAR *name, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    static const WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
+    const WCHAR *end = skip_word(name), *numbers = skip_blanks(end);
+    struct machine *machine = machine_find(name, (size_t)(end - name));
+    DWORD size = *bytes, status = ERROR_SUCCESS;
+    opl_block block;
+    *bytes = *types = 0;
+    if (machine)
+        status = machine_ask(machine, *numbers ? numbers : global, *data, &size);
+    if (!machine || status || !size || opl_block_init(&block, *data, size))
+        return status;
+    *data = (char *)*data + size;
+    *bytes = size;
+    *types = block.header.NumObjectTypes;
+    return ERROR_SUCCESS;
+}
+
+/* ---- the three functions ---- */
+
+OPL_EXPORTED DWORD APIENTRY OpenForeignData(LPWSTR devices);
+OPL_EXPORTED DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes,
+                                               LPDWORD types);
+OPL_EXPORTED DWORD APIENTRY CloseForeignData(void);
+
+DWORD APIENTRY OpenForeignData(LPWSTR devices)
+{
+    return opl_entry_open(&entry, devices);
+}
+
+DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    const WCHAR *name = query ? behind_foreign(query) : NULL;
+    return name ? answer_for(name, data, bytes, types)
+                : opl_entry_collect(&entry, query, data, bytes, types);
+}
+
+DWORD APIENTRY CloseForeignData(void)
+{
+    DWORD status = opl_entry_close(&entry);
+    if (!entry.opened)
+        machine_forget_all();
+    return status;
+}

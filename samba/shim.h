@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Private to the shim: a library that Samba's winreg worker is started with. It stands in front of
+ * the worker's own winreg interface and answers what concerns performance counters from
+ * openperflib-winregd; everything else goes on to Samba.
+ *
+ * A worker has one thread and many clients. So nothing here waits: a call that the daemon must
+ * answer is left pending (Samba's asynchronous calls), each client has a stream of its own to the
+ * daemon, and a call that takes too long is given up.
+ */
+#ifndef OPL_SAMBA_SHIM_H
+#define OPL_SAMBA_SHIM_H
+
+#include "remote/form.h"
+#include "samba/rrp.h"
+
+#include <talloc.h>
+#include <tevent.h>
+
+/* what Samba's headers give other meanings to */
+enum status {
+    STATUS_DENIED = ERROR_ACCESS_DENIED,
+    STATUS_WRONG = ERROR_INVALID_PARAMETER,
+    STATUS_BUSY = ERROR_BUSY,
+    STATUS_MORE = ERROR_MORE_DATA,
+    STATUS_NO_ROOM = ERROR_NO_SYSTEM_RESOURCES,
+    STATUS_NOBODY = RPC_S_SERVER_UNAVAILABLE,
+    STATUS_LOST = RPC_S_CALL_FAILED,
+};
+#define HRESULT samba_hresult
+#include <core/ntstatus.h>
+#include <core/werror.h>
+#include <util/data_blob.h>
+#include <util/time.h>
+
+#include <gen_ndr/auth.h>
+#include <gen_ndr/dcerpc.h>
+#include <ndr.h>
+
+#include <dcesrv_core.h>
+#undef HRESULT
+
+enum { SHIM_MOST_HANDLES = 64, SHIM_MOST_WATCHED = 64, SHIM_MOST_PENDING = 16 };
+#define SHIM_SOCKET "/run/openperflib-samba/winreg.sock"
+
+struct call;
+
+/* The stream to the daemon: one call at a time, the others wait in line. */
+struct stream {
+    int fd; /* below 0: none */
+    struct tevent_fd *event;
+    struct buffer in, out, told; /* told: which caller the daemon knows on this stream */
+    size_t sent;
+    uint32_t number;  /* of the last request */
+    bool awaits_told; /* the next reply is about the caller */
+    uint32_t told_status;
+    struct call *first; /* the one that is asked */
+};
+
+/* A connection of Samba's; it is freed with that. */
+struct client {
+    struct client *next;
+    struct dcesrv_connection *connection;
+    struct handle {
+        unsigned char wire[RRP_HANDLE_BYTES];
+        uint32_t root; /* 0: free */
+        char *path;    /* below the root */
+    } handles[SHIM_MOST_HANDLES];
+    /* handles of Samba's own: the machine's root, and keys above ours */
+    struct watched {
+        unsigned char wire[RRP_HANDLE_BYTES];
+        char *path; /* NULL: free */
+    } watched[SHIM_MOST_WATCHED];
+    struct stream stream;
+};
+
+/* A call that is ours. */
+struct call {
+    struct call *next; /* in line */
+    struct client *client;
+    struct dcesrv_call_state *state;
+    struct rrp_request request;
+    struct rrp_answer answer;
+    struct buffer text, out, message;
+    uint32_t root, number;
+    char *path; /* of the key that is asked */
+    int handle; /* its place, or below 0 */
+    struct tevent_timer *timer;
+    void *samba; /* what Samba made of it, in case that the daemon has no such value */
+    bool in_line, done, again;
+};
+
+/* ---- handles.c ---- */
+struct client *client_of(struct dcesrv_connection *connection, bool make);
+int handle_find(const struct client *client, const void *wire);
+/* The place; below 0: there are too many. */
+int handle_make(struct client *client, uint32_t root, const char *path);
+void handle_free(struct client *client, int place);
+unsigned handle_count(const struct client *client, uint32_t root);
+const char *watched_find(const struct client *client, const void *wire);
+void watched_add(struct client *client, const void *wire, const char *path);
+void watched_forget(struct client *client, const void *wire);
+
+/* ---- caller.c: who asks, for the daemon to judge ---- */
+bool caller_is_samba(struct dcesrv_call_state *state);
+/* A request of the form; false: nobody knows who it is. */
+bool caller_message(struct dcesrv_call_state *state, struct buffer *ret);
+
+/* ---- stream.c ---- */
+/* Asks the daemon; call_answered is called, perhaps before this returns. */
+void stream_ask(struct call *call);
+/* For a worker that cannot leave a call pending: waits, but not long. */
+void stream_wait(struct call *call);
+/* Its client goes, and the calls in line with it. */
+void stream_abandon(struct client *client);
+void stream_forget(struct call *call); /* it is being freed */
+
+/* ---- shim.c ---- */
+void call_answered(struct call *call, const struct form_reply *reply);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * For a person who wants to know why a machine cannot be read: the way there step by step, with the
+ * same code that programs use, and at the first step that fails what to do about it.
+ */
+#include "remote/smb_samba.h"
+
+#include <fcntl.h>
+#include <openperflib/block.h>
+#include <openperflib/winreg.h>
+#include <options.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { PATIENCE_SECONDS = 30 };
+
+struct check {
+    struct smb_samba samba;
+    struct smb_machine machine;
+    struct smb_answers answers;
+    char name[300];
+};
+
+/* ---- what to do ---- */
+
+enum { ANY = -1 };
+/* clang-format off */
+static const struct {
+    int step; /* ANY */
+    LSTATUS status;
+    const char *advice;
+} advices[] = {
+    {SMB_STEP_NAME, ERROR_BAD_NETPATH,
+     "Nobody here knows that name. Look for a slip of the pen, ask  getent hosts NAME , or give the\n"
+     "machine's address instead."},
+    {SMB_STEP_PORT, RPC_S_SERVER_UNAVAILABLE,
+     "\"Connection refused\": the machine is there, but shares nothing over SMB. On Windows start the\n"
+     "service Server (LanmanServer), on Linux smbd. Silence: it is switched off, or a firewall keeps\n"
+     "the port closed; on Windows that is the rule \"File and Printer Sharing (SMB-In)\"."},
+    {SMB_STEP_SETTINGS, ERROR_LOGON_FAILURE,
+     "Nothing says who you are there. Either get a ticket of Kerberos ( kinit USER@REALM ), or keep\n"
+     "user and password of that machine:  openperflib-smb --login NAME"},
+    {SMB_STEP_LOGIN, ERROR_LOGON_FAILURE,
+     "User or password is wrong there. A user of a domain is DOMAIN\\USER, one of the machine alone\n"
+     "MACHINE\\USER. Try again with  openperflib-smb --login NAME"},
+    {SMB_STEP_LOGIN, ERROR_TIME_SKEW,
+     "The clocks are too far apart for Kerberos, which allows five minutes: set them right."},
+    {SMB_STEP_LOGIN, ERROR_NOT_SUPPORTED,
+     "The machine knows no encryption: SMB 3 has it, Windows 8 and Server 2012 are the first. If the\n"
+     "network may see the counters, write  encryption = offered  into its section of the credentials."},
+    {SMB_STEP_LOGIN, ERROR_ACCESS_DENIED,
+     "The machine refuses the session: may that user log in there over the network (\"Access this\n"
+     "computer from the network\")? Few machines let anybody in without a name."},
+    {SMB_STEP_LOGIN, ERROR_FILE_NOT_FOUND,
+     "The machine answers, but its registry does not. On Windows start the service Remote Registry:\n"
+     "  sc.exe config RemoteRegistry start= demand  and  sc.exe start RemoteRegistry"},
+    {SMB_STEP_LOGIN, RPC_S_CALL_FAILED,
+     "The machine hangs up as soon as it is spoken to. It may know nothing but SMB 1, which is not\n"
+     "spoken here, or no SMB at all: is that the right port?"},
+    {ANY, ERROR_ACCESS_DENIED,
+     "That user may not read performance counters there. Make it a member of the group\n"
+     "Performance Monitor Users, and let it in at the key\n"
+     "HKLM\\SYSTEM\\CurrentControlSet\\Control\\SecurePipeServers\\winreg (Read)."},
+    {ANY, ERROR_INVALID_DATA,
+     "What came is no performance data. If the machine runs Samba: its own data are often incomplete,\n"
+     "openperflib's part for Samba gives better ones."},
+    {ANY, RPC_S_CALL_FAILED,
+     "The connection was lost in the middle of a question. Try again; if it stays so, look into the\n"
+     "machine's event log."},
+};
+/* clang-format on */
+
+static void say_advice(int step, LSTATUS status)
+{
+    for (size_t i = 0; i < COUNT(advices); i++)
+        if ((advices[i].step == ANY || advices[i].step == step) && advices[i].status == status) {
+            printf("\nWhat to do:\n%s\n", advices[i].advice);
+            return;
+        }
+}
+
+static void say_good(const char *what, const char *text)
+{
+    printf("ok      %-10s %s\n", what, text);
+    fflush(stdout);
+}
+
+static int say_failed(const char *what, LSTATUS status, const char *text)
+{
+    printf("FAILED  %-10s error %d: %s%s%s\n", what, (int)status, status_text(status),
+           *text ? ": " : "", text);
+    return EXIT_FAILED;
+}
+
+/* ---- the steps ---- */
+
+static const char *const step_names[] = {[SMB_STEP_NAME] = "name",
+                                         [SMB_STEP_PORT] = "port",
+                                         [SMB_STEP_SETTINGS] = "user",
+                                         [SMB_STEP_LOGIN] = "session",
+                                         [SMB_STEP_CALL] = "registry"};
+
+static void say_user(const struct smb_login *login)
+{
+    char text[1200];
+    const char *how = login->anonymous  ? "nobody (anonymous)"
+                      : login->kerberos ? "by Kerberos ticket"
+                                        : "by password";
+    snprintf(text, sizeof text, "%s%s%s%s%s: %s", login->domain, *login->domain ? "\\" : "",
+             login->user, *login->user ? ", " : "", how, login->from);
+    say_good("user", text);
+}
+
+static const char *protection_of(const struct smb_login *login)
+{
+    return login->anonymous      ? "SMB 2 or 3, neither signed nor encrypted: nobody has no key"
+           : login->may_be_clear ? "SMB 2 or 3, signed; encrypted if the machine can"
+                                 : "SMB 3, signed and encrypted";
+}
+
+/* What was passed on the way to `step`. */
+static void say_passed(const struct smb_samba *samba, enum smb_step step)
+{
+    char text[400];
+    if (step > SMB_STEP_NAME) {
+        snprintf(text, sizeof text, "%s is %s", samba->address.host, samba->peer);
+        say_good("name", text);
+    }
+    if (step > SMB_STEP_PORT) {
+        snprintf(text, sizeof text, "%u answers", samba->address.port);
+        say_good("port", text);
+    }
+    if (step > SMB_STEP_SETTINGS)
+        say_user(&samba->login);
+    else if (step == SMB_STEP_SETTINGS)
+        printf("        %-10s %s\n", "", samba->login.from);
+    if (step > SMB_STEP_LOGIN)
+        say_good("session", protection_of(&samba->login));
+}
+
+static LSTATUS ask(struct check *check, HKEY root, const char *path, const char *name,
+                   enum form_operation operation, struct form_reply *ret)
+{
+    struct form_request request = {.operation = (uint16_t)operation,
+                                   .root = (uint32_t)(uintptr_t)root,
+                                   .room = FORM_DATA_BYTES,
+                                   .path = path,
+                                   .name = name};
+    smb_answer(&check->answers, &request, ret);
+    return (LSTATUS)ret->status;
+}
+
+static int check_connection(struct check *check)
+{
+    struct form_reply reply;
+    struct smb_samba *samba = &check->samba;
+    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", NULL, FORM_OPEN, &reply);
+    bool connected = check->machine.connected;
+    enum smb_step step = connected ? SMB_STEP_CALL : samba->step;
+    say_passed(samba, step);
+    if (!status) {
+        say_good("registry", "HKEY_PERFORMANCE_DATA is open");
+        return EXIT_GOOD;
+    }
+    say_failed(step_names[step], status, samba->reason);
+    say_advice((int)step, connected ? status : samba->status);
+    return EXIT_FAILED;
+}
+
+static int check_counters(struct check *check)
+{
+    char text[200];
+    opl_block block;
+    struct form_reply reply;
+    int64_t began = clock_ticks();
+    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Global", FORM_QUERY, &reply);
+    if (status) {
+        say_failed("counters", status, status == ERROR_INVALID_DATA ? "" : check->samba.reason);
+        say_advice(ANY, status);
+        return EXIT_FAILED;
+    }
+    int64_t took = clock_ticks() - began;
+    opl_block_init(&block, reply.data, reply.data_size);
+    snprintf(text, sizeof text, "%u objects in %zu bytes, %.1f ms",
+             (unsigned)block.header.NumObjectTypes, reply.data_size, (double)took / 1e4);
+    say_good("counters", text);
+    int64_t far = clock_filetime_from(&block.header.SystemTime);
+    double ahead = (double)(far - clock_filetime()) / 1e7;
+    snprintf(text, sizeof text, "there it is %.1f s %s than here", ahead < 0 ? -ahead : ahead,
+             ahead < 0 ? "earlier" : "later");
+    say_good("clock", text);
+    return EXIT_GOOD;
+}
+
+static int check_names(struct check *check)
+{
+    char text[100];
+    size_t count = 0;
+    struct form_reply reply;
+    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Counter 009", FORM_QUERY, &reply);
+    if (status) {
+        say_failed("names", status, "");
+        say_advice(ANY, status);
+        return EXIT_FAILED;
+    }
+    const char *at = reply.data, *end = at + reply.data_size;
+    while (text_multi_next(&at, end))
+        count++;
+    snprintf(text, sizeof text, "%zu names in English", count / 2);
+    say_good("names", text);
+    return EXIT_GOOD;
+}
+
+static const char *volatile awaited = "";
+
+static void too_late(int signal)
+{
+    static const char text[] = "FAILED  no answer in half a minute, while waiting for ";
+    bool said = write(STDOUT_FILENO, text, sizeof text - 1) > 0 &&
+                write(STDOUT_FILENO, awaited, strlen(awaited)) > 0 &&
+                write(STDOUT_FILENO, "\n", 1) > 0;
+    _exit(said ? EXIT_FAILED : EXIT_USAGE);
+}
+
+static int run_steps(struct check *check)
+{
+    awaited = "a session: the port takes connections, but it may be no SMB that is spoken there";
+    int result = check_connection(check);
+    awaited = "counters: its providers may hang";
+    result = result ? result : check_counters(check);
+    awaited = "names of counters";
+    result = result ? result : check_names(check);
+    if (!result)
+        printf("\nPrograms can read this machine:  typeperf -s %s  and paths  \\\\%s\\...\n",
+               check->name, check->name);
+    return result;
+}
+
+/* What Samba says by itself says nothing to a person. Takes back what it returned. */
+static int silence(int before)
+{
+    int kept = before < 0 ? dup(STDERR_FILENO) : -1, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(before < 0 ? null : before, STDERR_FILENO);
+    close(null);
+    if (before >= 0)
+        close(before);
+    return kept;
+}
+
+static int run_check(const struct smb_address *address, const struct smb_login *login)
+{
+    static struct check check;
+    int before = silence(-1);
+    smb_samba_init(&check.samba, address, login);
+    machine_init(&check.machine, &check.samba.wire);
+    check.answers.machine = &check.machine;
+    smb_address_name(address, check.name, sizeof check.name);
+    signal(SIGALRM, too_late);
+    alarm(PATIENCE_SECONDS);
+    int result = run_steps(&check);
+    alarm(0);
+    silence(before);
+    machine_done(&check.machine);
+    smb_samba_done(&check.samba);
+    buffer_done(&check.answers.data);
+    buffer_done(&check.answers.name);
+    return result;
+}
+
+/* ---- asking a person ---- */
+
+static bool read_line(const char *question, char *ret, size_t room)
+{
+    fputs(question, stderr);
+    if (!fgets(ret, (int)room, stdin))
+        return false;
+    ret[strcspn(ret, "\n")] = '\0';
+    return true;
+}
+
+static bool read_secret(const char *question, char *ret, size_t room)
+{
+    struct termios before, now;
+    bool terminal = !tcgetattr(STDIN_FILENO, &before);
+    now = before;
+    now.c_lflag &= ~(tcflag_t)ECHO;
+    if (terminal)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &now);
+    bool good = read_line(question, ret, room);
+    if (terminal)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+    fputc('\n', stderr);
+    return good;
+}
+
+static bool ask_person(const struct smb_address *address, struct smb_login *login)
+{
+    char user[512], domain[256];
+    if (*address->user)
+        snprintf(user, sizeof user, "%s", address->user);
+    else if (!read_line("User (DOMAIN\\USER, USER@REALM or USER): ", user, sizeof user))
+        return false;
+    if (!read_secret("Password: ", login->password, sizeof login->password))
+        return false;
+    char *slash = strchr(user, '\\');
+    snprintf(domain, sizeof domain, "%.*s", slash ? (int)(slash - user) : 0, user);
+    snprintf(login->domain, sizeof login->domain, "%s", domain);
+    snprintf(login->user, sizeof login->user, "%.255s", slash ? slash + 1 : user);
+    snprintf(login->from, sizeof login->from, "as you typed");
+    login->kerberos = login->anonymous = false;
+    return *login->user != '\0';
+}
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "openperflib-smb: %s\n", text);
+    return EXIT_FAILED;
+}
+
+int smb_check(const struct smb_address *address, bool keep)
+{
+    char why[5000] = "", name[300];
+    struct smb_login login;
+    if (!smb_login_find(address, &login, why, sizeof why))
+        return complain(why);
+    /* who is at a terminal and has no ticket is asked; nobody else is waited for */
+    bool nothing = login.kerberos && !*login.user && !getenv("KRB5CCNAME");
+    bool ask_now = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+    if (ask_now && !ask_person(address, &login))
+        return complain("no user was given");
+    int result = run_check(address, &login);
+    if (result || !keep)
+        return result;
+    smb_address_name(address, name, sizeof name);
+    if (!smb_login_keep(name, &login, why, sizeof why))
+        return complain(why);
+    printf("kept in %s\n", smb_credentials_path());
+    return EXIT_GOOD;
+}

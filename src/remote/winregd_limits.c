@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one client, and all together, may demand: how many streams speak for one caller, how many
+ * Costly queries run at once, how many queries come in a second. A page shared by the processes
+ * that serve the clients; a client that dies gives its place back.
+ */
+#include "remote/winregd.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST_COSTLY = 4, MOST_QUERIES = 2000, MOST_AUDITS = 20, AUDIT_SECONDS = 60 };
+
+static struct shared {
+    struct {
+        _Atomic uint64_t caller; /* hash of the first SID; 0: nobody */
+        _Atomic uint32_t costly;
+    } clients[SERVE_MOST_CLIENTS];
+    _Atomic int64_t audit_begin; /* of the span in which `audits` were written */
+    _Atomic uint32_t audits;
+} * shared;
+static size_t own_place = SIZE_MAX;
+
+bool limits_share(void)
+{
+    void *page =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = page == MAP_FAILED ? NULL : page;
+    return shared != NULL;
+}
+
+void limits_clear(size_t place)
+{
+    atomic_store(&shared->clients[place].caller, 0);
+    atomic_store(&shared->clients[place].costly, 0);
+}
+
+void limits_enter(size_t place)
+{
+    own_place = place;
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+bool limits_take_caller(const struct peer *peer)
+{
+    if (own_place == SIZE_MAX)
+        return true;
+    uint64_t caller = hash_of(peer->sids.data);
+    unsigned count = 0;
+    atomic_store(&shared->clients[own_place].caller, caller);
+    for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
+        count += atomic_load(&shared->clients[i].caller) == caller;
+    if (count <= list_setting("MostStreams", SERVE_MOST_OF_USER))
+        return true;
+    atomic_store(&shared->clients[own_place].caller, 0);
+    return false;
+}
+
+bool limits_begin_costly(void)
+{
+    unsigned count = 0;
+    if (own_place == SIZE_MAX)
+        return true;
+    atomic_store(&shared->clients[own_place].costly, 1);
+    for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
+        count += atomic_load(&shared->clients[i].costly);
+    if (count <= MOST_COSTLY)
+        return true;
+    limits_end_costly();
+    return false;
+}
+
+void limits_end_costly(void)
+{
+    if (own_place != SIZE_MAX)
+        atomic_store(&shared->clients[own_place].costly, 0);
+}
+
+bool limits_may_audit(void)
+{
+    int64_t now = clock_ticks();
+    if (own_place == SIZE_MAX)
+        return true;
+    int64_t begun = atomic_load(&shared->audit_begin);
+    if (now - begun >= (int64_t)AUDIT_SECONDS * CLOCK_TICKS_PER_SECOND &&
+        atomic_compare_exchange_strong(&shared->audit_begin, &begun, now))
+        atomic_store(&shared->audits, 0);
+    return atomic_fetch_add(&shared->audits, 1) < MOST_AUDITS;
+}
+
+bool limits_take_query(void)
+{
+    static int64_t second_begin;
+    static uint32_t count, most;
+    int64_t now = clock_ticks();
+    if (!second_begin || now - second_begin >= CLOCK_TICKS_PER_SECOND) {
+        second_begin = now;
+        count = 0;
+        most = list_setting("MostPerSecond", MOST_QUERIES);
+    }
+    return !most || count++ < most;
+}

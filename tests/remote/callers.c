@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* Whoever may speak for others, as the part inside Samba does: for whom, and what they get. */
+#include "remote/form.h"
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <openperflib/block.h>
+
+#include "../skip.h"
+#include "server.h"
+
+#define GATE "SYSTEM\\CurrentControlSet\\Control\\SecurePipeServers\\winreg"
+#define SETTINGS "SOFTWARE\\openperflib\\Remote"
+#define OBJECTS SETTINGS "\\Objects"
+#define ADMINISTRATORS "S-1-5-32-544"
+#define LOGGED_IN " S-1-1-0 S-1-5-2 S-1-5-11"
+enum { ROOM = 1 << 20 };
+
+/* ---- asking ---- */
+
+static int connect_here(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, server_socket);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static void tell(int fd, const struct form_request *request)
+{
+    BUFFER_AUTO bytes = {0};
+    assert_true(form_write_request(request, &bytes));
+    assert_int_equal(send(fd, bytes.data, bytes.len, MSG_NOSIGNAL), bytes.len);
+}
+
+/* The status; 0xdead: it hung up. */
+static uint32_t hear(int fd, struct buffer *message, struct form_reply *ret)
+{
+    char head[FORM_REPLY_HEAD];
+    buffer_clear(message);
+    if (recv(fd, head, sizeof head, MSG_WAITALL) != sizeof head)
+        return 0xdead;
+    size_t size = form_size(head, ROOM + FORM_REPLY_HEAD);
+    assert_true(size && buffer_add(message, head, sizeof head) && buffer_reserve(message, size));
+    size_t rest = size - sizeof head;
+    if (rest)
+        assert_int_equal(recv(fd, message->data + message->len, rest, MSG_WAITALL), rest);
+    message->len = size;
+    assert_true(form_read_reply(message->data, size, ret));
+    return ret->status;
+}
+
+static uint32_t ask(int fd, const struct form_request *request)
+{
+    BUFFER_AUTO message = {0};
+    struct form_reply reply;
+    tell(fd, request);
+    return hear(fd, &message, &reply);
+}
+
+static uint32_t speak_for(int fd, const char *sids, uint32_t protection)
+{
+    return ask(fd, &(struct form_request){.operation = FORM_CALLER,
+                                          .index = protection,
+                                          .path = "ELSEWHERE\\anna",
+                                          .name = sids});
+}
+
+static struct form_request query_of(const char *name)
+{
+    return (struct form_request){
+        .operation = FORM_QUERY, .root = 0x80000004, .room = ROOM, .path = "", .name = name};
+}
+
+static uint32_t query(int fd)
+{
+    struct form_request request = query_of("2");
+    return ask(fd, &request);
+}
+
+/* A new stream, for one with these SIDs. Those before may still end: a user has only so many. */
+static uint32_t asked_for(const char *sids)
+{
+    uint32_t status = 0xdead;
+    for (int i = 0; i < 200 && status == 0xdead; i++) {
+        int fd = connect_here();
+        status = speak_for(fd, sids, 0);
+        if (!status)
+            status = query(fd);
+        close(fd);
+        if (status == 0xdead)
+            usleep(20000);
+    }
+    return status;
+}
+
+static void set_list(const char *key, const char *name, const char *list, size_t size)
+{
+    HKEY opened;
+    assert_int_equal(
+        RegCreateKeyExA(HKEY_LOCAL_MACHINE, key, 0, NULL, 0, KEY_SET_VALUE, NULL, &opened, NULL),
+        0);
+    assert_int_equal(RegSetValueExA(opened, name, 0, REG_MULTI_SZ, (const BYTE *)list, (DWORD)size),
+                     0);
+    RegCloseKey(opened);
+}
+#define SET_LIST(key, name, list) set_list(key, name, list "\0", sizeof(list "\0"))
+
+/* ---- who may speak, and for whom ---- */
+
+static void others_may_not_speak(void **state)
+{
+    if (geteuid() != 0) {
+        say_skipped("only root can become somebody else");
+        return;
+    }
+    pid_t pid = fork();
+    if (!pid) {
+        if (setgid(65534) || setuid(65534))
+            _exit(99);
+        int fd = connect_here();
+        _exit((int)speak_for(fd, ADMINISTRATORS LOGGED_IN, 0));
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), ERROR_ACCESS_DENIED);
+}
+
+static void usual_callers(void **state)
+{
+    static const struct {
+        const char *sids;
+        uint32_t status;
+    } rows[] = {
+        {ADMINISTRATORS LOGGED_IN,              0},
+        {"S-1-5-21-1-2-3-1001 S-1-5-32-558",    0},
+        {"S-1-5-21-1-2-3-1001" LOGGED_IN,       5},
+        {"S-1-5-32-5440",                       5},
+        {"S-1-1-0",                             5},
+        {"S-1-5-7",                             5},
+        {"S-1-5-7 " ADMINISTRATORS,             5},
+        {ADMINISTRATORS " S-1-5-32-546",        5},
+        {"S-1-5-21-1-2-3-501 " ADMINISTRATORS,  5},
+        {"S-1-5-21-1-2-3-1501 " ADMINISTRATORS, 0},
+        {"S-1-22-1-0",                          5}, /* root elsewhere is root nowhere */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (asked_for(rows[i].sids) != rows[i].status)
+            fail_msg("%s: not %u", rows[i].sids, rows[i].status);
+}
+
+static void the_group_here(void **state)
+{
+    char sids[64];
+    const struct group *group = getgrnam("openperflib");
+    if (!group) {
+        say_skipped("there is no group openperflib here");
+        return;
+    }
+    snprintf(sids, sizeof sids, "S-1-22-1-99 S-1-22-2-%u", (unsigned)group->gr_gid);
+    assert_int_equal(asked_for(sids), 0);
+}
+
+static void no_sids_at_all(void **state)
+{
+    static const char *const wrong[] = {
+        "",         " ",        "S-1",  "S-1-5-",   "S-2-5-18",
+        "S-1-5--7", "S-1-5-7x", "anna", "s-1-5-18", "S-1-5-18 S-1-5-x"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        int fd = connect_here();
+        assert_int_equal(query(fd), 0); /* for itself */
+        assert_int_equal(speak_for(fd, wrong[i], 0), ERROR_INVALID_PARAMETER);
+        assert_int_equal(query(fd), ERROR_ACCESS_DENIED); /* it does not get its rights back */
+        assert_int_equal(speak_for(fd, ADMINISTRATORS, 0), 0);
+        assert_int_equal(query(fd), 0);
+        close(fd);
+    }
+    int fd = connect_here();
+    assert_int_equal(speak_for(fd, NULL, 0), ERROR_INVALID_PARAMETER);
+    assert_int_equal(query(fd), ERROR_ACCESS_DENIED);
+    close(fd);
+}
+
+static void lists_of_sids(void **state)
+{
+    SET_LIST(GATE, "Access", "S-1-5-21-1-2-3-1001\0root\0@root");
+    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001"), 0);
+    assert_int_equal(asked_for(ADMINISTRATORS LOGGED_IN), 5);
+    assert_int_equal(asked_for("S-1-22-1-0"), 0);
+    assert_int_equal(asked_for("S-1-22-1-12345 S-1-22-2-0"), 0);
+    assert_int_equal(asked_for("S-1-22-1-12345 S-1-22-2-12345"), 5);
+    SET_LIST(LAB_PERFLIB, "Access", ADMINISTRATORS);
+    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001"), 5);
+    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001 " ADMINISTRATORS), 0);
+    lab_unset(LAB_PERFLIB, "Access");
+    SET_LIST(GATE, "Access", "S-1-1-0");
+    assert_int_equal(asked_for(ADMINISTRATORS LOGGED_IN), 5);
+    SET_LIST(GATE, "Access", "*");
+    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001" LOGGED_IN), 0);
+    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001 S-1-1-0"), 5);
+    assert_int_equal(asked_for("S-1-5-7" LOGGED_IN), 5);
+    lab_unset(GATE, "Access");
+}
+
+static void encryption_is_required(void **state)
+{
+    static const struct {
+        uint32_t protection, status;
+    } rows[] = {
+        {0,                  5},
+        {1,                  5},
+        {5,                  5},
+        {6,                  0},
+        {FORM_ENCRYPTED,     0},
+        {FORM_ENCRYPTED | 6, 0},
+        {0x600,              5},
+    };
+    lab_set_dword(SETTINGS, "RequireEncryption", 1);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int fd = connect_here();
+        assert_int_equal(speak_for(fd, ADMINISTRATORS, rows[i].protection), 0);
+        assert_int_equal(query(fd), rows[i].status);
+        close(fd);
+    }
+    int fd = connect_here(); /* who is here needs none */
+    assert_int_equal(query(fd), 0);
+    close(fd);
+    lab_unset(SETTINGS, "RequireEncryption");
+}
+
+/* ---- objects ---- */
+
+struct seen {
+    uint32_t numbers[64];
+    size_t count;
+    LONG default_object;
+};
+
+/* Strictly: every length adds up. */
+static void see(const char *sids, const char *name, struct seen *ret)
+{
+    BUFFER_AUTO message = {0};
+    struct form_reply reply;
+    struct form_request request = query_of(name);
+    opl_block block;
+    opl_object_view object = {0};
+    int fd = connect_here();
+    assert_true(!sids || speak_for(fd, sids, 0) == 0);
+    tell(fd, &request);
+    assert_int_equal(hear(fd, &message, &reply), 0);
+    close(fd);
+    assert_int_equal(opl_block_init(&block, reply.data, reply.data_size), OPL_BLOCK_GOOD);
+    assert_int_equal(block.header.TotalByteLength, reply.data_size);
+    size_t end = block.header.HeaderLength;
+    *ret = (struct seen){.default_object = block.header.DefaultObject};
+    while (opl_block_next_object(&block, &object)) {
+        ret->numbers[ret->count++] = object.type.ObjectNameTitleIndex;
+        assert_int_equal(object.offset, end);
+        end += object.type.TotalByteLength;
+    }
+    assert_int_equal(block.fault, OPL_BLOCK_GOOD);
+    assert_int_equal(end, reply.data_size);
+    assert_int_equal(block.header.NumObjectTypes, ret->count);
+}
+
+static bool has(const struct seen *seen, uint32_t number)
+{
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->numbers[i] == number)
+            return true;
+    return false;
+}
+
+static void objects_for_some(void **state)
+{
+    struct seen whole, part, none;
+    const char *other = ADMINISTRATORS " S-1-5-21-1-2-3-1002";
+    see(ADMINISTRATORS, "Global", &whole);
+    assert_true(has(&whole, 2) && has(&whole, 4) && has(&whole, 230) && has(&whole, 238));
+    SET_LIST(OBJECTS, "230", "!S-1-5-21-1-2-3-1002");
+    SET_LIST(OBJECTS, "4", "S-1-5-21-1-2-3-1002");
+    SET_LIST(OBJECTS, "238", "nobody at all");
+    lab_set_dword(OBJECTS, "2", 1); /* no list: hidden */
+    see(other, "Global", &part);
+    assert_false(has(&part, 230) || has(&part, 238) || has(&part, 2));
+    assert_true(has(&part, 4));
+    assert_int_equal(part.count, whole.count - 3);
+    assert_true(part.default_object == (LONG)part.numbers[0] ||
+                has(&part, (uint32_t)part.default_object));
+    see(ADMINISTRATORS, "230 4", &part);
+    assert_true(part.count == 1 && part.numbers[0] == 230);
+    see(ADMINISTRATORS, "4", &none);
+    assert_int_equal(none.count, 0);
+    see(NULL, "Global", &part); /* its own user sees all */
+    assert_int_equal(part.count, whole.count);
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
+}
+
+/* ---- how much ---- */
+
+static void refusals_are_noted(void **state)
+{
+    enum { MANY = 40, AT_MOST = 20 };
+    lab_remove("events");
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(asked_for("S-1-5-7"), 5);
+    int lines = 0;
+    for (const char *at = lab_read("events"); (at = strstr(at, "anna may not read")); at++)
+        lines++;
+    assert_int_equal(lines, AT_MOST); /* a minute */
+}
+
+/* How many streams of MANY are good for a caller. */
+static int streams_of(const char *sids, int many)
+{
+    int fds[32], good = 0;
+    for (int i = 0; i < many; i++) {
+        fds[i] = connect_here();
+        uint32_t status = speak_for(fds[i], sids, 0);
+        assert_true(status == 0 || status == ERROR_BUSY);
+        good += status == 0;
+    }
+    if (many > 16) /* another caller is not concerned */
+        assert_int_equal(asked_for("S-1-5-21-9-9-9-2 " ADMINISTRATORS), 0);
+    for (int i = 0; i < many; i++)
+        close(fds[i]);
+    return good;
+}
+
+static void so_many_streams_of_a_caller(void **state)
+{
+    if (geteuid() != 0) {
+        say_skipped("a user here has no more streams than that at all");
+        return;
+    }
+    assert_int_equal(streams_of("S-1-5-21-9-9-9-1 " ADMINISTRATORS, 18), 16);
+    lab_set_dword(SETTINGS, "MostStreams", 3);
+    assert_int_equal(streams_of("S-1-5-21-9-9-9-3 " ADMINISTRATORS, 5), 3);
+    lab_unset(SETTINGS, "MostStreams");
+    for (int i = 0; i < 100 && asked_for("S-1-5-21-9-9-9-1 " ADMINISTRATORS); i++)
+        usleep(50000);
+    assert_int_equal(asked_for("S-1-5-21-9-9-9-1 " ADMINISTRATORS), 0);
+}
+
+static void so_many_queries_a_second(void **state)
+{
+    enum { MANY = 20, MOST = 5 };
+    int fd = connect_here(), good = 0;
+    lab_set_dword(SETTINGS, "MostPerSecond", MOST);
+    assert_int_equal(speak_for(fd, ADMINISTRATORS, 0), 0);
+    for (int i = 0; i < MANY; i++) {
+        uint32_t status = query(fd);
+        assert_true(status == 0 || status == ERROR_BUSY);
+        good += status == 0;
+    }
+    assert_in_range(good, MOST, 3 * MOST); /* a second or two may have begun meanwhile */
+    lab_unset(SETTINGS, "MostPerSecond");
+    close(fd);
+}
+
+/* All at once, each 1.5 seconds; who comes fifth is told to come again. */
+static void so_many_costly_at_once(void **state)
+{
+    enum { MANY = 6, GOOD = 4 };
+    int fds[MANY], good = 0, busy = 0;
+    struct form_request request = query_of("Costly");
+    server_lab_slow(true);
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = connect_here();
+        assert_int_equal(speak_for(fds[i], ADMINISTRATORS, 0), 0);
+    }
+    for (int i = 0; i < MANY; i++)
+        tell(fds[i], &request);
+    for (int i = 0; i < MANY; i++) {
+        BUFFER_AUTO message = {0};
+        struct form_reply reply;
+        uint32_t status = hear(fds[i], &message, &reply);
+        good += status == 0;
+        busy += status == ERROR_BUSY;
+        close(fds[i]);
+    }
+    server_lab_slow(false);
+    assert_int_equal(good, GOOD);
+    assert_int_equal(busy, MANY - GOOD);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals_are_noted),
+        cmocka_unit_test(others_may_not_speak),
+        cmocka_unit_test(usual_callers),
+        cmocka_unit_test(the_group_here),
+        cmocka_unit_test(no_sids_at_all),
+        cmocka_unit_test(lists_of_sids),
+        cmocka_unit_test(encryption_is_required),
+        cmocka_unit_test(objects_for_some),
+        cmocka_unit_test(so_many_queries_a_second),
+        cmocka_unit_test(so_many_streams_of_a_caller),
+        cmocka_unit_test(so_many_costly_at_once),
+    };
+    server_lab("record_object");
+    server_way("unix");
+    server_start();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    server_stop();
+    lab_close();
+    return failed;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of the remote registry as bytes, by hand from the protocol's document (MS-RRP, MS-RPCE). */
+#include "samba/rrp.h"
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANDLE "\0\0\0\0ABCDEFGHIJKLMNOP"
+/* "2": two sizes, a pointer, room, offset, count, two units */
+#define TEXT_2 "\4\0\4\0\4\0\2\0\2\0\0\0\0\0\0\0\2\0\0\0\x32\0\0\0"
+/* type, data of 8 bytes of which none came, its sizes */
+#define ROOM_8                                                                                     \
+    "\x8\0\2\0\0\0\0\0\xc\0\2\0\x8\0\0\0\0\0\0\0\0\0\0\0\x10\0\2\0\x8\0\0\0\x14\0\2\0\0\0\0\0"
+static const char query[] = HANDLE TEXT_2 ROOM_8;
+static const char no_data[] = HANDLE TEXT_2 "\0\0\0\0\0\0\0\0\x10\0\2\0\0\0\0\0\0\0\0\0";
+static const char open_key[] = HANDLE TEXT_2 "\0\0\0\0\x19\0\2\0";
+static const char enum_key[] = HANDLE "\7\0\0\0\0\0\x10\0\1\0\0\0\x8\0\0\0\0\0\0\0\0\0\0\0"
+                                      "\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0";
+static const char enum_value[] =
+    HANDLE "\7\0\0\0\0\0\x10\0\1\0\0\0\x8\0\0\0\0\0\0\0\0\0\0\0" ROOM_8;
+static const char info[] = HANDLE "\0\0\0\0\0\0\0\0";
+#define SIZE(text) (sizeof(text) - 1)
+
+/* ---- reading ---- */
+
+static void what_is_asked(void **state)
+{
+    BUFFER_AUTO text = {0};
+    struct rrp_request request;
+    assert_true(rrp_read(RRP_QUERY, query, SIZE(query), &text, &request));
+    assert_memory_equal(request.handle, HANDLE, RRP_HANDLE_BYTES);
+    assert_string_equal(request.name, "2");
+    assert_true(request.has_type && request.has_data && request.has_size && request.has_length);
+    assert_int_equal(request.room, 8);
+    assert_true(rrp_read(RRP_QUERY, no_data, SIZE(no_data), &text, &request));
+    assert_true(!request.has_type && !request.has_data && request.has_size && !request.has_length);
+    assert_true(rrp_read(RRP_OPEN_KEY, open_key, SIZE(open_key), &text, &request));
+    assert_int_equal(request.access, 0x20019);
+    assert_true(rrp_read(RRP_ENUM_KEY, enum_key, SIZE(enum_key), &text, &request));
+    assert_int_equal(request.index, 7);
+    assert_int_equal(request.name_room.bytes, 16);
+    assert_true(request.has_class && !request.class_room.has_text && request.has_time);
+    assert_true(rrp_read(RRP_ENUM_VALUE, enum_value, SIZE(enum_value), &text, &request));
+    assert_int_equal(request.room, 8);
+    assert_true(rrp_read(RRP_INFO, info, SIZE(info), &text, &request));
+}
+
+/* Every cut but those behind what is read; every handle that is none. */
+static void what_is_cut(void **state)
+{
+    static const struct {
+        unsigned call;
+        const char *bytes;
+        size_t size;
+    } rows[] = {
+        {RRP_QUERY,      query,      SIZE(query)     },
+        {RRP_QUERY,      no_data,    SIZE(no_data)   },
+        {RRP_OPEN_KEY,   open_key,   SIZE(open_key)  },
+        {RRP_ENUM_KEY,   enum_key,   SIZE(enum_key)  },
+        {RRP_ENUM_VALUE, enum_value, SIZE(enum_value)},
+        {RRP_INFO,       info,       SIZE(info)      },
+        {RRP_CLOSE,      HANDLE,     SIZE(HANDLE)    },
+        {22,             HANDLE,     SIZE(HANDLE)    },
+    };
+    BUFFER_AUTO text = {0};
+    struct rrp_request request;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (size_t size = 0; size <= rows[i].size; size++) {
+            FREE_AUTO char *copy = malloc(size + 1);
+            memcpy(copy, rows[i].bytes, size);
+            assert_int_equal(rrp_read(rows[i].call, copy, size, &text, &request),
+                             size == rows[i].size);
+        }
+    assert_false(rrp_read(RRP_CALLS, query, SIZE(query), &text, &request));
+}
+
+static bool reads(const char *bytes, size_t size, size_t at, uint32_t number)
+{
+    char copy[256];
+    BUFFER_AUTO text = {0};
+    struct rrp_request request;
+    memcpy(copy, bytes, size);
+    memcpy(copy + at, &number, sizeof number); /* this machine is little-endian, as the wire is */
+    return rrp_read(RRP_QUERY, copy, size, &text, &request);
+}
+
+static void lengths_that_lie(void **state)
+{
+    enum { SIZES = 20, ROOM = 28, OFFSET = 32, USED = 36, DATA_ROOM = 56, DATA_USED = 64 };
+    const size_t size = SIZE(query);
+    assert_true(reads(query, size, SIZES, 0x00040004));
+    assert_true(reads(query, size, SIZES, 0xffff0004));
+    assert_false(reads(query, size, SIZES, 0x00020004)); /* more than it has room for */
+    assert_false(reads(query, size, SIZES, 0x00040002)); /* not what the array says */
+    assert_false(reads(query, size, ROOM, 1));
+    assert_true(reads(query, size, ROOM, 0xffffffff));
+    assert_false(reads(query, size, OFFSET, 1));
+    for (uint32_t used = 0; used < 40; used++)
+        assert_int_equal(reads(query, size, USED, used), used == 2);
+    assert_false(reads(query, size, USED, 0x80000002));
+    assert_true(reads(query, size, DATA_ROOM, 0xffffffff)); /* nobody makes that much */
+    assert_false(reads(query, size, DATA_USED, 9));
+    assert_false(reads(query, size, DATA_USED, 0xffffffff));
+}
+
+/* ---- writing ---- */
+
+static void is_written(unsigned call, const char *bytes, size_t size,
+                       const struct rrp_answer *answer, const char *wanted, size_t wanted_size)
+{
+    BUFFER_AUTO text = {0};
+    BUFFER_AUTO out = {0};
+    struct rrp_request request;
+    assert_true(rrp_read(call, bytes, size, &text, &request));
+    assert_true(rrp_write(&request, answer, &out));
+    assert_int_equal(out.len, wanted_size);
+    assert_memory_equal(out.data, wanted, wanted_size);
+}
+#define WRITTEN(call, bytes, answer, wanted)                                                       \
+    is_written(call, bytes, SIZE(bytes), answer, wanted, SIZE(wanted))
+
+static void what_is_answered(void **state)
+{
+    const struct rrp_answer data = {.type = 3, .size = 5, .data = "bytes", .data_size = 5};
+    WRITTEN(RRP_QUERY, query, &data,
+            "\0\0\2\0\3\0\0\0\x8\0\2\0\5\0\0\0\0\0\0\0\5\0\0\0bytes\0\0\0"
+            "\x20\0\2\0\5\0\0\0\x28\0\2\0\5\0\0\0\0\0\0\0");
+    const struct rrp_answer more = {.status = 234, .type = 7, .size = 0x12345};
+    WRITTEN(RRP_QUERY, query, &more,
+            "\0\0\2\0\7\0\0\0\x8\0\2\0\x45\x23\1\0\0\0\0\0\0\0\0\0"
+            "\x18\0\2\0\x45\x23\1\0\x20\0\2\0\0\0\0\0\xea\0\0\0");
+    const struct rrp_answer size = {.size = 5};
+    WRITTEN(RRP_QUERY, no_data, &size, "\0\0\0\0\0\0\0\0\x8\0\2\0\5\0\0\0\0\0\0\0\0\0\0\0");
+    const struct rrp_answer name = {
+        .name = "ab", .numbers = {[5] = 1, [6] = 2}
+    };
+    WRITTEN(RRP_ENUM_KEY, enum_key, &name,
+            "\6\0\x10\0\4\0\2\0\x8\0\0\0\0\0\0\0\3\0\0\0a\0b\0\0\0\0\0"
+            "\x1c\0\2\0\0\0\0\0\0\0\0\0\x28\0\2\0\1\0\0\0\2\0\0\0\0\0\0\0");
+    const struct rrp_answer handle = {.handle = HANDLE};
+    WRITTEN(RRP_OPEN_KEY, open_key, &handle, HANDLE "\0\0\0\0");
+    const struct rrp_answer denied = {.status = 5, .handle = HANDLE};
+    WRITTEN(RRP_OPEN_KEY, open_key, &denied, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0");
+    WRITTEN(22, HANDLE, &denied, "\5\0\0\0");
+    WRITTEN(RRP_CREATE, HANDLE, &denied,
+            "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0");
+    WRITTEN(RRP_VERSION, HANDLE, &handle, "\5\0\0\0\0\0\0\0");
+    const struct rrp_answer numbers = {
+        .numbers = {3, 4, 5, 6, 7, 8, 9}
+    };
+    WRITTEN(RRP_INFO, info, &numbers,
+            "\0\0\0\0\0\0\0\0\3\0\0\0\x8\0\0\0\0\0\0\0\5\0\0\0\xc\0\0\0\7\0\0\0\0\0\0\0"
+            "\x8\0\0\0\x9\0\0\0\0\0\0\0");
+}
+
+static void what_has_no_answer(void **state)
+{
+    BUFFER_AUTO text = {0};
+    BUFFER_AUTO out = {0};
+    struct rrp_request request;
+    const struct rrp_answer answer = {.status = 5};
+    assert_true(rrp_read(RRP_QUERY_MANY, HANDLE, SIZE(HANDLE), &text, &request));
+    assert_false(rrp_write(&request, &answer, &out));
+    assert_int_equal(out.len, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_asked),      cmocka_unit_test(what_is_cut),
+        cmocka_unit_test(lengths_that_lie),   cmocka_unit_test(what_is_answered),
+        cmocka_unit_test(what_has_no_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* What there is: Samba, a library of ours for its series, the drop-in, and who has it loaded. */
+#include "samba.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SHIM_PREFIX "openperflib-samba-"
+#define SHIM_FOLDER OPL_VENDOR_DIR "/samba"
+
+static bool is_there(const char *root, const char *path)
+{
+    char whole[2 * SAMBA_PATH];
+    struct stat st;
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    return stat(whole, &st) == 0;
+}
+
+/* ---- Samba ---- */
+
+static void become(char *const *arguments, int output)
+{
+    int nowhere = open("/dev/null", O_RDWR);
+    if (nowhere >= 0) {
+        dup2(nowhere, 0);
+        dup2(nowhere, 2);
+    }
+    dup2(output, 1);
+    execvp(arguments[0], arguments);
+    _exit(127);
+}
+
+int samba_run(char *const *arguments, char *output, unsigned room)
+{
+    int pair[2], status;
+    unsigned used = 0;
+    ssize_t count;
+    char rest[256];
+    if (pipe2(pair, O_CLOEXEC))
+        return 127;
+    pid_t pid = fork();
+    if (pid == 0)
+        become(arguments, pair[1]);
+    close(pair[1]);
+    while (used + 1 < room && (count = read(pair[0], output + used, room - used - 1)) > 0)
+        used += (unsigned)count;
+    while (read(pair[0], rest, sizeof rest) > 0)
+        ;
+    close(pair[0]);
+    if (room)
+        output[used] = '\0';
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+}
+
+/* "Version 4.17.12-Debian" */
+static void look_for_version(struct samba *samba)
+{
+    static const char *const paths[] = {"/usr/sbin/smbd", "/usr/local/samba/sbin/smbd"};
+    char program[SAMBA_PATH + 64], said[256];
+    char version_word[] = "--version";
+    char *arguments[] = {program, version_word, NULL};
+    for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++) {
+        snprintf(program, sizeof program, "%s%s", samba->root, paths[i]);
+        int major, minor;
+        if (samba_run(arguments, said, sizeof said) ||
+            sscanf(said, "Version %63s", samba->version) != 1)
+            continue;
+        if (sscanf(samba->version, "%d.%d", &major, &minor) == 2 && major >= 0 && major < 100 &&
+            minor >= 0 && minor < 1000)
+            snprintf(samba->series, sizeof samba->series, "%d.%d", major, minor);
+        return;
+    }
+}
+
+static void look_for_unit(struct samba *samba)
+{
+    static const char *const units[] = {"smbd.service", "smb.service"};
+    static const char *const folders[] = {"/etc", "/usr/lib", "/lib"};
+    char path[128];
+    snprintf(samba->unit, sizeof samba->unit, "%s", units[0]);
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned j = 0; j < 3; j++) {
+            snprintf(path, sizeof path, "%s/systemd/system/%s", folders[j], units[i]);
+            if (samba->has_unit || !is_there(samba->root, path))
+                continue;
+            samba->has_unit = true;
+            snprintf(samba->unit, sizeof samba->unit, "%s", units[i]);
+        }
+}
+
+/* ---- ours ---- */
+
+static void look_for_shims(struct samba *samba)
+{
+    char folder[2 * SAMBA_PATH];
+    struct dirent *entry;
+    snprintf(folder, sizeof folder, "%s%s", samba->root, SHIM_FOLDER);
+    DIR *directory = opendir(folder);
+    while (directory && (entry = readdir(directory))) {
+        size_t count = strlen(entry->d_name), prefix = sizeof SHIM_PREFIX - 1;
+        size_t used = strlen(samba->made_for);
+        if (count <= prefix + 3 || strncmp(entry->d_name, SHIM_PREFIX, prefix) != 0 ||
+            strcmp(entry->d_name + count - 3, ".so") != 0)
+            continue;
+        snprintf(samba->made_for + used, sizeof samba->made_for - used, "%s%.*s", used ? ", " : "",
+                 (int)(count - prefix - 3), entry->d_name + prefix);
+    }
+    if (directory)
+        closedir(directory);
+    snprintf(samba->shim, sizeof samba->shim, "%s/" SHIM_PREFIX "%s.so", SHIM_FOLDER,
+             samba->series);
+    samba->has_shim = *samba->series && is_there(samba->root, samba->shim);
+}
+
+static void look_at_drop_in(struct samba *samba)
+{
+    char text[4096], wanted[SAMBA_PATH + 32];
+    snprintf(samba->drop_in, sizeof samba->drop_in, "%s/etc/systemd/system/%s.d/openperflib.conf",
+             samba->root, samba->unit);
+    FILE *file = fopen(samba->drop_in, "re");
+    samba->has_drop_in = file != NULL;
+    if (!file)
+        return;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    snprintf(wanted, sizeof wanted, "LD_PRELOAD=%s\n", samba->shim);
+    samba->is_ours = strstr(text, "# openperflib-samba") == text;
+    samba->is_this_shim = strstr(text, wanted) != NULL;
+}
+
+/* Does a process have a file of that name mapped? Others' maps are shown to root only. */
+static bool has_mapped(const char *pid)
+{
+    char path[300], line[1024];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%s/maps", pid);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, "/" SHIM_PREFIX) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool is_loaded(void)
+{
+    struct dirent *entry;
+    bool found = false;
+    DIR *directory = opendir("/proc");
+    while (directory && !found && (entry = readdir(directory)))
+        if (*entry->d_name >= '1' && *entry->d_name <= '9')
+            found = has_mapped(entry->d_name);
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+bool samba_look(const char *root, struct samba *ret)
+{
+    *ret = (struct samba){.root = strcmp(root, "/") ? root : ""};
+    if (strlen(root) > SAMBA_PATH / 2)
+        return false;
+    look_for_version(ret);
+    look_for_unit(ret);
+    look_for_shims(ret);
+    look_at_drop_in(ret);
+    ret->is_live = !*ret->root && is_there("", "/run/systemd/system");
+    ret->is_loaded = !*ret->root && is_loaded();
+    return true;
+}
+
+const char *samba_firewall(const struct samba *samba)
+{
+    if (is_there(samba->root, "/usr/sbin/ufw"))
+        return "ufw allow from NETWORK to any port 445 proto tcp";
+    if (is_there(samba->root, "/usr/bin/firewall-cmd"))
+        return "firewall-cmd --permanent --add-service=samba && firewall-cmd --reload";
+    if (is_there(samba->root, "/usr/sbin/nft"))
+        return "nft add rule inet filter input ip saddr NETWORK tcp dport 445 accept";
+    return "let TCP port 445 through, for those networks alone that may ask";
+}

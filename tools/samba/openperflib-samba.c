@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openperflib-samba: lets Samba answer Windows' performance queries from this machine's counters,
+ * or not any more. Samba itself is not changed: its unit gets a drop-in with which it loads a
+ * library.
+ */
+#include "samba.h"
+#include "../common/json.h"
+#include "../common/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { ROOT = 1, DRY, NOW, JSON };
+enum { ENABLE = 1, DISABLE, STATUS };
+
+/* clang-format off */
+static const struct option_row change_rows[] = {
+    {0, "now", NULL, NOW, "Restart Samba too; who is connected must connect anew."},
+    {'n', "dry-run", NULL, DRY, "Change nothing, say what would be done."},
+    {0, "json", NULL, JSON, "Say it as JSON."},
+    {0, "root", "DIR", ROOT, "The system below DIR instead of this one; nothing is started or stopped.", "@files"},
+    {0},
+};
+static const struct option_row status_rows[] = {
+    {0, "json", NULL, JSON, "Say it as JSON."},
+    {0, "root", "DIR", ROOT, "The system below DIR instead of this one.", "@files"},
+    {0},
+};
+static const struct tool commands[] = {
+    {.name = "enable", .summary = "Let Samba load it from its next start on.",
+     .usage = "[OPTION]...", .rows = change_rows, .id = ENABLE},
+    {.name = "disable", .summary = "Take it away; nothing stays.", .usage = "[OPTION]...",
+     .rows = change_rows, .id = DISABLE},
+    {.name = "status", .summary = "Tell whether it is enabled, loaded, and made for this Samba.",
+     .usage = "[OPTION]...", .rows = status_rows, .id = STATUS},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "Who may read, and from where: openperflib-winregd(1). Exit codes: 0 done, or\n"
+    "enabled (status); 1 something failed, it was said what; 2 wrong usage; 3 there\n"
+    "is no Samba, no library for its series, or (status) it is not enabled.\n";
+
+static const struct tool tool = {
+    .name = "openperflib-samba",
+    .summary = "Let Windows machines read this one's counters, through Samba.",
+    .usage = "COMMAND [OPTION]...",
+    .commands = commands,
+    .more = more,
+};
+
+static struct json json = {0};
+
+int samba_complain(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fputs("openperflib-samba: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return EXIT_FAILED;
+}
+
+void samba_say(const char *format, ...)
+{
+    char line[2 * SAMBA_PATH];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (json.out)
+        json_string(&json, NULL, line);
+    else
+        puts(line);
+}
+
+/* ---- status ---- */
+
+static bool is_good(const struct samba *samba)
+{
+    return samba->has_drop_in && samba->is_ours && samba->is_this_shim && samba->has_shim;
+}
+
+static const char *or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+static void status_json(const struct samba *samba)
+{
+    json_bool(&json, "enabled", is_good(samba));
+    json_bool(&json, "loaded", samba->is_loaded);
+    json_string(&json, "samba", or_null(samba->version));
+    json_string(&json, "series", or_null(samba->series));
+    json_string(&json, "made_for", or_null(samba->made_for));
+    json_string(&json, "library", samba->has_shim ? samba->shim : NULL);
+    json_string(&json, "unit", samba->has_unit ? samba->unit : NULL);
+    json_string(&json, "drop_in", samba->has_drop_in ? samba->drop_in : NULL);
+    json_string(&json, "firewall", samba_firewall(samba));
+}
+
+static void status_text(const struct samba *samba)
+{
+    bool good = is_good(samba);
+    printf("Samba    %s\n", *samba->version ? samba->version : "not installed");
+    printf("library  %s\n", samba->has_shim    ? samba->shim
+                            : *samba->made_for ? "none for this series"
+                                               : "none; it was not built");
+    printf("enabled  %s\n", good                 ? "yes"
+                            : samba->has_drop_in ? "no: the drop-in is of another library"
+                                                 : "no");
+    if (!*samba->root)
+        printf("loaded   %s\n", samba->is_loaded ? "yes"
+                                : good           ? "not yet: systemctl restart it, or nobody asked"
+                                                 : "no");
+    printf("firewall %s\n", samba_firewall(samba));
+}
+
+static int status(const struct samba *samba)
+{
+    if (json.out)
+        status_json(samba);
+    else
+        status_text(samba);
+    return is_good(samba) ? EXIT_GOOD : EXIT_MISSING;
+}
+
+/* ---- commands ---- */
+
+struct wish {
+    const char *root;
+    bool dry, now, json;
+};
+
+static int change(int command, const struct samba *samba, const struct wish *wish)
+{
+    if (json.out)
+        json_open(&json, "steps", '[');
+    int code = command == ENABLE ? samba_enable(samba, wish->dry, wish->now)
+                                 : samba_disable(samba, wish->dry, wish->now);
+    if (json.out) {
+        json_close(&json, ']');
+        json_bool(&json, "done", !code && !wish->dry);
+    }
+    return code;
+}
+
+static int run(int command, const struct wish *wish)
+{
+    struct samba samba;
+    if (!samba_look(wish->root, &samba))
+        return samba_complain("%s: the path is too long", wish->root);
+    if (wish->json) {
+        json.out = stdout;
+        json_open(&json, NULL, '{');
+    }
+    int code = command == STATUS ? status(&samba) : change(command, &samba, wish);
+    if (wish->json) {
+        json_close(&json, '}');
+        putchar('\n');
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct wish wish = {.root = ""};
+    int id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(&options)) > 0) {
+        if (id == OPTION_WORD)
+            return options_complain(&options, "\"%s\" is one word too many", options.value);
+        wish.dry |= id == DRY;
+        wish.now |= id == NOW;
+        wish.json |= id == JSON;
+        wish.root = id == ROOT ? options.value : wish.root;
+    }
+    if (id < 0)
+        return options_status(id);
+    if (!options.command)
+        return options_complain(&options, "a command is missing: enable, disable or status");
+    int code = run(options.command->id, &wish);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return samba_complain("standard output could not be written");
+    return code;
+}
