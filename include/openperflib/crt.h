@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What Microsoft's C runtime has and the C library has not: printf by Windows' rules, for narrow
+ * and 16-bit wide text, and copies that know how much room there is.
+ *
+ * The rules: a `long` has 32 bits, so %lu takes a DWORD (of a longer one the low 32 bits are
+ * printed); I64 and ll are 64 bits, I, z and t as a pointer; %s is text of the function's own
+ * width, %S of the other, %hs narrow, %ls and %ws wide; %p has all digits, in capitals; %n prints
+ * nothing. Wide text goes to streams as UTF-8. printf and its family themselves are replaced only
+ * where OPL_WINDOWS_PRINTF is defined, as openperflib-cc does. The printing functions are in the
+ * static libopenperflib-win32.a.
+ */
+#ifndef OPENPERFLIB_CRT_H
+#define OPENPERFLIB_CRT_H
+
+#include "wide.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#ifdef __cplusplus
+#include <cstdio>
+#endif
+
+OPL_BEGIN_SHIMS
+
+/* To a stream. Returns the units of the function's width, or -1. */
+int opl_printf(const char *format, ...) OPL_SHIM(printf);
+int opl_vprintf(const char *format, va_list arguments) OPL_SHIM(vprintf);
+int opl_fprintf(FILE *out, const char *format, ...) OPL_SHIM(fprintf);
+int opl_vfprintf(FILE *out, const char *format, va_list arguments) OPL_SHIM(vfprintf);
+int opl_wprintf(const WCHAR *format, ...) OPL_SHIM(wprintf);
+int opl_vwprintf(const WCHAR *format, va_list arguments) OPL_SHIM(vwprintf);
+int opl_fwprintf(FILE *out, const WCHAR *format, ...) OPL_SHIM(fwprintf);
+int opl_vfwprintf(FILE *out, const WCHAR *format, va_list arguments) OPL_SHIM(vfwprintf);
+int opl_fputws(const WCHAR *text, FILE *out) OPL_SHIM(fputws);
+/* Without a limit: the buffer must have room. */
+int opl_sprintf(char *to, const char *format, ...) OPL_SHIM(sprintf);
+int opl_vsprintf(char *to, const char *format, va_list arguments) OPL_SHIM(vsprintf);
+int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old);
+int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHIM(vswprintf_old);
+/* Cut to `room` with the terminator; returns what it would have been. */
+int opl_snprintf(char *to, size_t room, const char *format, ...) OPL_SHIM(snprintf);
+int opl_vsnprintf(char *to, size_t room, const char *format, va_list arguments) OPL_SHIM(vsnprintf);
+/* The same, but -1 when it was cut. */
+int opl_swprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf);
+int opl_vswprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+    OPL_SHIM(vswprintf);
+/* As Windows' _snprintf and its kin: -1 when it was cut, and then without a terminator; none either
+ * when it just fits. */
+int opl_snprintf_old(char *to, size_t room, const char *format, ...) OPL_SHIM(snprintf_old);
+int opl_vsnprintf_old(char *to, size_t room, const char *format, va_list arguments)
+    OPL_SHIM(vsnprintf_old);
+int opl_snwprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(snwprintf);
+int opl_vsnwprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+    OPL_SHIM(vsnwprintf);
+/* An empty text, and -1, when there is too little room. */
+int opl_sprintf_s(char *to, size_t room, const char *format, ...) OPL_SHIM(sprintf_s);
+int opl_swprintf_s(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
+
+OPL_END_SHIMS
+
+#define _snprintf opl_snprintf_old
+#define _vsnprintf opl_vsnprintf_old
+#define _snwprintf opl_snwprintf
+#define _vsnwprintf opl_vsnwprintf
+#define sprintf_s opl_sprintf_s
+#define swprintf_s opl_swprintf_s
+
+#if __SIZEOF_WCHAR_T__ == 2
+#define wprintf opl_wprintf
+#define fwprintf opl_fwprintf
+#define vwprintf opl_vwprintf
+#define vfwprintf opl_vfwprintf
+#define fputws opl_fputws
+#ifdef __cplusplus
+/* with a count, as the standard has it, and without, as Windows had it */
+template <typename... Values>
+inline int opl_cxx_swprintf(WCHAR *to, size_t room, const WCHAR *format, Values... values)
+{
+    return opl_swprintf(to, room, format, values...);
+}
+template <typename... Values>
+inline int opl_cxx_swprintf(WCHAR *to, const WCHAR *format, Values... values)
+{
+    return opl_swprintf_old(to, format, values...);
+}
+inline int opl_cxx_vswprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+{
+    return opl_vswprintf(to, room, format, arguments);
+}
+inline int opl_cxx_vswprintf(WCHAR *to, const WCHAR *format, va_list arguments)
+{
+    return opl_vswprintf_old(to, format, arguments);
+}
+#define swprintf opl_cxx_swprintf
+#define vswprintf opl_cxx_vswprintf
+#else
+#define OPL_FIRST(first, ...) (first)
+#define OPL_COUNTED(with_count, without, ...)                                                      \
+    _Generic(OPL_FIRST(__VA_ARGS__, 0), WCHAR *: without, const WCHAR *: without,                  \
+             default: with_count)
+#define swprintf(to, ...) OPL_COUNTED(opl_swprintf, opl_swprintf_old, __VA_ARGS__)(to, __VA_ARGS__)
+#define vswprintf(to, ...)                                                                         \
+    OPL_COUNTED(opl_vswprintf, opl_vswprintf_old, __VA_ARGS__)(to, __VA_ARGS__)
+#endif
+#endif
+
+#ifdef OPL_WINDOWS_PRINTF
+#define printf(...) opl_printf(__VA_ARGS__)
+#define vprintf(...) opl_vprintf(__VA_ARGS__)
+#define fprintf(...) opl_fprintf(__VA_ARGS__)
+#define vfprintf(...) opl_vfprintf(__VA_ARGS__)
+#define sprintf(...) opl_sprintf(__VA_ARGS__)
+#define vsprintf(...) opl_vsprintf(__VA_ARGS__)
+#define snprintf(...) opl_snprintf(__VA_ARGS__)
+#define vsnprintf(...) opl_vsnprintf(__VA_ARGS__)
+#ifdef __cplusplus
+namespace std
+{
+using ::opl_fprintf;
+using ::opl_printf;
+using ::opl_snprintf;
+using ::opl_sprintf;
+using ::opl_vfprintf;
+using ::opl_vprintf;
+using ::opl_vsnprintf;
+using ::opl_vsprintf;
+} // namespace std
+#endif
+#endif
+
+/* ---- copies that know their room: 0, or an error and an empty text ---- */
+
+OPL_BEGIN_DECLS
+
+#define _TRUNCATE ((size_t)-1)
+#define STRUNCATE 80
+typedef int errno_t;
+
+static inline size_t opl_strnlen(const char *text, size_t most)
+{
+    size_t count = 0;
+    while (count < most && text[count])
+        count++;
+    return count;
+}
+
+#define OPL_COPIES(unit, prefix, length_most, copy)                                                \
+    static inline errno_t prefix##ncpy_s(unit *to, size_t room, const unit *from, size_t most)     \
+    {                                                                                              \
+        size_t count;                                                                              \
+        if (!to || !room || !from) {                                                               \
+            if (to && room)                                                                        \
+                *to = 0;                                                                           \
+            return EINVAL;                                                                         \
+        }                                                                                          \
+        count = length_most(from, most < room ? most : room);                                      \
+        if (count >= room && most != _TRUNCATE) {                                                  \
+            *to = 0;                                                                               \
+            return ERANGE;                                                                         \
+        }                                                                                          \
+        copy(to, from, count < room ? count : room - 1);                                           \
+        to[count < room ? count : room - 1] = 0;                                                   \
+        return count < room ? 0 : STRUNCATE;                                                       \
+    }                                                                                              \
+    static inline errno_t prefix##cpy_s(unit *to, size_t room, const unit *from)                   \
+    {                                                                                              \
+        return prefix##ncpy_s(to, room, from, room);                                               \
+    }                                                                                              \
+    static inline errno_t prefix##cat_s(unit *to, size_t room, const unit *from)                   \
+    {                                                                                              \
+        size_t used = to ? length_most(to, room) : 0;                                              \
+        if (!to || used == room)                                                                   \
+            return EINVAL;                                                                         \
+        if (!from || length_most(from, room - used) == room - used) {                              \
+            *to = 0;                                                                               \
+            return from ? ERANGE : EINVAL;                                                         \
+        }                                                                                          \
+        return prefix##ncpy_s(to + used, room - used, from, room - used);                          \
+    }
+OPL_COPIES(WCHAR, wcs, opl_wcsnlen, opl_wmemcpy)
+OPL_COPIES(char, str, opl_strnlen, memcpy)
+#undef OPL_COPIES
+
+static inline errno_t opl_wcslwr_s(WCHAR *text, size_t room)
+{
+    if (!text || opl_wcsnlen(text, room) == room)
+        return EINVAL;
+    opl_wcslwr(text);
+    return 0;
+}
+
+static inline errno_t opl_wcsupr_s(WCHAR *text, size_t room)
+{
+    if (!text || opl_wcsnlen(text, room) == room)
+        return EINVAL;
+    opl_wcsupr(text);
+    return 0;
+}
+
+/* In a base from 2 to 36, with small letters. */
+static inline errno_t opl_ultow_s(ULONG value, WCHAR *to, size_t room, int base)
+{
+    WCHAR digits[33];
+    size_t count = 0, i;
+    if (!to || !room || base < 2 || base > 36)
+        return EINVAL;
+    do {
+        ULONG digit = value % (ULONG)base;
+        digits[count++] = (WCHAR)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+        value /= (ULONG)base;
+    } while (value);
+    if (count >= room) {
+        *to = 0;
+        return ERANGE;
+    }
+    for (i = 0; i < count; i++)
+        to[i] = digits[count - 1 - i];
+    to[count] = 0;
+    return 0;
+}
+
+static inline char *opl_strlwr(char *text)
+{
+    char *at;
+    for (at = text; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return text;
+}
+
+static inline char *opl_strupr(char *text)
+{
+    char *at;
+    for (at = text; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return text;
+}
+
+OPL_END_DECLS
+
+#define _wcslwr_s opl_wcslwr_s
+#define _wcsupr_s opl_wcsupr_s
+#define _ultow_s opl_ultow_s
+#define _strdup strdup
+#define _stricmp strcasecmp
+#define _strnicmp strncasecmp
+#define _strlwr opl_strlwr
+#define _strupr opl_strupr
+
+#ifdef __cplusplus
+/* where the room is the array's */
+template <size_t room> inline errno_t wcscpy_s(WCHAR (&to)[room], const WCHAR *from)
+{
+    return wcscpy_s(to, room, from);
+}
+template <size_t room> inline errno_t wcsncpy_s(WCHAR (&to)[room], const WCHAR *from, size_t most)
+{
+    return wcsncpy_s(to, room, from, most);
+}
+template <size_t room> inline errno_t wcscat_s(WCHAR (&to)[room], const WCHAR *from)
+{
+    return wcscat_s(to, room, from);
+}
+template <size_t room> inline errno_t strcpy_s(char (&to)[room], const char *from)
+{
+    return strcpy_s(to, room, from);
+}
+template <size_t room> inline errno_t strcat_s(char (&to)[room], const char *from)
+{
+    return strcat_s(to, room, from);
+}
+#endif
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strings that end, whatever happens: each function knows how many characters its target has room
+ * for, and says whether it was enough. In the static libopenperflib-win32.a.
+ */
+#ifndef OPENPERFLIB_STRSAFE_H
+#define OPENPERFLIB_STRSAFE_H
+
+#include "windows.h"
+
+#include <stdarg.h>
+
+#define STRSAFE_MAX_CCH 2147483647
+#define STRSAFE_E_INSUFFICIENT_BUFFER ((HRESULT)0x8007007a)
+#define STRSAFE_E_INVALID_PARAMETER ((HRESULT)0x80070057)
+#define STRSAFE_E_END_OF_FILE ((HRESULT)0x80070026)
+
+OPL_BEGIN_SHIMS
+
+/* `room` counts characters (A: bytes) with the terminator. STRSAFE_E_INSUFFICIENT_BUFFER: what fits
+ * was written, and ended; STRSAFE_E_INVALID_PARAMETER: no room, or more than STRSAFE_MAX_CCH.
+ * Formats are those of crt.h. */
+HRESULT WINAPI StringCchCopyA(LPSTR to, size_t room, LPCSTR from) OPL_SHIM(StringCchCopyA);
+HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t room, LPCWSTR from) OPL_SHIM(StringCchCopyW);
+HRESULT WINAPI StringCchCopyNA(LPSTR to, size_t room, LPCSTR from, size_t most)
+    OPL_SHIM(StringCchCopyNA);
+HRESULT WINAPI StringCchCopyNW(LPWSTR to, size_t room, LPCWSTR from, size_t most)
+    OPL_SHIM(StringCchCopyNW);
+HRESULT WINAPI StringCchCatA(LPSTR to, size_t room, LPCSTR from) OPL_SHIM(StringCchCatA);
+HRESULT WINAPI StringCchCatW(LPWSTR to, size_t room, LPCWSTR from) OPL_SHIM(StringCchCatW);
+HRESULT WINAPI StringCchCatNA(LPSTR to, size_t room, LPCSTR from, size_t most)
+    OPL_SHIM(StringCchCatNA);
+HRESULT WINAPI StringCchCatNW(LPWSTR to, size_t room, LPCWSTR from, size_t most)
+    OPL_SHIM(StringCchCatNW);
+HRESULT WINAPIV StringCchPrintfA(LPSTR to, size_t room, LPCSTR format, ...)
+    OPL_SHIM(StringCchPrintfA);
+HRESULT WINAPIV StringCchPrintfW(LPWSTR to, size_t room, LPCWSTR format, ...)
+    OPL_SHIM(StringCchPrintfW);
+HRESULT WINAPI StringCchVPrintfA(LPSTR to, size_t room, LPCSTR format, va_list arguments)
+    OPL_SHIM(StringCchVPrintfA);
+HRESULT WINAPI StringCchVPrintfW(LPWSTR to, size_t room, LPCWSTR format, va_list arguments)
+    OPL_SHIM(StringCchVPrintfW);
+/* *ret_count (which may be NULL): without the terminator. STRSAFE_E_INVALID_PARAMETER: there is
+ * none within `most`. */
+HRESULT WINAPI StringCchLengthA(LPCSTR text, size_t most, size_t *ret_count)
+    OPL_SHIM(StringCchLengthA);
+HRESULT WINAPI StringCchLengthW(LPCWSTR text, size_t most, size_t *ret_count)
+    OPL_SHIM(StringCchLengthW);
+
+OPL_END_SHIMS
+
+#ifdef UNICODE
+#define StringCchCopy StringCchCopyW
+#define StringCchCopyN StringCchCopyNW
+#define StringCchCat StringCchCatW
+#define StringCchCatN StringCchCatNW
+#define StringCchPrintf StringCchPrintfW
+#define StringCchVPrintf StringCchVPrintfW
+#define StringCchLength StringCchLengthW
+#else
+#define StringCchCopy StringCchCopyA
+#define StringCchCopyN StringCchCopyNA
+#define StringCchCat StringCchCatA
+#define StringCchCatN StringCchCatNA
+#define StringCchPrintf StringCchPrintfA
+#define StringCchVPrintf StringCchVPrintfA
+#define StringCchLength StringCchLengthA
+#endif
+
+#endif

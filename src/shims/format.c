@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * printf by Windows' rules (crt.h tells them), for both widths of text at once: units are read and
+ * written through two small doors, numbers are left to the C library.
+ */
+#include "shims.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- units ---- */
+
+static bool reserve(struct opl_shim_text *text, size_t more)
+{
+    size_t unit = text->wide ? sizeof(WCHAR) : 1, room = text->room ? text->room : 128;
+    if (text->failed || text->count + more + 1 < more)
+        return false;
+    while (room < text->count + more + 1)
+        room *= 2;
+    void *units = room == text->room ? text->units : realloc(text->units, room * unit);
+    text->failed = !units;
+    if (units) {
+        text->units = units;
+        text->room = room;
+    }
+    return units != NULL;
+}
+
+static void add_units(struct opl_shim_text *text, const void *units, size_t count)
+{
+    size_t unit = text->wide ? sizeof(WCHAR) : 1;
+    if (!reserve(text, count))
+        return;
+    memcpy((char *)text->units + text->count * unit, units, count * unit);
+    text->count += count;
+    memset((char *)text->units + text->count * unit, 0, unit);
+}
+
+static void add_filling(struct opl_shim_text *text, char filling, size_t count)
+{
+    WCHAR wide = (WCHAR)filling;
+    for (; count; count--)
+        add_units(text, text->wide ? (const void *)&wide : &filling, 1);
+}
+
+static unsigned unit_at(bool wide, const void *text, size_t at)
+{
+    return wide ? ((const WCHAR *)text)[at] : ((const unsigned char *)text)[at];
+}
+
+/* ---- one specification ---- */
+
+struct spec {
+    char flags[8];
+    int width, precision; /* -1: none */
+    char size;            /* 0, h, H (hh), l, 6 (64 bits), p (a pointer's), L */
+    char type;
+};
+
+/* Text of either width, into the width that is wanted. */
+static void *converted(bool wide, const void *from, size_t count, size_t *ret_count)
+{
+    int length = (int)count;
+    int needed = !count ? 0
+                 : wide ? MultiByteToWideChar(CP_UTF8, 0, from, length, NULL, 0)
+                        : WideCharToMultiByte(CP_UTF8, 0, from, length, NULL, 0, NULL, NULL);
+    void *to = malloc(((size_t)needed + 1) * sizeof(WCHAR));
+    if (to && needed) {
+        if (wide)
+            MultiByteToWideChar(CP_UTF8, 0, from, length, to, needed);
+        else
+            WideCharToMultiByte(CP_UTF8, 0, from, length, to, needed, NULL, NULL);
+    }
+    *ret_count = (size_t)needed;
+    return to;
+}
+
+static void add_padded(struct opl_shim_text *text, const struct spec *spec, const void *units,
+                       size_t count)
+{
+    size_t width = spec->width > 0 ? (size_t)spec->width : 0;
+    size_t filling = width > count ? width - count : 0;
+    bool left = strchr(spec->flags, '-') != NULL;
+    if (!left)
+        add_filling(text, strchr(spec->flags, '0') ? '0' : ' ', filling);
+    add_units(text, units, count);
+    if (left)
+        add_filling(text, ' ', filling);
+}
+
+/* The precision counts the text's own units. */
+static void add_text(struct opl_shim_text *text, const struct spec *spec, bool wide,
+                     const void *from, size_t most)
+{
+    size_t count = 0, there;
+    while (count < most && unit_at(wide, from, count))
+        count++;
+    if (wide == text->wide) {
+        add_padded(text, spec, from, count);
+        return;
+    }
+    void *other = converted(text->wide, from, count, &there);
+    if (other)
+        add_padded(text, spec, other, there);
+    else
+        text->failed = true;
+    free(other);
+}
+
+/* Is the argument of %s, %S, %c or %C wide? */
+static bool is_wide(const struct opl_shim_text *text, const struct spec *spec)
+{
+    if (spec->size == 'h')
+        return false;
+    if (spec->size == 'l')
+        return true;
+    return text->wide == (spec->type == 's' || spec->type == 'c');
+}
+
+static void add_ascii(struct opl_shim_text *text, const char *ascii)
+{
+    struct spec plain = {.width = -1, .precision = -1};
+    add_text(text, &plain, false, ascii, strlen(ascii));
+}
+
+static void add_formatted(struct opl_shim_text *text, char *made, int count)
+{
+    if (count < 0)
+        text->failed = true;
+    else
+        add_ascii(text, made);
+    if (count >= 0)
+        free(made);
+}
+
+/* "%-08.3" and what follows, for the C library */
+static void head_of(const struct spec *spec, const char *tail, char ret[static 64])
+{
+    int used = snprintf(ret, 64, "%%%s", spec->flags);
+    if (spec->width >= 0)
+        used += snprintf(ret + used, 64 - (size_t)used, "%d", spec->width);
+    if (spec->precision >= 0)
+        used += snprintf(ret + used, 64 - (size_t)used, ".%d", spec->precision);
+    snprintf(ret + used, 64 - (size_t)used, "%s%c", tail, spec->type);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+static void add_whole(struct opl_shim_text *text, const struct spec *spec, uint64_t value)
+{
+    char head[64], *made = NULL;
+    head_of(spec, "ll", head);
+    int count = asprintf(&made, head, (unsigned long long)value);
+    add_formatted(text, made, count);
+}
+
+static void add_real(struct opl_shim_text *text, const struct spec *spec, long double value)
+{
+    char head[64], *made = NULL;
+    head_of(spec, "L", head);
+    int count = asprintf(&made, head, value);
+    add_formatted(text, made, count);
+}
+
+#pragma GCC diagnostic pop
+
+/* va_list is an array on some machines: inside a structure it can be handed on. */
+struct values {
+    va_list list;
+};
+
+static uint64_t take_whole(const struct spec *spec, struct values *values)
+{
+    bool is_signed = spec->type == 'd' || spec->type == 'i';
+    if (spec->size == '6' || (spec->size == 'p' && sizeof(void *) == 8))
+        return va_arg(values->list, uint64_t);
+    int value = va_arg(values->list, int);
+    if (spec->size == 'h')
+        return is_signed ? (uint64_t)(int64_t)(int16_t)value : (uint16_t)value;
+    if (spec->size == 'H')
+        return is_signed ? (uint64_t)(int64_t)(int8_t)value : (uint8_t)value;
+    return is_signed ? (uint64_t)(int64_t)value : (uint32_t)value;
+}
+
+static void add_character(struct opl_shim_text *text, const struct spec *spec, int value)
+{
+    WCHAR wide = (WCHAR)value;
+    char narrow = (char)value;
+    bool is_it = is_wide(text, spec);
+    if (value || is_it != text->wide)
+        add_text(text, spec, is_it, is_it ? (const void *)&wide : &narrow, 1);
+    else
+        add_padded(text, spec, is_it ? (const void *)&wide : &narrow, 1);
+}
+
+static void add_string(struct opl_shim_text *text, const struct spec *spec, const void *string)
+{
+    size_t most = spec->precision >= 0 ? (size_t)spec->precision : SIZE_MAX;
+    if (string)
+        add_text(text, spec, is_wide(text, spec), string, most);
+    else
+        add_text(text, spec, false, "(null)", most);
+}
+
+static void add_pointer(struct opl_shim_text *text, const struct spec *spec, const void *pointer)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%0*llX", (int)sizeof(void *) * 2,
+             (unsigned long long)(uintptr_t)pointer);
+    struct spec padded = *spec;
+    memset(padded.flags, 0, sizeof padded.flags);
+    padded.flags[0] = strchr(spec->flags, '-') ? '-' : '\0';
+    add_text(text, &padded, false, digits, strlen(digits));
+}
+
+static void add_value(struct opl_shim_text *text, const struct spec *spec, struct values *values)
+{
+    switch (spec->type) {
+    case 's':
+    case 'S':
+        add_string(text, spec, va_arg(values->list, const void *));
+        break;
+    case 'c':
+    case 'C':
+        add_character(text, spec, va_arg(values->list, int));
+        break;
+    case 'p':
+        add_pointer(text, spec, va_arg(values->list, const void *));
+        break;
+    case 'n':
+        (void)va_arg(values->list, void *);
+        break;
+    default:
+        if (strchr("diouxX", spec->type))
+            add_whole(text, spec, take_whole(spec, values));
+        else if (spec->size == 'L')
+            add_real(text, spec, va_arg(values->list, long double));
+        else
+            add_real(text, spec, va_arg(values->list, double));
+    }
+}
+
+/* ---- reading the format ---- */
+
+struct reader {
+    bool wide;
+    const void *format;
+    size_t at;
+};
+
+static unsigned peek(const struct reader *reader, size_t ahead)
+{
+    return unit_at(reader->wide, reader->format, reader->at + ahead);
+}
+
+static bool accept(struct reader *reader, const char *word)
+{
+    size_t count = 0;
+    while (word[count] && peek(reader, count) == (unsigned char)word[count])
+        count++;
+    if (word[count])
+        return false;
+    reader->at += count;
+    return true;
+}
+
+/* A number or a star; -1: neither. Longer than any text is as good as none. */
+static int read_number(struct reader *reader, struct values *values)
+{
+    if (accept(reader, "*"))
+        return va_arg(values->list, int);
+    int value = -1;
+    for (unsigned unit; (unit = peek(reader, 0)) >= '0' && unit <= '9'; reader->at++)
+        value = value < 0 ? (int)unit - '0' : value < 100000 ? value * 10 + (int)unit - '0' : value;
+    return value;
+}
+
+static char read_size(struct reader *reader)
+{
+    static const struct {
+        const char *word;
+        char size;
+    } sizes[] = {
+        {"I64", '6'},
+        {"I32", 'l'},
+        {"hh",  'H'},
+        {"ll",  '6'},
+        {"h",   'h'},
+        {"l",   'l'},
+        {"w",   'l'},
+        {"j",   '6'},
+        {"I",   'p'},
+        {"z",   'p'},
+        {"t",   'p'},
+        {"L",   'L'}
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (accept(reader, sizes[i].word))
+            return sizes[i].size;
+    return 0;
+}
+
+/* Behind the percent sign. */
+static void read_spec(struct reader *reader, struct values *values, struct spec *ret)
+{
+    *ret = (struct spec){.width = -1, .precision = -1};
+    for (size_t count = 0;; reader->at++) {
+        unsigned unit = peek(reader, 0);
+        if (!unit || unit > 127 || !strchr("-+ #0", (int)unit))
+            break;
+        if (!strchr(ret->flags, (int)unit))
+            ret->flags[count++] = (char)unit;
+    }
+    ret->width = read_number(reader, values);
+    if (ret->width < -1) {
+        ret->width = ret->width > -100000 ? -ret->width : 100000;
+        ret->flags[strlen(ret->flags)] = strchr(ret->flags, '-') ? '\0' : '-';
+    }
+    if (accept(reader, ".")) {
+        ret->precision = read_number(reader, values);
+        ret->precision = ret->precision < 0 && peek(reader, 0) ? 0 : ret->precision;
+    }
+    ret->size = read_size(reader);
+    ret->type = peek(reader, 0) < 128 ? (char)peek(reader, 0) : '?';
+}
+
+void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arguments)
+{
+    struct reader reader = {.wide = text->wide, .format = format};
+    struct values values;
+    struct spec spec;
+    size_t unit = text->wide ? sizeof(WCHAR) : 1;
+    va_copy(values.list, arguments);
+    while (peek(&reader, 0) && !text->failed) {
+        size_t start = reader.at;
+        while (peek(&reader, 0) && peek(&reader, 0) != '%')
+            reader.at++;
+        add_units(text, (const char *)format + start * unit, reader.at - start);
+        if (!accept(&reader, "%"))
+            break;
+        read_spec(&reader, &values, &spec);
+        if (spec.type && strchr("sScCpndiouxXeEfFgGaA", spec.type))
+            add_value(text, &spec, &values);
+        else if (spec.type)
+            add_units(text, (const char *)format + reader.at * unit, 1);
+        reader.at += spec.type != '\0';
+    }
+    reserve(text, 0);
+    va_end(values.list);
+}

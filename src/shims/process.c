@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes and their modules, from /proc. A handle is the kernel's pidfd, so that a number that
+ * went to another process is never taken for the first one's. A module is where it is loaded.
+ */
+#include "shims.h"
+
+#include <openperflib/psapi.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NAME_ROOM = 4096 };
+
+BOOL WINAPI EnumProcesses(DWORD *numbers, DWORD bytes, LPDWORD ret_bytes)
+{
+    DIR *list = opendir("/proc");
+    DWORD count = 0, room = bytes / sizeof *numbers;
+    if (!list)
+        return opl_shim_fail(ERROR_NOT_READY);
+    for (const struct dirent *entry; count < room && (entry = readdir(list));)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            numbers[count++] = (DWORD)strtoul(entry->d_name, NULL, 10);
+    closedir(list);
+    *ret_bytes = count * (DWORD)sizeof *numbers;
+    return TRUE;
+}
+
+HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number)
+{
+    int process = (int)syscall(SYS_pidfd_open, (pid_t)number, 0);
+    if (process < 0) {
+        SetLastError(errno == ESRCH || errno == EINVAL ? ERROR_INVALID_PARAMETER
+                     : errno == ENOSYS                 ? ERROR_NOT_SUPPORTED
+                     : errno == EPERM                  ? ERROR_ACCESS_DENIED
+                                                       : ERROR_TOO_MANY_OPEN_FILES);
+        return NULL;
+    }
+    return opl_shim_handle(process, SHIM_PROCESS);
+}
+
+HANDLE WINAPI GetCurrentProcess(void)
+{
+    return (HANDLE)(intptr_t)-1;
+}
+
+/* 0: no process, or it has ended. */
+static pid_t number_of(HANDLE handle)
+{
+    char path[64], line[128];
+    int file, number = 0;
+    if (handle == GetCurrentProcess())
+        return getpid();
+    enum opl_shim_kind kind = opl_shim_kind(handle, &file);
+    if (kind != SHIM_EVENT && kind != SHIM_PROCESS)
+        return 0;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", file);
+    FILE *info = fopen(path, "re");
+    while (info && fgets(line, sizeof line, info))
+        if (sscanf(line, "Pid: %d", &number) == 1)
+            break;
+    if (info)
+        fclose(info);
+    return number > 0 ? number : 0;
+}
+
+/* What was read is this process's only if it is still there afterwards. */
+static bool has_ended(HANDLE handle)
+{
+    int file;
+    struct pollfd look = {.events = POLLIN};
+    if (handle == GetCurrentProcess())
+        return false;
+    look.fd = opl_shim_kind(handle, &file) ? file : -1;
+    return look.fd < 0 || poll(&look, 1, 0) != 0;
+}
+
+/* ---- modules ---- */
+
+struct module {
+    uintptr_t start;
+    char path[NAME_ROOM];
+};
+
+/* The next file that is mapped from its beginning. */
+static bool next_module(FILE *maps, struct module *ret)
+{
+    char line[NAME_ROOM + 128];
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long long start, offset;
+        int path = 0;
+        if (sscanf(line, "%llx-%*x %*s %llx %*s %*s %n", &start, &offset, &path) < 2 || !path)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        if (offset || line[path] != '/')
+            continue;
+        ret->start = (uintptr_t)start;
+        snprintf(ret->path, sizeof ret->path, "%s", line + path);
+        return true;
+    }
+    return false;
+}
+
+/* Is it an object of the linker's? Data files are mapped, too. */
+static bool is_module(const struct module *module)
+{
+    const char *name = strrchr(module->path, '/') + 1;
+    return strstr(name, ".so") != NULL;
+}
+
+static FILE *open_maps(HANDLE process, char program[static NAME_ROOM])
+{
+    char path[64];
+    pid_t number = number_of(process);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)number);
+    ssize_t length = number ? readlink(path, program, NAME_ROOM - 1) : -1;
+    program[length > 0 ? length : 0] = '\0';
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)number);
+    FILE *maps = number ? fopen(path, "re") : NULL;
+    if (!maps)
+        SetLastError(!number || errno == ENOENT ? ERROR_INVALID_HANDLE : ERROR_ACCESS_DENIED);
+    return maps;
+}
+
+BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LPDWORD ret_bytes)
+{
+    char program[NAME_ROOM];
+    struct module module;
+    DWORD count = 0, room = bytes / sizeof *modules;
+    FILE *maps = open_maps(process, program);
+    if (!maps)
+        return FALSE;
+    while (next_module(maps, &module)) {
+        if (strcmp(module.path, program) != 0 && !is_module(&module))
+            continue;
+        if (count < room)
+            modules[count] = (HMODULE)module.start;
+        count++;
+    }
+    fclose(maps);
+    *ret_bytes = count * (DWORD)sizeof *modules;
+    if (!count) /* a thread of the kernel */
+        return opl_shim_fail(ERROR_PARTIAL_COPY);
+    return has_ended(process) ? opl_shim_fail(ERROR_INVALID_HANDLE) : TRUE;
+}
+
+/* NULL is the program. */
+static bool find_module(HANDLE process, HMODULE wanted, struct module *ret)
+{
+    FILE *maps = open_maps(process, ret->path);
+    if (!wanted && ret->path[0]) {
+        if (maps)
+            fclose(maps);
+        return true;
+    }
+    bool found = false;
+    while (maps && !found && next_module(maps, ret))
+        found = (HMODULE)ret->start == wanted;
+    if (maps) {
+        fclose(maps);
+        if (!found)
+            SetLastError(wanted ? ERROR_INVALID_HANDLE : ERROR_PARTIAL_COPY);
+    }
+    return found;
+}
+
+static const char *base_name(HANDLE process, HMODULE wanted, struct module *module)
+{
+    if (!find_module(process, wanted, module))
+        return NULL;
+    if (has_ended(process)) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return NULL;
+    }
+    const char *slash = strrchr(module->path, '/');
+    return slash ? slash + 1 : module->path;
+}
+
+DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD room)
+{
+    struct module module;
+    const char *found = base_name(process, wanted, &module);
+    if (!found || !name || !room) {
+        if (found)
+            SetLastError(ERROR_INSUFFICIENT_BUFFER);
+        return 0;
+    }
+    size_t length = strlen(found), fit = length < room ? length : room - 1;
+    memcpy(name, found, fit);
+    name[fit] = '\0';
+    return (DWORD)fit;
+}
+
+DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD room)
+{
+    struct module module;
+    WCHAR wide[NAME_ROOM];
+    const char *found = base_name(process, wanted, &module);
+    int count = found ? MultiByteToWideChar(CP_UTF8, 0, found, -1, wide, NAME_ROOM) : 0;
+    if (count <= 0 || !name || !room) {
+        if (count > 0)
+            SetLastError(ERROR_INSUFFICIENT_BUFFER);
+        return 0;
+    }
+    DWORD fit = (DWORD)count <= room ? (DWORD)count - 1 : room - 1;
+    memcpy(name, wide, fit * sizeof *wide);
+    name[fit] = 0;
+    return fit;
+}

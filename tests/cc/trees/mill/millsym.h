@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define MILL 0
+#define MILL_SACKS 2
