@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The application of appshare: a workshop that does ten jobs a second and tells of it in memory
+ * that it shares by a name. It knows nothing of counters. `appshare_workshop SECONDS` ends by
+ * itself, without a number it works until it is stopped.
+ */
+#include "shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* NULL: somebody else is the workshop already, or there is no memory. */
+static struct appshare *openMemory(HANDLE *guard)
+{
+    HANDLE memory;
+    *guard = CreateMutexA(NULL, FALSE, APPSHARE_GUARD);
+    memory = CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0,
+                                sizeof(struct appshare), APPSHARE_MEMORY);
+    if (!*guard || !memory || GetLastError() == ERROR_ALREADY_EXISTS)
+        return NULL;
+    /* the handle is kept open: the name lives as long as it */
+    return (struct appshare *)MapViewOfFile(memory, FILE_MAP_ALL_ACCESS, 0, 0, 0);
+}
+
+static void work(struct appshare *shared, HANDLE guard)
+{
+    WaitForSingleObject(guard, INFINITE);
+    shared->version = 1;
+    shared->done++;
+    shared->waiting = (DWORD)(rand() % 8);
+    shared->sum = shared->done + shared->waiting;
+    ReleaseMutex(guard);
+}
+
+int main(int argc, char **argv)
+{
+    HANDLE guard;
+    struct appshare *shared = openMemory(&guard);
+    int seconds = argc > 1 ? atoi(argv[1]) : 0;
+    long jobs;
+    if (!shared) {
+        fprintf(stderr, "appshare_workshop: no memory to share, error %u\n",
+                (unsigned)GetLastError());
+        return 1;
+    }
+    for (jobs = 0; seconds <= 0 || jobs < 10L * seconds; jobs++) {
+        work(shared, guard);
+        if (jobs == 0) {
+            puts("working");
+            fflush(stdout);
+        }
+        Sleep(100);
+    }
+    return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts in other languages: in a second module beside the library, so that a translation can come,
+ * go and be replaced without it. */
+#include "../common/bases.h"
+#include "perfmap.h"
+
+#include <string.h>
+
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
+
+enum { PATH_ROOM = 1024 };
+
+#ifdef _WIN32
+#define SUFFIX TEXT(".dll")
+#define SLASH '\\'
+static void *loadModule(LPCWSTR path, PerfTextsFunction **ret)
+{
+    HMODULE module = LoadLibraryW(path);
+    FARPROC function = module ? GetProcAddress(module, PERF_TEXTS) : NULL;
+    memcpy((void *)ret, (const void *)&function, sizeof function);
+    return (void *)module;
+}
+
+static void unloadModule(void *module)
+{
+    FreeLibrary((HMODULE)module);
+}
+#else
+#define SUFFIX TEXT(".so")
+#define SLASH '/'
+static void *loadModule(LPCWSTR path, PerfTextsFunction **ret)
+{
+    char narrow[PATH_ROOM * 3];
+    void *module = NULL, *function;
+    if (WideCharToMultiByte(CP_UTF8, 0, path, -1, narrow, sizeof narrow, NULL, NULL) > 0)
+        module = dlopen(narrow, RTLD_NOW | RTLD_LOCAL);
+    function = module ? dlsym(module, PERF_TEXTS) : NULL;
+    memcpy((void *)ret, (const void *)&function, sizeof function);
+    return module;
+}
+
+static void unloadModule(void *module)
+{
+    dlclose(module);
+}
+#endif
+
+/* Beside the library; 0: the path is too long. */
+static DWORD pathOf(LPCWSTR name, HINSTANCE library, WCHAR path[PATH_ROOM])
+{
+    static const WCHAR suffix[] = SUFFIX;
+    DWORD length = GetModuleFileName(library, path, PATH_ROOM);
+    DWORD count = (DWORD)lstrlenW(name);
+    while (length > 0 && path[length - 1] != SLASH)
+        length--;
+    if (length == 0 || length + count + sizeof suffix / sizeof *suffix > PATH_ROOM)
+        return 0;
+    memcpy(path + length, name, count * sizeof *name);
+    memcpy(path + length + count, suffix, sizeof suffix);
+    return length;
+}
+
+void perfTextsOpen(LPCWSTR name, HINSTANCE library, PerfTexts *ret)
+{
+    WCHAR path[PATH_ROOM];
+    PerfTextsFunction *function = NULL;
+    ret->module = pathOf(name, library, path) ? loadModule(path, &function) : NULL;
+    ret->texts = function ? function() : NULL;
+}
+
+void perfTextsClose(PerfTexts *texts)
+{
+    if (texts->module)
+        unloadModule(texts->module);
+    texts->module = NULL;
+    texts->texts = NULL;
+}
+
+LPCWSTR perfTextsFind(const PerfTexts *texts, const PerfMap *map, LPCWSTR language, DWORD row,
+                      BOOL help)
+{
+    const PerfText *text;
+    for (text = texts->texts; text && text->language; text++) {
+        LPCWSTR found = help ? text->help : text->name;
+        if (text->row == row && found && basesSameLanguage(text->language, language))
+            return found;
+    }
+    return help ? map->rows[row].help : map->rows[row].name;
+}

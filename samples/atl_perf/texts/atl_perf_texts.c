@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The texts of atl_perf in other languages: a module of its own, which can be replaced alone. It
+ * may have languages that nobody has installed (here Dutch), lack some that are, and lack texts.
+ * -DATL_PERF_TEXTS=n builds it with fewer: 1 without Russian, 2 Russian alone, 3 nothing.
+ */
+#include "../perfmap.h"
+
+#ifndef ATL_PERF_TEXTS
+#define ATL_PERF_TEXTS 0
+#endif
+
+EXPORT const PerfText *perfTexts(void);
+
+/* clang-format off */
+static const PerfText texts[] = {
+#if ATL_PERF_TEXTS < 2
+    {TEXT("007"), 0, TEXT("Perf-Tabelle"), TEXT("Was ein Anbieter von denen sieht, die ihn fragen.")},
+    {TEXT("007"), 1, TEXT("Fragen"), TEXT("Wie oft er nach irgendetwas gefragt wurde.")},
+    {TEXT("007"), 2, TEXT("Fragen/s"), TEXT("Wie oft er in einer Sekunde nach irgendetwas gefragt wurde.")},
+    {TEXT("007"), 3, TEXT("Antworten"), TEXT("Wie oft er nach diesem Objekt gefragt wurde.")},
+    {TEXT("007"), 4, TEXT("Geantwortete Bytes"), NULL},
+    {TEXT("013"), 0, TEXT("Perf-tabel"), NULL},
+#endif
+#if ATL_PERF_TEXTS == 0 || ATL_PERF_TEXTS == 2
+    {TEXT("019"), 0, TEXT("Таблица счётчиков"), TEXT("Что поставщик видит о тех, кто его спрашивает.")},
+    {TEXT("019"), 1, TEXT("Вопросы"), TEXT("Сколько раз его о чём-либо спросили.")},
+    {TEXT("019"), 2, TEXT("Вопросов в секунду"), TEXT("Сколько раз в секунду его о чём-либо спросили.")},
+    {TEXT("019"), 3, TEXT("Ответы"), TEXT("Сколько раз спросили про этот объект.")},
+    {TEXT("019"), 4, TEXT("Отвечено байт"), TEXT("Сколько байт он ответил.")},
+    {TEXT("019"), 5, TEXT("Предложено байт"), TEXT("Сколько места ему предложили в последний раз.")},
+#endif
+    {NULL, 0, NULL, NULL},
+};
+/* clang-format on */
+
+const PerfText *perfTexts(void)
+{
+    return texts;
+}

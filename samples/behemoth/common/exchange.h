@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What goes over the herd's socket, a Unix stream socket. All numbers are in the machine's own
+ * order, since both ends are on one machine; every structure is a multiple of 8 bytes without gaps.
+ *
+ * The asker sends a head and `bytes` of body, at most BEHEMOTH_REQUEST_MAX; the server answers each
+ * request in turn with a head whose `what` is a status and whose `number` is the request's, and
+ * `bytes` of body. Whoever sends something else is hung up on.
+ *
+ * One method is for everybody who shows figures: BEHEMOTH_HERD, without a body, is answered by a
+ * struct behemoth_herd and `count` times a struct behemoth, all of one moment. The others change
+ * the herd; they are for root and for the user whom the server runs as.
+ */
+#ifndef BEHEMOTH_EXCHANGE_H
+#define BEHEMOTH_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    BEHEMOTH_MAGIC = 0x314D4842, /* "BHM1" where the low byte comes first */
+    BEHEMOTH_REQUEST_MAX = 256,
+    BEHEMOTH_HERD_MAX = 200000,
+    BEHEMOTH_NAME = 24,        /* bytes of a name, with the NUL */
+    BEHEMOTH_SECOND = 10000000 /* times are FILETIMEs: 100 ns since 1601 */
+};
+#define BEHEMOTH_NONE UINT32_MAX
+
+enum behemoth_request {
+    BEHEMOTH_HERD = 1,   /* -> struct behemoth_herd, struct behemoth... */
+    BEHEMOTH_CREATE,     /* struct behemoth_create -> struct behemoth */
+    BEHEMOTH_KILL,       /* uint64_t id -> nothing */
+    BEHEMOTH_PARAMETERS, /* -> struct behemoth_parameter... */
+    BEHEMOTH_SET,        /* struct behemoth_parameter (name, value) -> nothing */
+    BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing */
+    BEHEMOTH_SAVE,       /* -> nothing; it is on the disk then */
+    BEHEMOTH_STOP        /* -> nothing; the server saves and ends then */
+};
+enum behemoth_status {
+    BEHEMOTH_OK,
+    BEHEMOTH_BAD,     /* such a request makes no sense */
+    BEHEMOTH_REFUSED, /* not for this user */
+    BEHEMOTH_UNKNOWN, /* there is no such behemoth, or parameter */
+    BEHEMOTH_FULL,    /* the field has no room for another one */
+    BEHEMOTH_TAKEN,   /* the name is another one's */
+    BEHEMOTH_FAILED   /* the server could not do it: the disk, memory */
+};
+
+struct behemoth_head {
+    uint32_t magic;
+    uint32_t what;   /* a request; in answers a status */
+    uint32_t bytes;  /* of the body behind it */
+    uint32_t number; /* the asker's; comes back */
+};
+
+enum { BEHEMOTH_MALE, BEHEMOTH_FEMALE };
+
+struct behemoth {
+    uint64_t id;
+    uint64_t mother;          /* her id; 0: none, or dead */
+    int64_t birthday;         /* in the herd's time */
+    uint32_t mother_position; /* among the herd, before her children; BEHEMOTH_NONE */
+    uint32_t sex;
+    uint32_t x, y;       /* metres */
+    uint32_t weight;     /* kg */
+    uint32_t volume;     /* litres */
+    uint32_t generation; /* 0: came from elsewhere */
+    uint32_t children;   /* born so far, living or not */
+    char name[BEHEMOTH_NAME];
+};
+
+struct behemoth_herd {
+    uint32_t each;                    /* sizeof(struct behemoth) */
+    uint32_t count;                   /* how many follow */
+    int64_t moment;                   /* when this was true */
+    int64_t time;                     /* the herd's time then: it has a speed of its own */
+    uint64_t ticks;                   /* seconds of life so far */
+    uint64_t founded, births, deaths; /* count is founded + births - deaths */
+    uint64_t weight;                  /* of all, kg */
+    uint64_t ages;                    /* of all, seconds of the herd's time */
+    /* Whoever walks puts one foot forward and then the other: always the same number. */
+    uint64_t left_steps, right_steps;
+    uint32_t width, height; /* of the field, metres */
+    uint64_t lifetime;      /* mean, in seconds */
+    uint64_t process;       /* the server's */
+};
+
+struct behemoth_create {
+    char name[BEHEMOTH_NAME]; /* empty: the server finds one */
+    uint64_t mother;          /* 0: none */
+    uint32_t sex;             /* BEHEMOTH_NONE: as it happens */
+    uint32_t reserved;
+};
+
+struct behemoth_parameter {
+    char name[BEHEMOTH_NAME];
+    int64_t value, least, most;
+};
+
+_Static_assert(sizeof(struct behemoth) == 80, "no gaps");
+_Static_assert(sizeof(struct behemoth_herd) == 112, "no gaps");
+
+/* ---- the asking side ---- */
+
+/* A connection that comes and goes; begin with {.socket = -1}. */
+struct behemoth_line {
+    int socket;
+    pid_t owner;     /* a child after fork has none */
+    dev_t device;    /* what the number stood for: who closes all descriptors of a process */
+    ino_t inode;     /* closes ours too */
+    uint32_t number; /* of the last request */
+    struct behemoth_head head; /* of the last answer */
+    unsigned char *body;
+    size_t room;
+};
+
+/* Milliseconds of a clock that nobody sets. */
+int64_t behemoth_now(void);
+/* Where the socket is: `wanted`, or else $BEHEMOTH_SOCKET, or else the user's own if there is one
+ * ($XDG_RUNTIME_DIR/behemoth/herd.sock), or else /run/behemoth/herd.sock. False: too long. */
+bool behemoth_place(const char *wanted, char *room, size_t bytes);
+/* Sends a request, on a new connection if there is none, and waits for its answer until `until`.
+ * True: line->head and line->body are it. False: errno says why, and the line is closed. Who
+ * listens must be the caller, root or the user `behemoth`, else EACCES. */
+bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, const void *body,
+                  uint32_t bytes, int64_t until);
+/* The herd in an answer, checked: counts, sexes, mothers before their children, names that end.
+ * NULL: it is none. */
+const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
+const struct behemoth *behemoth_all(const struct behemoth_herd *herd);
+void behemoth_hang_up(struct behemoth_line *line);
+/* The same, and frees what was received. */
+void behemoth_line_end(struct behemoth_line *line);
+/* What a status means, for people. */
+const char *behemoth_status_text(uint32_t status);
+
+#endif

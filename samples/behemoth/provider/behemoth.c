@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The behemoths' counters. The query asks the library, the library asks the server, once for all of
+ * an answer: whatever is shown together was true together. What was heard serves everybody for a
+ * tenth of a second, and when the server is away it is shown on; Status tells.
+ */
+#include "snapshot.h"
+
+#include <openperflib/object.h>
+
+#include <pthread.h>
+#include <string.h>
+
+static struct behemoth_herd herd;
+static uint64_t mean_base;
+static uint32_t status;
+
+/* ---- Behemoth ---- */
+
+static void list_herd(opl_listing *listing);
+
+static const opl_counter behemoth_counters[] = {
+    {.index = 2,
+     .help_index = 2,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_FIELD(struct snapshot_item, sex),
+     .name = "Sex",
+     .help = "0: male. 1: female."                                },
+    {.index = 4,
+     .help_index = 4,
+     .type = PERF_ELAPSED_TIME,
+     .scale = -1,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_FIELD(struct snapshot_item,       since),
+     .name = "Age",
+     .help = "Seconds that the behemoth has lived, in the time of the herd."},
+    {.index = 6,
+     .help_index = 6,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .scale = -1,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_FIELD(struct snapshot_item,                   x),
+     .name = "X",
+     .help = "Metres from the left edge of the field."},
+    {.index = 8,
+     .help_index = 8,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .scale = -1,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_FIELD(struct snapshot_item,                                   y),
+     .name = "Y",
+     .help = "Metres from the upper edge of the field."},
+    {.index = 10,
+     .help_index = 10,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .scale = -2,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_FIELD(struct snapshot_item,                 weight),
+     .name = "Weight",
+     .help = "Kilograms."},
+    {.index = 12,
+     .help_index = 12,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .scale = -2,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_FIELD(struct snapshot_item,                              volume),
+     .name = "Volume",
+     .help = "Litres."},
+    {.index = 14,
+     .help_index = 14,
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_FIELD(struct snapshot_item,                     birthday),
+     .name = "Birthday",
+     .help = "When the behemoth was born, in the time of the herd: units of 100 nanoseconds since "
+             "1601, as files have them."                          },
+};
+
+static const opl_object behemoth = {
+    .index = 0,
+    .help_index = 0,
+    .name = "Behemoth",
+    .help = "Those who live on the field. The parent of each is the mother, as long as she lives.",
+    OPL_COUNTERS(behemoth_counters),
+    .default_counter = 10,
+    .clock = true,
+    .instances = true,
+    .list = list_herd};
+
+/* ---- Behemoths Summary ---- */
+
+static const opl_counter summary_counters[] = {
+    {.index = 18,
+     .help_index = 18,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_VARIABLE(herd.count),
+     .name = "Behemoths",
+     .help = "How many live."                                                                  },
+    {           .index = 20,
+     .help_index = 20,
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -4,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_VARIABLE(herd.weight),
+     .name = "Total Weight",
+     .help = "What all of them weigh together, in kilograms."},
+    {                                             .index = 22,
+     .help_index = 22,
+     .type = PERF_COUNTER_BULK_COUNT,
+     .scale = 1,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_VARIABLE(herd.births),
+     .name = "Births/sec",
+     .help = "How many are born in a second."},
+    {                                                             .index = 24,
+     .help_index = 24,
+     .type = PERF_COUNTER_BULK_COUNT,
+     .scale = 1,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_VARIABLE(herd.deaths),
+     .name = "Deaths/sec",
+     .help = "How many die in a second."},
+    {                                                                  .index = 26,
+     .help_index = 26,
+     .type = PERF_LARGE_RAW_FRACTION,
+     .scale = -1,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_VARIABLE(herd.ages),
+     .base = OPL_VARIABLE(mean_base),
+     .name = "% Mean Age",
+     .help = "The mean age of those who live, in percent of the lifetime that they can expect."},
+    {             .index = 28,
+     .help_index = 28,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .level = PERF_DETAIL_NOVICE,
+     .value = OPL_VARIABLE(status),
+     .name = "Status",
+     .help = "1: the server answered. 0: it did not, and everything else is what it said last."},
+    {           .index = 30,
+     .help_index = 30,
+     .type = PERF_ELAPSED_TIME,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_VARIABLE(herd.moment),
+     .name = "Data Age",
+     .help = "Seconds since the server said what is shown."                                  },
+    { .index = 32,
+     .help_index = 32,
+     .type = PERF_COUNTER_BULK_COUNT,
+     .scale = -2,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_VARIABLE(herd.left_steps),
+     .name = "Left Steps/sec",
+     .help = "Steps with the left foot in a second, of all together."},
+    {                         .index = 34,
+     .help_index = 34,
+     .type = PERF_COUNTER_BULK_COUNT,
+     .scale = -2,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_VARIABLE(herd.right_steps),
+     .name = "Right Steps/sec",
+     .help = "Steps with the right foot in a second: as many as with the left one, always."},
+    {   .index = 36,
+     .help_index = 36,
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -2,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_VARIABLE(herd.ticks),
+     .name = "Herd Time",
+     .help = "Seconds since the herd began, in its own time."},
+    {                                 .index = 46,
+     .help_index = 46,
+     .type = PERF_COUNTER_LARGE_RAWCOUNT,
+     .scale = -1,
+     .level = PERF_DETAIL_EXPERT,
+     .value = OPL_VARIABLE(herd.founded),
+     .name = "Founders",
+     .help = "How many came from elsewhere. With the births and without the deaths they are those "
+             "who live."},
+};
+
+static const opl_object summary = {.index = 16,
+                                   .help_index = 16,
+                                   .name = "Behemoths Summary",
+                                   .help =
+                                       "All behemoths together, and whether their server is there.",
+                                   OPL_COUNTERS(summary_counters),
+                                   .default_counter = 18,
+                                   .clock = true};
+
+/* ---- Behemoth Kin: for those who ask for it, or for Costly ---- */
+
+static void list_kin(opl_listing *listing);
+
+static const opl_counter kin_counters[] = {
+    {.index = 40,
+     .help_index = 40,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_FIELD(struct snapshot_item, generation),
+     .name = "Generation",
+     .help = "0: came from elsewhere. Else one more than the mother's."                      },
+    {.index = 42,
+     .help_index = 42,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_FIELD(struct snapshot_item, children),
+     .name = "Children Born",
+     .help = "How many this behemoth gave birth to."                                         },
+    {.index = 44,
+     .help_index = 44,
+     .type = PERF_COUNTER_RAWCOUNT,
+     .level = PERF_DETAIL_ADVANCED,
+     .value = OPL_FIELD(struct snapshot_item, descendants),
+     .name = "Living Descendants",
+     .help = "How many live who have their life from this behemoth through mothers who live."},
+};
+
+static const opl_object kin = {
+    .index = 38,
+    .help_index = 38,
+    .name = "Behemoth Kin",
+    .help = "The families of the behemoths. Only for those who ask for costly data, or for these.",
+    OPL_COUNTERS(kin_counters),
+    .default_counter = 44,
+    .costly = true,
+    .instances = true,
+    .list = list_kin};
+
+/* ---- lists ---- */
+
+static const struct snapshot *now;
+
+static void list_all(opl_listing *listing, const opl_object *of)
+{
+    for (uint32_t i = 0; i < herd.count; i++) {
+        const struct behemoth *is = now->items[i].is;
+        opl_listing_item(listing, is->name, &now->items[i]);
+        if (is->mother_position != BEHEMOTH_NONE)
+            opl_listing_parent(listing, of, is->mother_position);
+    }
+}
+
+static void list_herd(opl_listing *listing)
+{
+    list_all(listing, &behemoth);
+}
+
+static void list_kin(opl_listing *listing)
+{
+    if (herd.count > 0)
+        snapshot_descendants();
+    list_all(listing, &kin);
+}
+
+/* ---- the provider ---- */
+
+static const opl_object *const objects[] = {&behemoth, &summary, &kin};
+extern OPL_EXPORTED_DATA const opl_table_list opl_tables;
+const opl_table_list opl_tables = {
+    OPL_OBJECTS(objects), "Behemoth", {"Open", "Collect", "Close"}
+};
+static opl_entry entry = {.tables = &opl_tables};
+/* In remote service processes several threads collect at once. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+OPL_EXPORTED DWORD APIENTRY Open(LPWSTR devices);
+OPL_EXPORTED DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+OPL_EXPORTED DWORD APIENTRY Close(void);
+OPL_EXPORTED HRESULT DllRegisterServer(void);
+OPL_EXPORTED HRESULT DllUnregisterServer(void);
+
+DWORD APIENTRY Open(LPWSTR devices)
+{
+    pthread_mutex_lock(&lock);
+    if (entry.opened == 0)
+        snapshot_open();
+    DWORD result = opl_entry_open(&entry, devices);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    pthread_mutex_lock(&lock);
+    now = snapshot_take();
+    herd = now->herd;
+    mean_base = now->mean_base;
+    status = now->there;
+    DWORD result = opl_entry_collect(&entry, query, data, bytes, types);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+DWORD APIENTRY Close(void)
+{
+    pthread_mutex_lock(&lock);
+    DWORD result = opl_entry_close(&entry);
+    if (entry.opened == 0) {
+        snapshot_close();
+        memset(&herd, 0, sizeof herd);
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+HRESULT DllRegisterServer(void)
+{
+    return opl_entry_register(&entry);
+}
+
+HRESULT DllUnregisterServer(void)
+{
+    return opl_entry_unregister(&entry);
+}

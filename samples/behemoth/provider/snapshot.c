@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* One request for all that an answer shows; its memory is kept until the next one is complete. */
+#include "snapshot.h"
+
+#include <openperflib/windows.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARAMETERS "SYSTEM\\CurrentControlSet\\Services\\Behemoth\\Parameters"
+
+enum { CACHE_MS = 100, DEADLINE_MS = 300, PATIENCE_MS = 1000 };
+
+static struct {
+    char socket[4096];
+    DWORD cache, deadline;
+    struct behemoth_line line, kept; /* what is being asked; the last valid answer */
+    int64_t next;                    /* not asked again before */
+    struct snapshot now;
+    size_t room; /* items */
+} state = {.line = {.socket = -1}, .kept = {.socket = -1}};
+
+static DWORD number(const char *name, DWORD otherwise)
+{
+    DWORD value, size = sizeof value;
+    LONG result =
+        RegGetValueA(HKEY_LOCAL_MACHINE, PARAMETERS, name, RRF_RT_REG_DWORD, NULL, &value, &size);
+    return result == ERROR_SUCCESS ? value : otherwise;
+}
+
+void snapshot_open(void)
+{
+    DWORD size = sizeof state.socket;
+    if (RegGetValueA(HKEY_LOCAL_MACHINE, PARAMETERS, "Socket", RRF_RT_REG_SZ, NULL, state.socket,
+                     &size) != ERROR_SUCCESS)
+        state.socket[0] = 0;
+    state.cache = number("Cache Milliseconds", CACHE_MS);
+    state.deadline = number("Deadline Milliseconds", DEADLINE_MS);
+    state.next = INT64_MIN;
+}
+
+void snapshot_close(void)
+{
+    behemoth_line_end(&state.line);
+    behemoth_line_end(&state.kept);
+    free(state.now.items);
+    state.now = (struct snapshot){0};
+    state.room = 0;
+}
+
+/* ---- an answer ---- */
+
+static bool make_room(size_t count)
+{
+    if (count <= state.room)
+        return true;
+    struct snapshot_item *items = realloc(state.now.items, count * sizeof *items);
+    if (!items)
+        return false;
+    state.now.items = items;
+    state.room = count;
+    return true;
+}
+
+/* An elapsed time is shown as the reader's time less the value. The herd's time is not ours, so the
+ * value is that moment of ours at which somebody of this age would have been born. */
+static void take_items(const struct behemoth_herd *herd)
+{
+    const struct behemoth *all = behemoth_all(herd);
+    for (uint32_t i = 0; i < herd->count; i++) {
+        const struct behemoth *is = &all[i];
+        state.now.items[i] = (struct snapshot_item){
+            .is = is,
+            .birthday = is->birthday,
+            .since = herd->moment - (herd->time - is->birthday),
+            .sex = is->sex,
+            .x = is->x,
+            .y = is->y,
+            .weight = is->weight,
+            .volume = is->volume,
+            .generation = is->generation,
+            .children = is->children,
+        };
+    }
+}
+
+/* The answer's memory is kept, and the one before it receives the next answer: until then what is
+ * shown stays. */
+static bool take_answer(void)
+{
+    const struct behemoth_herd *herd = behemoth_herd_of(&state.line);
+    if (!herd || !make_room(herd->count > 0 ? herd->count : 1))
+        return false;
+    take_items(herd);
+    state.now.herd = *herd;
+    state.now.mean_base = (uint64_t)herd->count * herd->lifetime;
+    unsigned char *body = state.kept.body;
+    size_t room = state.kept.room;
+    state.kept.body = state.line.body;
+    state.kept.room = state.line.room;
+    state.line.body = body;
+    state.line.room = room;
+    return true;
+}
+
+const struct snapshot *snapshot_take(void)
+{
+    char path[4096];
+    int64_t begun = behemoth_now();
+    if (begun < state.next)
+        return &state.now;
+    bool good = behemoth_place(state.socket, path, sizeof path) &&
+                behemoth_ask(&state.line, path, BEHEMOTH_HERD, NULL, 0, begun + state.deadline);
+    bool slow = !good && errno == ETIMEDOUT;
+    if (good && !take_answer()) {
+        behemoth_hang_up(&state.line);
+        good = false;
+    }
+    state.now.there = good;
+    /* Who let us wait for nothing is not waited for at each query. */
+    state.next = behemoth_now() + (slow && state.cache < PATIENCE_MS ? PATIENCE_MS : state.cache);
+    return &state.now;
+}
+
+void snapshot_descendants(void)
+{
+    struct snapshot_item *items = state.now.items;
+    uint32_t count = state.now.herd.count;
+    for (uint32_t i = 0; i < count; i++)
+        items[i].descendants = 0;
+    for (uint32_t i = count; i-- > 0;) { /* children are behind their mothers */
+        if (items[i].is->mother_position != BEHEMOTH_NONE)
+            items[items[i].is->mother_position].descendants += 1 + items[i].descendants;
+    }
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Life, a second at a time. */
+#include "herd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct behemoth_parameter herd_parameters[HERD_PARAMETERS] = {
+    [HERD_CAPACITY] = {"capacity", 100,  2,  BEHEMOTH_HERD_MAX},
+    [HERD_LIFETIME] = {"lifetime", 600,  20, 100000000        },
+    [HERD_SPEED] = {"speed",    1000, 0,  100000000        },
+    [HERD_WIDTH] = {"width",    1000, 10, 1000000          },
+    [HERD_HEIGHT] = {"height",   500,  10, 1000000          },
+};
+
+/* ---- chance ---- */
+
+/* splitmix64 (Vigna): a counter, well stirred */
+static uint64_t chance(struct herd *herd)
+{
+    uint64_t z = herd->chance += 0x9E3779B97F4A7C15;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+}
+
+static uint64_t below(struct herd *herd, uint64_t limit)
+{
+    return limit > 0 ? chance(herd) % limit : 0;
+}
+
+/* ---- one of them ---- */
+
+static uint64_t age_of(const struct herd *herd, const struct animal *animal)
+{
+    int64_t now = herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND;
+    return (uint64_t)(now - animal->is.birthday) / BEHEMOTH_SECOND;
+}
+
+static uint64_t grown_at(const struct herd *herd)
+{
+    return (uint64_t)herd->parameters[HERD_LIFETIME] / 10;
+}
+
+static bool is_grown(const struct herd *herd, const struct animal *animal)
+{
+    return age_of(herd, animal) >= grown_at(herd);
+}
+
+/* 45 kg at birth, 1500 and some more when grown up; a behemoth just about floats. */
+static void grow(const struct herd *herd, struct animal *animal)
+{
+    uint64_t grown = grown_at(herd), age = age_of(herd, animal);
+    uint64_t full = 1400 + animal->is.id * 37 % 700;
+    if (age > grown)
+        age = grown;
+    animal->is.weight = (uint32_t)(45 + full * age / grown);
+    animal->is.volume = animal->is.weight + animal->is.weight / 50;
+}
+
+static uint32_t step(struct herd *herd, uint32_t from, int64_t limit)
+{
+    uint64_t to = from + below(herd, 5);
+    to = to >= 2 ? to - 2 : 0;
+    return (uint32_t)(to < (uint64_t)limit ? to : (uint64_t)limit - 1);
+}
+
+/* Left foot, right foot: between the two there is nobody to see it. */
+static void walk(struct herd *herd, struct animal *animal)
+{
+    animal->is.x = step(herd, animal->is.x, herd->parameters[HERD_WIDTH]);
+    herd->left_steps++;
+    animal->is.y = step(herd, animal->is.y, herd->parameters[HERD_HEIGHT]);
+    herd->right_steps++;
+}
+
+static void name_it(struct behemoth *is)
+{
+    static const char *const names[2][12] = {
+        {"Anton", "Boris", "Carl",  "Darius", "Emil", "Fjodor", "Gustav", "Hugo",  "Igor",  "Jakob",
+         "Kasimir", "Leo" },
+        {"Anna",  "Berta", "Clara", "Dora",   "Emma", "Frida",  "Greta",  "Helga", "Irina", "Jelena",
+         "Katja",   "Lena"},
+    };
+    snprintf(is->name, sizeof is->name, "%.8s %llu", names[is->sex][is->id % 12],
+             (unsigned long long)(is->id % 100000000000));
+}
+
+bool herd_room(struct herd *herd, size_t count)
+{
+    if (count <= herd->room)
+        return true;
+    size_t room = herd->room > 0 ? herd->room : 64;
+    while (room < count)
+        room *= 2;
+    struct animal *all = realloc(herd->all, room * sizeof *all);
+    if (all)
+        herd->all = all;
+    uint32_t *moved = all ? realloc(herd->moved, room * sizeof *moved) : NULL;
+    if (!moved)
+        return false;
+    herd->moved = moved;
+    herd->room = room;
+    return true;
+}
+
+/* Somebody new at the end; the mother's position or BEHEMOTH_NONE. NULL: no memory. */
+static struct animal *add(struct herd *herd, uint32_t mother)
+{
+    if (!herd_room(herd, herd->count + 1))
+        return NULL;
+    struct animal *animal = &herd->all[herd->count++];
+    uint64_t lifetime = (uint64_t)herd->parameters[HERD_LIFETIME];
+    *animal = (struct animal){
+        .is = {.id = herd->next_id++, .mother_position = mother}
+    };
+    animal->is.birthday = herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND;
+    animal->is.sex = (uint32_t)below(herd, 2);
+    animal->dies = herd->ticks + lifetime / 2 + below(herd, lifetime) + 1;
+    if (mother != BEHEMOTH_NONE) {
+        struct behemoth *her = &herd->all[mother].is;
+        animal->is.mother = her->id;
+        animal->is.generation = ++her->children > 0 ? her->generation + 1 : 0;
+        animal->is.x = her->x;
+        animal->is.y = her->y;
+    } else {
+        animal->is.x = (uint32_t)below(herd, (uint64_t)herd->parameters[HERD_WIDTH]);
+        animal->is.y = (uint32_t)below(herd, (uint64_t)herd->parameters[HERD_HEIGHT]);
+    }
+    name_it(&animal->is);
+    grow(herd, animal);
+    return animal;
+}
+
+/* Comes from elsewhere, grown up and with part of the life behind. */
+static bool found(struct herd *herd, uint32_t sex)
+{
+    struct animal *animal = add(herd, BEHEMOTH_NONE);
+    if (!animal)
+        return false;
+    uint64_t left = animal->dies - herd->ticks, age = grown_at(herd) + below(herd, left);
+    if (sex != BEHEMOTH_NONE)
+        animal->is.sex = sex;
+    animal->is.birthday -= (int64_t)age * BEHEMOTH_SECOND;
+    animal->dies = herd->ticks + 1 + (age < left ? left - age : 0);
+    name_it(&animal->is);
+    grow(herd, animal);
+    herd->founded++;
+    return true;
+}
+
+/* ---- all of them ---- */
+
+bool herd_begin(struct herd *herd, const struct herd_beginning *beginning)
+{
+    *herd = (struct herd){.chance = beginning->seed, .start = beginning->start, .next_id = 1};
+    memcpy(herd->parameters, beginning->parameters, sizeof herd->parameters);
+    if (beginning->count > (uint64_t)herd->parameters[HERD_CAPACITY])
+        return false;
+    for (uint64_t i = 0; i < beginning->count; i++) {
+        if (!found(herd, (uint32_t)(i % 2)))
+            return false;
+    }
+    return true;
+}
+
+void herd_end(struct herd *herd)
+{
+    free(herd->all);
+    free(herd->moved);
+    herd->all = NULL;
+    herd->moved = NULL;
+}
+
+/* Closes the gaps: everybody keeps the order, and who lost the mother has none any more. */
+static void bury(struct herd *herd)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < herd->count; i++) {
+        struct animal *animal = &herd->all[i];
+        bool alive = animal->dies > herd->ticks;
+        herd->moved[i] = alive ? kept : BEHEMOTH_NONE;
+        if (!alive)
+            continue;
+        if (animal->is.mother_position != BEHEMOTH_NONE) {
+            animal->is.mother_position = herd->moved[animal->is.mother_position];
+            if (animal->is.mother_position == BEHEMOTH_NONE)
+                animal->is.mother = 0;
+        }
+        herd->all[kept++] = *animal;
+    }
+    herd->deaths += herd->count - kept;
+    herd->count = kept;
+}
+
+/* The chance of a birth falls with what is left of the field. Twenty children in a life would be
+ * born to each where there is room for any number. */
+static bool breed(struct herd *herd)
+{
+    uint64_t living = herd->count, capacity = (uint64_t)herd->parameters[HERD_CAPACITY];
+    uint64_t of = capacity * (uint64_t)herd->parameters[HERD_LIFETIME];
+    for (uint32_t i = 0; i < living && herd->count < capacity; i++) {
+        if (herd->all[i].is.sex != BEHEMOTH_FEMALE || !is_grown(herd, &herd->all[i]))
+            continue;
+        if (below(herd, of) >= 20 * (capacity - herd->count))
+            continue;
+        if (!add(herd, i))
+            return false;
+        herd->births++;
+    }
+    return true;
+}
+
+/* A herd without one sex gets one from elsewhere: it never dies out. */
+static bool stay_alive(struct herd *herd, const uint64_t *grown)
+{
+    for (uint32_t sex = 0; sex < 2; sex++) {
+        if (grown[sex] == 0 && herd->count < (uint64_t)herd->parameters[HERD_CAPACITY] &&
+            !found(herd, sex))
+            return false;
+    }
+    return true;
+}
+
+bool herd_tick(struct herd *herd)
+{
+    uint64_t grown[2] = {0};
+    bool deaths = false;
+    herd->ticks++;
+    for (uint64_t i = 0; i < herd->count; i++) {
+        struct animal *animal = &herd->all[i];
+        if (animal->dies <= herd->ticks) {
+            deaths = true;
+            continue;
+        }
+        walk(herd, animal);
+        grow(herd, animal);
+        grown[animal->is.sex] += is_grown(herd, animal);
+    }
+    if (deaths)
+        bury(herd);
+    bool enough = grown[BEHEMOTH_MALE] == 0 || breed(herd);
+    return stay_alive(herd, grown) && enough;
+}
+
+/* ---- changes from outside ---- */
+
+/* A name that can be an instance's in a counter's path, printable, and nobody else's. */
+static enum behemoth_status judge_name(const struct herd *herd, const char *name)
+{
+    if (!memchr(name, 0, BEHEMOTH_NAME))
+        return BEHEMOTH_BAD;
+    for (const char *at = name; *at; at++) {
+        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
+            return BEHEMOTH_BAD;
+    }
+    for (uint64_t i = 0; *name && i < herd->count; i++) {
+        if (strcmp(herd->all[i].is.name, name) == 0)
+            return BEHEMOTH_TAKEN;
+    }
+    return BEHEMOTH_OK;
+}
+
+static struct animal *find(const struct herd *herd, uint64_t id)
+{
+    uint64_t low = 0, high = herd->count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (herd->all[middle].is.id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
+}
+
+enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
+                                 struct behemoth *ret)
+{
+    enum behemoth_status status = judge_name(herd, wish->name);
+    const struct animal *mother = wish->mother ? find(herd, wish->mother) : NULL;
+    if (status != BEHEMOTH_OK)
+        return status;
+    if (wish->mother && !mother)
+        return BEHEMOTH_UNKNOWN;
+    if ((wish->sex > BEHEMOTH_FEMALE && wish->sex != BEHEMOTH_NONE) ||
+        (mother && mother->is.sex != BEHEMOTH_FEMALE))
+        return BEHEMOTH_BAD;
+    if (herd->count >= (uint64_t)herd->parameters[HERD_CAPACITY])
+        return BEHEMOTH_FULL;
+    struct animal *animal = add(herd, mother ? (uint32_t)(mother - herd->all) : BEHEMOTH_NONE);
+    if (!animal)
+        return BEHEMOTH_FAILED;
+    herd->births++;
+    if (wish->sex != BEHEMOTH_NONE)
+        animal->is.sex = wish->sex;
+    name_it(&animal->is);
+    if (wish->name[0])
+        memcpy(animal->is.name, wish->name, sizeof animal->is.name);
+    *ret = animal->is;
+    return BEHEMOTH_OK;
+}
+
+enum behemoth_status herd_kill(struct herd *herd, uint64_t id)
+{
+    struct animal *animal = find(herd, id);
+    if (!animal)
+        return BEHEMOTH_UNKNOWN;
+    animal->dies = herd->ticks;
+    bury(herd);
+    return BEHEMOTH_OK;
+}
+
+enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wish)
+{
+    if (!memchr(wish->name, 0, sizeof wish->name))
+        return BEHEMOTH_BAD;
+    for (int i = 0; i < HERD_PARAMETERS; i++) {
+        if (strcmp(herd_parameters[i].name, wish->name) != 0)
+            continue;
+        if (wish->value < herd_parameters[i].least || wish->value > herd_parameters[i].most)
+            return BEHEMOTH_BAD;
+        herd->parameters[i] = wish->value;
+        return BEHEMOTH_OK;
+    }
+    return BEHEMOTH_UNKNOWN;
+}
+
+void herd_summary(const struct herd *herd, struct behemoth_herd *ret)
+{
+    *ret = (struct behemoth_herd){
+        .each = sizeof(struct behemoth),
+        .count = (uint32_t)herd->count,
+        .time = herd->start + (int64_t)herd->ticks * BEHEMOTH_SECOND,
+        .ticks = herd->ticks,
+        .founded = herd->founded,
+        .births = herd->births,
+        .deaths = herd->deaths,
+        .left_steps = herd->left_steps,
+        .right_steps = herd->right_steps,
+        .width = (uint32_t)herd->parameters[HERD_WIDTH],
+        .height = (uint32_t)herd->parameters[HERD_HEIGHT],
+        .lifetime = (uint64_t)herd->parameters[HERD_LIFETIME],
+    };
+    for (uint64_t i = 0; i < herd->count; i++) {
+        ret->weight += herd->all[i].is.weight;
+        ret->ages += age_of(herd, &herd->all[i]);
+    }
+}

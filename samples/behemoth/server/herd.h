@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model: behemoths on a field, who walk, grow, breed and die, one step for each second of their
+ * time. The same seed, number of steps and changes from outside give the same herd on every
+ * machine: whole numbers only, and one source of chance.
+ */
+#ifndef BEHEMOTH_SERVER_HERD_H
+#define BEHEMOTH_SERVER_HERD_H
+
+#include "../common/exchange.h"
+
+struct animal {
+    struct behemoth is;
+    uint64_t dies; /* at this tick */
+};
+
+enum herd_parameter {
+    HERD_CAPACITY, /* the more of them, the fewer are born; never more than this */
+    HERD_LIFETIME, /* mean, in seconds */
+    HERD_SPEED,    /* thousandths of the herd's seconds in one of ours */
+    HERD_WIDTH,
+    HERD_HEIGHT,
+    HERD_PARAMETERS
+};
+extern const struct behemoth_parameter herd_parameters[HERD_PARAMETERS];
+
+/* All of it but the animals is written to the state file as it is. */
+struct herd {
+    uint64_t chance; /* the generator's state */
+    int64_t start;   /* FILETIME of tick 0 */
+    uint64_t ticks, next_id, founded, births, deaths, left_steps, right_steps;
+    int64_t parameters[HERD_PARAMETERS];
+    uint64_t count;
+    struct animal *all; /* by id: mothers before their children */
+    size_t room;
+    uint32_t *moved; /* where each went when others died */
+};
+
+struct herd_beginning {
+    uint64_t seed, count;
+    int64_t start;
+    int64_t parameters[HERD_PARAMETERS];
+};
+
+/* False: no memory, or more than the capacity. */
+bool herd_begin(struct herd *herd, const struct herd_beginning *beginning);
+void herd_end(struct herd *herd);
+/* Room for `count` animals; false: no memory. */
+bool herd_room(struct herd *herd, size_t count);
+/* One second of life. False: no memory for the births; nobody was born then. */
+bool herd_tick(struct herd *herd);
+enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
+                                 struct behemoth *ret);
+enum behemoth_status herd_kill(struct herd *herd, uint64_t id);
+enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wish);
+/* Everything but the moment and the process. */
+void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
+
+#endif

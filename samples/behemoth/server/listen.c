@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The socket, and the locks by which nobody keeps a herd twice. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* secure_getenv, SOCK_CLOEXEC */
+#endif
+#include "service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void complain(const char *path)
+{
+    fprintf(stderr, "behemoth-server: %s: %s\n", path, strerror(errno));
+}
+
+/* The folders of a file; what is there already is fine. */
+static void make_folders(const char *path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(folder, 0755);
+        *slash = '/';
+    }
+}
+
+bool service_lock(const char *path, const char *what)
+{
+    char lock[4096], who[32] = "";
+    make_folders(path);
+    if ((size_t)snprintf(lock, sizeof lock, "%s.lock", path) >= sizeof lock)
+        return errno = ENAMETOOLONG, complain(path), false;
+    int fd = open(lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return complain(lock), false;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        ssize_t bytes = read(fd, who, sizeof who - 1);
+        who[bytes > 0 ? bytes : 0] = 0;
+        fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", who, what, path);
+        close(fd);
+        errno = EWOULDBLOCK;
+        return false;
+    }
+    int bytes = snprintf(who, sizeof who, "%ld", (long)getpid());
+    if (ftruncate(fd, 0) < 0 || write(fd, who, (size_t)bytes) < 0)
+        complain(lock); /* whoever comes second will not be told who was first */
+    return true;        /* the descriptor stays open, and the lock with it */
+}
+
+static int handed_over(void)
+{
+    const char *process = secure_getenv("LISTEN_PID"), *count = secure_getenv("LISTEN_FDS");
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (!process || !count || atol(process) != (long)getpid() || atoi(count) < 1)
+        return -1;
+    if (getsockopt(3, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM)
+        return -1;
+    fcntl(3, F_SETFD, FD_CLOEXEC);
+    fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK);
+    return 3;
+}
+
+int service_listen(const struct settings *settings, bool *ret_own)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = settings->socket;
+    int fd = handed_over();
+    *ret_own = fd < 0;
+    if (fd >= 0)
+        return fd;
+    if (strlen(path) >= sizeof address.sun_path)
+        return errno = ENAMETOOLONG, complain(path), -1;
+    strcpy(address.sun_path, path);
+    if (!service_lock(path, "this socket"))
+        return -1;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    unlink(path); /* left by one that was killed: the lock is ours */
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+        chmod(path, 0666) < 0 || listen(fd, 64) < 0) {
+        complain(path);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}

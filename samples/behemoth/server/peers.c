@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* One loop over all who are connected; nobody is waited for alone. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* accept4, ppoll, struct ucred */
+#endif
+#include "peers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HALF_REQUEST_MS = 2000, TAKE_ANSWER_MS = 5000, HEAD = sizeof(struct behemoth_head) };
+
+void peers_begin(struct peers *peers, int listening, peers_answer answer, void *of)
+{
+    *peers = (struct peers){.listening = listening, .answer = answer, .of = of};
+    for (int i = 0; i < PEERS; i++)
+        peers->all[i].fd = -1;
+}
+
+static void hang_up(struct peer *peer)
+{
+    close(peer->fd);
+    free(peer->answer);
+    *peer = (struct peer){.fd = -1};
+}
+
+void peers_end(struct peers *peers)
+{
+    for (int i = 0; i < PEERS; i++) {
+        if (peers->all[i].fd >= 0)
+            hang_up(&peers->all[i]);
+    }
+}
+
+/* ---- a place ---- */
+
+static struct peer *find_place(struct peers *peers, bool may_change)
+{
+    struct peer *free_one = NULL, *oldest = NULL, *oldest_strange = NULL;
+    int strange = 0;
+    for (int i = 0; i < PEERS; i++) {
+        struct peer *peer = &peers->all[i];
+        if (peer->fd < 0) {
+            free_one = peer;
+            continue;
+        }
+        if (!oldest || peer->since < oldest->since)
+            oldest = peer;
+        if (!peer->may_change) {
+            strange++;
+            if (!oldest_strange || peer->since < oldest_strange->since)
+                oldest_strange = peer;
+        }
+    }
+    if (!may_change && strange >= PEERS_STRANGE)
+        free_one = NULL, oldest = oldest_strange;
+    if (!free_one) {
+        hang_up(oldest);
+        free_one = oldest;
+    }
+    return free_one;
+}
+
+static void accept_one(struct peers *peers)
+{
+    struct ucred who;
+    socklen_t size = sizeof who;
+    int fd = accept4(peers->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return;
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
+    bool may_change = known && (who.uid == 0 || who.uid == geteuid());
+    struct peer *peer = find_place(peers, may_change);
+    *peer = (struct peer){.fd = fd, .may_change = may_change, .since = behemoth_now()};
+}
+
+/* ---- requests and answers ---- */
+
+/* How many bytes the request has; 0: not known yet; -1: it is none. */
+static int request_bytes(const struct peer *peer)
+{
+    struct behemoth_head head;
+    if (peer->have < HEAD)
+        return 0;
+    memcpy(&head, peer->request, sizeof head);
+    if (head.magic != BEHEMOTH_MAGIC || head.bytes > BEHEMOTH_REQUEST_MAX)
+        return -1;
+    return HEAD + (int)head.bytes;
+}
+
+static bool answer(struct peers *peers, struct peer *peer, size_t bytes)
+{
+    struct behemoth_head head;
+    uint64_t body[BEHEMOTH_REQUEST_MAX / 8] = {0};
+    memcpy(&head, peer->request, sizeof head);
+    memcpy(body, peer->request + HEAD, head.bytes);
+    struct answer says = peers->answer(peers->of, &head, body, peer->may_change);
+    peer->answer = malloc(HEAD + says.bytes);
+    if (peer->answer) {
+        head =
+            (struct behemoth_head){BEHEMOTH_MAGIC, says.status, (uint32_t)says.bytes, head.number};
+        memcpy(peer->answer, &head, sizeof head);
+        if (says.bytes > 0)
+            memcpy(peer->answer + HEAD, says.body, says.bytes);
+    }
+    free(says.body);
+    peer->bytes = HEAD + says.bytes;
+    peer->sent = 0;
+    peer->have -= bytes;
+    memmove(peer->request, peer->request + bytes, peer->have);
+    return peer->answer != NULL;
+}
+
+/* False: it is over. */
+static bool receive(struct peers *peers, struct peer *peer)
+{
+    ssize_t got = recv(peer->fd, peer->request + peer->have, sizeof peer->request - peer->have, 0);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        return false;
+    if (got > 0) {
+        if (peer->have == 0) /* half of a request gets no more time by another byte */
+            peer->since = behemoth_now();
+        peer->have += (size_t)got;
+    }
+    int bytes = request_bytes(peer);
+    if (bytes > 0 && peer->have >= (size_t)bytes)
+        return answer(peers, peer, (size_t)bytes);
+    return bytes >= 0;
+}
+
+static bool send_answer(struct peers *peers, struct peer *peer)
+{
+    ssize_t sent =
+        send(peer->fd, peer->answer + peer->sent, peer->bytes - peer->sent, MSG_NOSIGNAL);
+    if (sent < 0)
+        return errno == EAGAIN || errno == EINTR;
+    peer->sent += (size_t)sent;
+    peer->since = behemoth_now();
+    if (peer->sent < peer->bytes)
+        return true;
+    free(peer->answer);
+    peer->answer = NULL;
+    int bytes = request_bytes(peer); /* the next one may be here already */
+    if (bytes > 0 && peer->have >= (size_t)bytes)
+        return answer(peers, peer, (size_t)bytes);
+    return bytes >= 0;
+}
+
+static bool too_late(const struct peer *peer, int64_t now)
+{
+    if (peer->answer)
+        return now - peer->since > TAKE_ANSWER_MS;
+    return peer->have > 0 && now - peer->since > HALF_REQUEST_MS;
+}
+
+static void serve_one(struct peers *peers, struct peer *peer, short ready)
+{
+    bool good = true;
+    if (ready & (POLLERR | POLLNVAL))
+        good = false;
+    else if (peer->answer && (ready & (POLLOUT | POLLHUP)))
+        good = send_answer(peers, peer);
+    else if (!peer->answer && (ready & (POLLIN | POLLHUP)))
+        good = receive(peers, peer) && (!peer->answer || send_answer(peers, peer));
+    if (!good || too_late(peer, behemoth_now()))
+        hang_up(peer);
+}
+
+void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
+{
+    struct pollfd polled[PEERS + 1] = {
+        {.fd = peers->listening, .events = POLLIN}
+    };
+    struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    for (int i = 0; i < PEERS; i++) {
+        const struct peer *peer = &peers->all[i];
+        polled[i + 1] =
+            (struct pollfd){.fd = peer->fd, .events = (short)(peer->answer ? POLLOUT : POLLIN)};
+    }
+    int ready = ppoll(polled, PEERS + 1, &limit, mask);
+    for (int i = 0; i < PEERS; i++) {
+        if (peers->all[i].fd >= 0)
+            serve_one(peers, &peers->all[i], ready > 0 ? polled[i + 1].revents : 0);
+    }
+    if (ready > 0 && polled[0].revents)
+        accept_one(peers);
+}
+
+void peers_flush(struct peers *peers, int milliseconds)
+{
+    for (int64_t until = behemoth_now() + milliseconds; behemoth_now() < until;) {
+        struct pollfd waiting[PEERS];
+        nfds_t count = 0;
+        for (int i = 0; i < PEERS; i++) {
+            struct peer *peer = &peers->all[i];
+            if (peer->fd >= 0 && peer->answer && !send_answer(peers, peer))
+                hang_up(peer);
+            if (peer->fd >= 0 && peer->answer)
+                waiting[count++] = (struct pollfd){.fd = peer->fd, .events = POLLOUT};
+        }
+        if (count == 0)
+            return;
+        poll(waiting, count, 10);
+    }
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mycoolcounter: one more counter for System, which belongs to somebody else. We are registered in
+ * the place of the library that has System, call it for everything, and change its answer on the
+ * way: a counter comes, one may go, and one may tell something else (see README.md).
+ *
+ * Our counter tells how often System was asked for since Open.
+ */
+#include "mycoolcounter.h"
+
+HINSTANCE thisLibrary;
+
+static struct original original;
+static DWORD name, help;                    /* the numbers of our counter */
+static DWORD removed, changed, changedInto; /* numbers of counters, 0: none; and a value */
+static ULONGLONG asked;
+
+BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved)
+{
+    (void)reserved;
+    if (reason == DLL_PROCESS_ATTACH)
+        thisLibrary = self;
+    return TRUE;
+}
+
+/* ---- Open and Close: everything is the other library's ---- */
+
+static DWORD readSettings(HKEY own)
+{
+    DWORD result = placeNumber(own, TEXT("Counter"), &name);
+    if (result == ERROR_SUCCESS)
+        result = placeNumber(own, TEXT("Help"), &help);
+    removed = changed = changedInto = 0;
+    placeNumber(own, TEXT("Remove"), &removed);
+    placeNumber(own, TEXT("Change"), &changed);
+    placeNumber(own, TEXT("Value"), &changedInto);
+    asked = 0;
+    return result;
+}
+
+DWORD CALLBACK Open(LPWSTR devices)
+{
+    HKEY performance, own;
+    DWORD result = placeOpen(TRUE, KEY_READ, &performance);
+    if (result != ERROR_SUCCESS)
+        return result;
+    result = (DWORD)RegOpenKeyEx(performance, OWN_KEY, 0, KEY_READ, &own);
+    RegCloseKey(performance);
+    if (result != ERROR_SUCCESS)
+        return result;
+    result = readSettings(own);
+    if (result == ERROR_SUCCESS)
+        result = originalLoad(&original, own);
+    RegCloseKey(own);
+    if (result == ERROR_SUCCESS && original.open)
+        result = original.open(devices);
+    if (result != ERROR_SUCCESS)
+        originalUnload(&original);
+    return result;
+}
+
+DWORD WINAPI Close(void)
+{
+    DWORD result = original.library && original.close ? original.close() : ERROR_SUCCESS;
+    originalUnload(&original);
+    return result;
+}
+
+/* ---- Collect ---- */
+
+/* NULL: there is no System in this answer, or not as we know it. */
+static PERF_OBJECT_TYPE *findSystem(BYTE *at, const BYTE *end, DWORD count)
+{
+    for (; count > 0 && at + sizeof(PERF_OBJECT_TYPE) <= end; count--) {
+        PERF_OBJECT_TYPE *object = (PERF_OBJECT_TYPE *)at;
+        if (object->ObjectNameTitleIndex == SYSTEM)
+            return object->NumInstances == PERF_NO_INSTANCES ? object : NULL;
+        if (object->TotalByteLength < sizeof *object)
+            return NULL;
+        at += object->TotalByteLength;
+    }
+    return NULL;
+}
+
+static LONG changeSystem(PERF_OBJECT_TYPE *object, BYTE *end)
+{
+    LONG grown = changeAdd(object, end, name, help, ++asked);
+    if (changed)
+        changeValue(object, changed, changedInto);
+    if (removed)
+        grown += changeRemove(object, end + grown, removed);
+    return grown;
+}
+
+/* The other library gets the caller's buffer, less the room for what comes in addition. */
+DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    BYTE *begin = (BYTE *)*data;
+    DWORD room = *bytes > ROOM_FOR_COUNTER ? *bytes - ROOM_FOR_COUNTER : 0, result;
+    PERF_OBJECT_TYPE *object = NULL;
+    *bytes = room / 8 * 8;
+    result = original.collect(query, data, bytes, types);
+    if (result == ERROR_SUCCESS && *bytes)
+        object = findSystem(begin, begin + *bytes, *types);
+    if (object) {
+        LONG grown = changeSystem(object, begin + *bytes);
+        *bytes += (DWORD)grown;
+        *data = (BYTE *)*data + grown;
+    }
+    return result;
+}
+
+/* ---- regsvr32, or lodctr --register ---- */
+
+static HRESULT resultOf(DWORD status)
+{
+    return status == ERROR_SUCCESS ? S_OK : (HRESULT)(0x80070000 | status);
+}
+
+static DWORD noteNumbers(HKEY own)
+{
+    const DWORD numbers[] = {name, help};
+    DWORD result = (DWORD)RegSetValueEx(own, TEXT("Counter"), 0, REG_DWORD,
+                                        (const BYTE *)&numbers[0], sizeof numbers[0]);
+    if (result == ERROR_SUCCESS)
+        result = (DWORD)RegSetValueEx(own, TEXT("Help"), 0, REG_DWORD, (const BYTE *)&numbers[1],
+                                      sizeof numbers[1]);
+    return result;
+}
+
+static DWORD install(HKEY performance)
+{
+    HKEY own;
+    DWORD result = namesNext(&name, &help);
+    if (result != ERROR_SUCCESS)
+        return result;
+    result =
+        (DWORD)RegCreateKeyEx(performance, OWN_KEY, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &own, NULL);
+    if (result != ERROR_SUCCESS)
+        return result;
+    result = noteNumbers(own);
+    if (result == ERROR_SUCCESS)
+        result = namesAdd(name, help);
+    if (result == ERROR_SUCCESS)
+        result = placeTake(performance, own);
+    RegCloseKey(own);
+    if (result != ERROR_SUCCESS) {
+        namesRemove(name, help);
+        RegDeleteKey(performance, OWN_KEY);
+    }
+    return result;
+}
+
+HRESULT APIENTRY DllRegisterServer(void)
+{
+    HKEY performance;
+    DWORD result = placeOpen(TRUE, KEY_READ, &performance);
+    if (result != ERROR_SUCCESS) {
+        result = placeOpen(FALSE, KEY_ALL_ACCESS, &performance);
+        if (result == ERROR_SUCCESS)
+            result = install(performance);
+        else
+            return resultOf(result);
+    }
+    RegCloseKey(performance);
+    return resultOf(result);
+}
+
+static DWORD uninstall(HKEY performance, HKEY own)
+{
+    DWORD result = placeNumber(own, TEXT("Counter"), &name);
+    if (result == ERROR_SUCCESS)
+        result = placeNumber(own, TEXT("Help"), &help);
+    if (result == ERROR_SUCCESS)
+        result = placeGiveBack(performance, own);
+    if (result == ERROR_SUCCESS)
+        result = namesRemove(name, help);
+    return result;
+}
+
+HRESULT APIENTRY DllUnregisterServer(void)
+{
+    HKEY performance, own;
+    DWORD result = placeOpen(TRUE, KEY_ALL_ACCESS, &performance);
+    if (result != ERROR_SUCCESS)
+        return resultOf(result);
+    result = (DWORD)RegOpenKeyEx(performance, OWN_KEY, 0, KEY_ALL_ACCESS, &own);
+    if (result == ERROR_SUCCESS) {
+        result = uninstall(performance, own);
+        RegCloseKey(own);
+    }
+    if (result == ERROR_SUCCESS)
+        result = (DWORD)RegDeleteKey(performance, OWN_KEY);
+    RegCloseKey(performance);
+    return resultOf(result);
+}

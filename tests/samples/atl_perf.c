@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atl_perf registers itself: whatever languages are installed and whatever its module of texts has,
+ * every base has every number, right where there is a text, and afterwards nothing is left.
+ */
+#include "picture.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openperflib/loadperf.h>
+
+#define ATLPERF "SYSTEM\\CurrentControlSet\\Services\\AtlPerf"
+#define PERFORMANCE ATLPERF "\\Performance"
+enum { ROWS = 6, VARIANTS = 5, WITHOUT_MODULE = 4, TEXT_LEFT_OUT = 4 };
+
+static void *module;
+static char path[512], texts_path[512];
+
+typedef BOOL APIENTRY attach_procedure(HINSTANCE, DWORD, LPVOID);
+typedef HRESULT APIENTRY register_procedure(void);
+
+static DWORD call(const char *name)
+{
+    register_procedure *procedure;
+    void *found = dlsym(module, name);
+    assert_non_null(found);
+    memcpy(&procedure, &found, sizeof found);
+    return (DWORD)procedure();
+}
+
+static void copy(const char *name, const char *to)
+{
+    char from[4096], data[8192];
+    size_t size;
+    snprintf(from, sizeof from, "%s/samples/%s.so", getenv("BUILD_ROOT"), name);
+    unlink(to);
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    if (!in || !out)
+        fail_msg("%s cannot be copied to %s", from, to);
+    while ((size = fread(data, 1, sizeof data, in)) > 0)
+        assert_int_equal(fwrite(data, 1, size, out), size);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Which texts the library finds beside it. */
+static void set_texts(int variant)
+{
+    char name[64];
+    snprintf(name, sizeof name, variant ? "atl_perf_texts_%d" : "atl_perf_texts", variant);
+    if (variant == WITHOUT_MODULE)
+        unlink(texts_path);
+    else
+        copy(name, texts_path);
+}
+
+static void set_languages(const char *wanted)
+{
+    for (size_t i = 1; i < LANGUAGES; i++) {
+        bool remove = strstr(wanted, languages[i]) == NULL;
+        DWORD status = opl_load_language(languages[i], remove, NULL);
+        assert_true(!status || (remove && status == ERROR_FILE_NOT_FOUND));
+    }
+}
+
+static DWORD number(const char *name)
+{
+    long long found = lab_get_dword(PERFORMANCE, name);
+    assert_true(found > 0);
+    return (DWORD)found;
+}
+
+/* By the source of the texts. */
+static const char *expected_name(const char *language, DWORD row, int variant)
+{
+    static const char *const english[ROWS] = {"Perf Map", "Questions",      "Questions/sec",
+                                              "Answers",  "Bytes Answered", "Bytes Offered"};
+    static const char *const german[ROWS] = {"Perf-Tabelle", "Fragen", "Fragen/s", "Antworten",
+                                             "Geantwortete Bytes"};
+    static const char *const russian[ROWS] = {"Таблица счётчиков",  "Вопросы",
+                                              "Вопросов в секунду", "Ответы",
+                                              "Отвечено байт",      "Предложено байт"};
+    const char *const *list = english;
+    if (!strcmp(language, "007") && variant <= 1)
+        list = german;
+    if (!strcmp(language, "019") && (variant == 0 || variant == 2))
+        list = russian;
+    return list[row] ? list[row] : english[row];
+}
+
+static void assert_texts(const char *installed, int variant)
+{
+    DWORD name = number("First Counter"), help = number("First Help");
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        if (!strstr(installed, languages[i]))
+            continue;
+        for (DWORD row = 0; row < ROWS; row++) {
+            const char *text = name_of(name + 2 * row, languages[i], "Counter");
+            if (!text)
+                fail_msg("%s lacks row %u of variant %d", languages[i], (unsigned)row, variant);
+            assert_string_equal(text, expected_name(languages[i], row, variant));
+            assert_non_null(name_of(help + 2 * row, languages[i], "Explain"));
+        }
+    }
+}
+
+static void assert_answers(void)
+{
+    static BYTE data[1 << 16];
+    DWORD size = sizeof data, type;
+    char query[16];
+    snprintf(query, sizeof query, "%u", (unsigned)number("First Counter"));
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, data, &size), 0);
+    const PERF_DATA_BLOCK *block = (const PERF_DATA_BLOCK *)data;
+    const PERF_OBJECT_TYPE *object = (const PERF_OBJECT_TYPE *)(data + block->HeaderLength);
+    assert_int_equal(block->NumObjectTypes, 1);
+    assert_int_equal(object->ObjectNameTitleIndex, number("First Counter"));
+    assert_int_equal(object->NumCounters, ROWS - 1);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+}
+
+static void c80_c82_every_language_has_every_number(void **state)
+{
+    static const char *const installed[] = {"009", "009 019", "009 007 00C", "009 007 00A 00C 019"};
+    for (size_t i = 0; i < sizeof installed / sizeof *installed; i++) {
+        set_languages(installed[i]);
+        struct picture before = take_picture(), after;
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            set_texts(variant);
+            assert_int_equal(call("DllRegisterServer"), 0);
+            assert_int_equal(number("Last Counter"), number("First Counter") + 2 * (ROWS - 1));
+            assert_texts(installed[i], variant);
+            assert_answers();
+            assert_int_equal(call("DllUnregisterServer"), 0);
+            after = take_picture();
+            assert_same_picture(&before, &after);
+            free(after.text);
+        }
+        free(before.text);
+    }
+    assert_string_equal(lab_events(NULL, false), "");
+}
+
+/* Numbers stay; texts are those of the module that is there now. */
+static void c83_a_translation_comes_later(void **state)
+{
+    set_languages("009 007 019");
+    set_texts(2);
+    assert_int_equal(call("DllRegisterServer"), 0);
+    DWORD first = number("First Counter");
+    assert_texts("009 007 019", 2);
+    set_texts(0);
+    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(number("First Counter"), first);
+    assert_texts("009 007 019", 0);
+    set_texts(WITHOUT_MODULE);
+    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_texts("009 007 019", WITHOUT_MODULE);
+    assert_int_equal(call("DllUnregisterServer"), 0);
+}
+
+/* A language that is installed after it was registered has its texts too: English ones. */
+static void c81_no_language_makes_it_invisible(void **state)
+{
+    set_languages("009");
+    set_texts(0);
+    assert_int_equal(call("DllRegisterServer"), 0);
+    set_languages("009 007");
+    assert_string_equal(name_of(number("First Counter"), "007", "Counter"), "Perf Map");
+    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_texts("009 007", 0);
+    assert_int_equal(call("DllUnregisterServer"), 0);
+}
+
+static void an_older_version_had_other_rows(void **state)
+{
+    struct picture before = take_picture();
+    set_texts(0);
+    assert_int_equal(call("DllRegisterServer"), 0);
+    DWORD first = number("First Counter");
+    lab_set_dword(PERFORMANCE, "Last Counter", first + 2 * ROWS);
+    lab_set_dword(PERFORMANCE, "Last Help", first + 1 + 2 * ROWS);
+    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(number("Last Counter"), number("First Counter") + 2 * (ROWS - 1));
+    assert_texts("009", 0);
+    assert_answers();
+    assert_int_equal(call("DllUnregisterServer"), 0);
+    struct picture after = take_picture();
+    assert_same_picture(&before, &after);
+    free(before.text);
+    free(after.text);
+}
+
+/* What others wrote below the service is not ours to delete. */
+static void a_key_with_more_stays(void **state)
+{
+    assert_int_equal(call("DllRegisterServer"), 0);
+    lab_set_text(ATLPERF, "ImagePath", "/bin/true");
+    lab_set_dword(PERFORMANCE, "Isolation", 1);
+    assert_int_equal(call("DllUnregisterServer"), 0);
+    assert_int_equal(lab_get_dword(PERFORMANCE, "Isolation"), 1);
+    assert_int_equal(lab_get_dword(PERFORMANCE, "First Counter"), -1);
+    lab_unregister("AtlPerf");
+    assert_int_equal(call("DllUnregisterServer"), 0x80070002);
+}
+
+static int open_all(void **state)
+{
+    attach_procedure *attach;
+    char built[4096];
+    lab_open();
+    chmod(lab_root, 0755);
+    snprintf(path, sizeof path, "%s/atl_perf.so", lab_root);
+    snprintf(texts_path, sizeof texts_path, "%s/atl_perf_texts.so", lab_root);
+    /* no copy: it finds the library that it is linked with by where it lies */
+    snprintf(built, sizeof built, "%s/samples/atl_perf.so", getenv("BUILD_ROOT"));
+    assert_int_equal(symlink(built, path), 0);
+    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module)
+        fail_msg("%s", dlerror());
+    void *found = dlsym(module, "DllMain");
+    memcpy(&attach, &found, sizeof found);
+    attach((HINSTANCE)module, DLL_PROCESS_ATTACH, NULL);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    dlclose(module);
+    lab_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(c80_c82_every_language_has_every_number),
+        cmocka_unit_test(c83_a_translation_comes_later),
+        cmocka_unit_test(c81_no_language_makes_it_invisible),
+        cmocka_unit_test(an_older_version_had_other_rows),
+        cmocka_unit_test(a_key_with_more_stays),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mycoolcounter, in the place of PerfOS's library: what it leaves as it was is compared byte by
+ * byte with the answer before it came, over a frozen tree, at every test level, here and in a
+ * helper.
+ */
+#include "picture.h"
+
+#include <dlfcn.h>
+
+#include <openperflib/loadperf.h>
+
+#define PERFOS "SYSTEM\\CurrentControlSet\\Services\\PerfOS\\Performance"
+#define OWN PERFOS "\\MyCoolCounter"
+enum { SYSTEM = 2, DEFINITION = 40, LEVELS = 4, ROOM = 1 << 20, MOST_ROOM = 1 << 14 };
+enum { PERF_TIME = 48, PERF_TIME_SIZE = 8 }; /* of an object's header */
+
+/* ---- the sample ---- */
+
+static void *module;
+static char module_path[4096];
+
+typedef BOOL APIENTRY attach_procedure(HINSTANCE, DWORD, LPVOID);
+typedef HRESULT APIENTRY register_procedure(void);
+
+static void function(const char *name, void *ret)
+{
+    void *found = dlsym(module, name);
+    if (!found)
+        fail_msg("%s", dlerror());
+    memcpy(ret, &found, sizeof found);
+}
+
+static DWORD call(const char *name)
+{
+    register_procedure *procedure;
+    function(name, &procedure);
+    return (DWORD)procedure();
+}
+
+static void install(void)
+{
+    assert_int_equal(call("DllRegisterServer"), 0);
+}
+
+static void uninstall(void)
+{
+    assert_int_equal(call("DllUnregisterServer"), 0);
+}
+
+/* ---- answers ---- */
+
+struct answer {
+    BYTE *bytes;
+    DWORD size;
+};
+
+static DWORD ask_room(const char *query, DWORD room, struct answer *ret)
+{
+    DWORD type;
+    ret->bytes = malloc(room);
+    ret->size = room;
+    assert_non_null(ret->bytes);
+    DWORD status =
+        (DWORD)RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, ret->bytes, &ret->size);
+    if (status) {
+        free(ret->bytes);
+        ret->bytes = NULL;
+    }
+    return status;
+}
+
+/* In a session of its own. */
+static struct answer ask(const char *query)
+{
+    struct answer answer;
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    assert_int_equal(ask_room(query, ROOM, &answer), 0);
+    return answer;
+}
+
+static PERF_OBJECT_TYPE *first_object(const struct answer *answer)
+{
+    return (PERF_OBJECT_TYPE *)(answer->bytes + ((PERF_DATA_BLOCK *)answer->bytes)->HeaderLength);
+}
+
+static PERF_OBJECT_TYPE *next_object(PERF_OBJECT_TYPE *object)
+{
+    return (PERF_OBJECT_TYPE *)((BYTE *)object + object->TotalByteLength);
+}
+
+static DWORD object_count(const struct answer *answer)
+{
+    return ((PERF_DATA_BLOCK *)answer->bytes)->NumObjectTypes;
+}
+
+static PERF_OBJECT_TYPE *find_object(const struct answer *answer, DWORD index)
+{
+    PERF_OBJECT_TYPE *object = first_object(answer);
+    for (DWORD i = 0; i < object_count(answer); i++, object = next_object(object))
+        if (object->ObjectNameTitleIndex == index)
+            return object;
+    return NULL;
+}
+
+static PERF_COUNTER_DEFINITION *definition_at(PERF_OBJECT_TYPE *object, DWORD place)
+{
+    return (PERF_COUNTER_DEFINITION *)((BYTE *)object + object->HeaderLength) + place;
+}
+
+static PERF_COUNTER_DEFINITION *find_definition(PERF_OBJECT_TYPE *object, DWORD index)
+{
+    for (DWORD i = 0; i < object->NumCounters; i++)
+        if (definition_at(object, i)->CounterNameTitleIndex == index)
+            return definition_at(object, i);
+    return NULL;
+}
+
+static const BYTE *value_of(PERF_OBJECT_TYPE *object, const PERF_COUNTER_DEFINITION *definition)
+{
+    return (BYTE *)object + object->DefinitionLength + definition->CounterOffset;
+}
+
+/* An object's header but for what must differ: lengths, the count, the time. */
+static void assert_same_header(const PERF_OBJECT_TYPE *left, const PERF_OBJECT_TYPE *right)
+{
+    PERF_OBJECT_TYPE copy = *right;
+    copy.TotalByteLength = left->TotalByteLength;
+    copy.DefinitionLength = left->DefinitionLength;
+    copy.NumCounters = left->NumCounters;
+    copy.PerfTime = left->PerfTime;
+    assert_memory_equal(&copy, left, sizeof copy);
+}
+
+/* System with us: each counter as it was, bit for bit, and ours behind them. */
+static ULONGLONG assert_one_more(PERF_OBJECT_TYPE *before, PERF_OBJECT_TYPE *now, DWORD index)
+{
+    ULONGLONG value;
+    assert_same_header(before, now);
+    assert_int_equal(now->NumCounters, before->NumCounters + 1);
+    assert_int_equal(now->DefinitionLength, before->DefinitionLength + DEFINITION);
+    for (DWORD i = 0; i < before->NumCounters; i++) {
+        const PERF_COUNTER_DEFINITION *counter = definition_at(before, i);
+        assert_memory_equal(definition_at(now, i), counter, DEFINITION);
+        assert_memory_equal(value_of(now, counter), value_of(before, counter),
+                            counter->CounterSize);
+    }
+    const PERF_COUNTER_DEFINITION *ours = definition_at(now, before->NumCounters);
+    assert_int_equal(ours->ByteLength, DEFINITION);
+    assert_int_equal(ours->CounterNameTitleIndex, index);
+    assert_int_equal(ours->CounterType, PERF_COUNTER_LARGE_RAWCOUNT);
+    assert_int_equal(ours->CounterSize, 8);
+    assert_int_equal((value_of(now, ours) - (BYTE *)now) % 8, 0);
+    memcpy(&value, value_of(now, ours), sizeof value);
+    return value;
+}
+
+static void assert_same_object(PERF_OBJECT_TYPE *left, PERF_OBJECT_TYPE *right)
+{
+    right->PerfTime = left->PerfTime;
+    assert_int_equal(left->TotalByteLength, right->TotalByteLength);
+    assert_memory_equal(left, right, left->TotalByteLength);
+}
+
+/* ---- the tests ---- */
+
+static DWORD number(const char *value)
+{
+    long long found = lab_get_dword(OWN, value);
+    assert_true(found > 0);
+    return (DWORD)found;
+}
+
+static void assert_value(const char *key, const char *name, const char *expected)
+{
+    char text[4096];
+    DWORD size = sizeof text;
+    LSTATUS status = RegGetValueA(HKEY_LOCAL_MACHINE, key, name, RRF_RT_REG_SZ, NULL, text, &size);
+    assert_int_equal(status, expected ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND);
+    if (expected)
+        assert_string_equal(text, expected);
+}
+
+static void c89_c90_it_takes_the_place_of_the_library_with_system(void **state)
+{
+    install();
+    assert_value(PERFOS, "Library", module_path);
+    assert_value(PERFOS, "Open", "Open");
+    assert_value(OWN, "Library", "perfos.so");
+    assert_value(OWN, "Open", "OpenOSObject");
+    assert_value(OWN, "Collect", "CollectOSObjectData");
+    assert_value(OWN, "Close", "CloseOSObject");
+    install(); /* again changes nothing */
+    assert_value(OWN, "Library", "perfos.so");
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        const char *language = languages[i];
+        assert_string_equal(name_of(number("Counter"), language, "Counter"),
+                            i == 1   ? "Mein toller Zähler"
+                            : i == 4 ? "Мой крутой счётчик"
+                                     : "My Cool Counter");
+        assert_non_null(name_of(number("Help"), language, "Explain"));
+    }
+    uninstall();
+    assert_value(PERFOS, "Library", "perfos.so");
+    assert_value(PERFOS, "Open", "OpenOSObject");
+    assert_int_equal(call("DllUnregisterServer"), 0x80070002);
+}
+
+static void c93_it_leaves_without_a_trace(void **state)
+{
+    struct picture before = take_picture(), with, after;
+    install();
+    with = take_picture();
+    assert_true(with.size > before.size);
+    free(ask("2").bytes);
+    uninstall();
+    after = take_picture();
+    assert_same_picture(&before, &after);
+    free(before.text);
+    free(with.text);
+    free(after.text);
+}
+
+/* A value that was not there is not there afterwards; another one's text is not touched. */
+static void what_was_written_by_hand_comes_back(void **state)
+{
+    static const BYTE code[16] = {1, 2, 3};
+    HKEY key;
+    lab_set_text(PERFOS, "Collect", "CollectOSObjectData");
+    lab_unset(PERFOS, "Close");
+    assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFOS, 0, KEY_ALL_ACCESS, &key), 0);
+    RegSetValueExA(key, "Library Validation Code", 0, REG_BINARY, code, sizeof code);
+    struct picture before = take_picture();
+    install();
+    assert_int_equal(RegQueryValueExA(key, "Library Validation Code", NULL, NULL, NULL, NULL),
+                     ERROR_FILE_NOT_FOUND);
+    uninstall();
+    struct picture after = take_picture();
+    assert_same_picture(&before, &after);
+    RegDeleteValueA(key, "Library Validation Code");
+    RegCloseKey(key);
+    lab_set_text(PERFOS, "Close", "CloseOSObject");
+    free(before.text);
+    free(after.text);
+}
+
+static void who_came_later_is_not_thrown_out(void **state)
+{
+    install();
+    lab_set_text(PERFOS, "Library", "/somebody/else.so");
+    assert_int_equal(call("DllUnregisterServer"), 0x800700AA);
+    assert_value(PERFOS, "Library", "/somebody/else.so");
+    lab_set_text(PERFOS, "Library", module_path);
+    uninstall();
+}
+
+static void set_place(int isolation)
+{
+    if (isolation == LAB_ISOLATED)
+        lab_unset(PERFOS, "Isolation");
+    else
+        lab_set_dword(PERFOS, "Isolation", 0);
+}
+
+static void compare_answers(const struct answer *before, const struct answer *now)
+{
+    PERF_OBJECT_TYPE *left = first_object(before), *right = first_object(now);
+    assert_int_equal(object_count(before), object_count(now));
+    for (DWORD i = 0; i < object_count(before); i++) {
+        assert_int_equal(left->ObjectNameTitleIndex, right->ObjectNameTitleIndex);
+        if (left->ObjectNameTitleIndex == SYSTEM)
+            assert_int_equal(assert_one_more(left, right, number("Counter")), 1);
+        else
+            assert_same_object(left, right);
+        left = next_object(left);
+        right = next_object(right);
+    }
+    assert_ptr_equal(right, now->bytes + now->size);
+}
+
+static const char *const queries[] = {"2", "4 2", "2 260 700", "4", "238 700"};
+enum { QUERIES = sizeof queries / sizeof *queries };
+
+static void c91_c92_system_has_exactly_one_more(void **state)
+{
+    struct answer before[QUERIES];
+    for (size_t i = 0; i < QUERIES; i++)
+        before[i] = ask(queries[i]);
+    install();
+    lab_remove("events");
+    for (int isolation = 0; isolation < 2; isolation++)
+        for (DWORD level = 1; level <= LEVELS; level++) {
+            set_place(isolation);
+            lab_set_dword(LAB_PERFLIB, "ExtCounterTestLevel", level);
+            for (size_t i = 0; i < QUERIES; i++) {
+                struct answer now = ask(queries[i]);
+                compare_answers(&before[i], &now);
+                free(now.bytes);
+            }
+        }
+    assert_string_equal(lab_events(NULL, false), "");
+    lab_unset(LAB_PERFLIB, "ExtCounterTestLevel");
+    lab_unset(PERFOS, "Isolation");
+    uninstall();
+    for (size_t i = 0; i < QUERIES; i++)
+        free(before[i].bytes);
+}
+
+/* With too little room nothing is written, with enough the answer is whole; it counts questions. */
+static void c92_room_is_kept_for_the_counter(void **state)
+{
+    struct answer before = ask("2"), now;
+    install();
+    for (int isolation = 0; isolation < 2; isolation++) {
+        ULONGLONG asked = 0;
+        set_place(isolation);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        for (DWORD room = 8; room < MOST_ROOM; room += 8) {
+            DWORD status = ask_room("2", room, &now);
+            if (status) {
+                assert_int_equal(status, ERROR_MORE_DATA);
+                assert_int_equal(asked, 0);
+                continue;
+            }
+            ULONGLONG value = assert_one_more(find_object(&before, SYSTEM),
+                                              find_object(&now, SYSTEM), number("Counter"));
+            assert_int_equal(value, ++asked);
+            free(now.bytes);
+            if (asked == 3)
+                break;
+        }
+        assert_int_equal(asked, 3);
+    }
+    assert_string_equal(lab_events(NULL, false), "");
+    lab_unset(PERFOS, "Isolation");
+    uninstall();
+    free(before.bytes);
+}
+
+static void remove_one(struct answer *before, DWORD gone)
+{
+    struct answer now = ask("2 4");
+    PERF_OBJECT_TYPE *was = find_object(before, SYSTEM), *is = find_object(&now, SYSTEM);
+    assert_int_equal(is->NumCounters, was->NumCounters);
+    assert_null(find_definition(is, gone));
+    for (DWORD i = 0; i < was->NumCounters; i++) {
+        PERF_COUNTER_DEFINITION *counter = definition_at(was, i);
+        PERF_COUNTER_DEFINITION *same = find_definition(is, counter->CounterNameTitleIndex);
+        if (counter->CounterNameTitleIndex == gone)
+            continue;
+        assert_non_null(same);
+        assert_memory_equal(same, counter, DEFINITION);
+        assert_memory_equal(value_of(is, same), value_of(was, counter), counter->CounterSize);
+    }
+    assert_non_null(find_definition(is, number("Counter")));
+    assert_same_object(find_object(before, 4), find_object(&now, 4));
+    free(now.bytes);
+}
+
+static void c93_counters_can_be_removed(void **state)
+{
+    struct answer before = ask("2 4");
+    PERF_OBJECT_TYPE *was = find_object(&before, SYSTEM);
+    install();
+    for (DWORD i = 0; i < was->NumCounters; i++) {
+        DWORD gone = definition_at(was, i)->CounterNameTitleIndex;
+        if (i + 1 < was->NumCounters && definition_at(was, i + 1)->CounterType & PERF_COUNTER_BASE)
+            continue; /* two would go */
+        lab_set_dword(OWN, "Remove", gone);
+        remove_one(&before, gone);
+    }
+    assert_string_equal(lab_events(NULL, false), "");
+    uninstall();
+    free(before.bytes);
+}
+
+static void c93_values_can_be_changed(void **state)
+{
+    struct answer before = ask("2");
+    PERF_OBJECT_TYPE *was = find_object(&before, SYSTEM);
+    install();
+    lab_set_dword(OWN, "Value", 4242);
+    for (DWORD i = 0; i < was->NumCounters; i++) {
+        const PERF_COUNTER_DEFINITION *counter = definition_at(was, i);
+        ULONGLONG value = 0;
+        lab_set_dword(OWN, "Change", counter->CounterNameTitleIndex);
+        struct answer now = ask("2");
+        PERF_OBJECT_TYPE *is = find_object(&now, SYSTEM);
+        memcpy(&value, value_of(is, counter), counter->CounterSize);
+        assert_int_equal(value, 4242);
+        memcpy((BYTE *)value_of(is, counter), value_of(was, counter), counter->CounterSize);
+        assert_one_more(was, is, number("Counter"));
+        free(now.bytes);
+    }
+    assert_string_equal(lab_events(NULL, false), "");
+    uninstall();
+    free(before.bytes);
+}
+
+/* Without the library that we stand before there is no System, and the others do not mind. */
+static void c91_a_library_that_is_gone_is_said(void **state)
+{
+    install();
+    lab_set_text(OWN, "Library", "nowhere.so");
+    lab_remove("events");
+    struct answer now = ask("2 230");
+    assert_null(find_object(&now, SYSTEM));
+    assert_non_null(find_object(&now, 230));
+    assert_true(lab_has_event("PerfOS", 1008));
+    free(now.bytes);
+    lab_set_text(OWN, "Library", "perfos.so");
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    uninstall();
+}
+
+static void library_paths(void **state)
+{
+    char path[4096], expected[4096];
+    snprintf(expected, sizeof expected, "%s/providers/perfos.so", getenv("OPENPERFLIB_VENDOR"));
+    assert_int_equal(opl_load_library_path("perfos.so", path, sizeof path), 0);
+    assert_string_equal(path, expected);
+    assert_int_equal(opl_load_library_path("/some/where.so", path, sizeof path), 0);
+    assert_string_equal(path, "/some/where.so");
+    assert_int_equal(opl_load_library_path("/some/where.so", path, 15), 0);
+    strcpy(path, "before");
+    assert_int_equal(opl_load_library_path("/some/where.so", path, 14), ERROR_MORE_DATA);
+    assert_string_equal(path, "before");
+    assert_int_equal(opl_load_library_path("", path, 14), ERROR_INVALID_PARAMETER);
+    assert_int_equal(opl_load_library_path(NULL, path, 14), ERROR_INVALID_PARAMETER);
+}
+
+static int open_all(void **state)
+{
+    char root[4096];
+    attach_procedure *attach;
+    snprintf(root, sizeof root, "%s/tests/roots/vm2", getenv("SOURCE_ROOT"));
+    setenv("OPENPERFLIB_SYSROOT", root, 1);
+    lab_open();
+    snprintf(module_path, sizeof module_path, "%s/samples/mycoolcounter.so", getenv("BUILD_ROOT"));
+    module = dlopen(module_path, RTLD_NOW | RTLD_LOCAL);
+    if (!module)
+        fail_msg("%s", dlerror());
+    function("DllMain", &attach);
+    attach((HINSTANCE)module, DLL_PROCESS_ATTACH, NULL);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    dlclose(module);
+    lab_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(library_paths),
+        cmocka_unit_test(c93_it_leaves_without_a_trace),
+        cmocka_unit_test(c89_c90_it_takes_the_place_of_the_library_with_system),
+        cmocka_unit_test(what_was_written_by_hand_comes_back),
+        cmocka_unit_test(who_came_later_is_not_thrown_out),
+        cmocka_unit_test(c91_c92_system_has_exactly_one_more),
+        cmocka_unit_test(c92_room_is_kept_for_the_counter),
+        cmocka_unit_test(c93_counters_can_be_removed),
+        cmocka_unit_test(c93_values_can_be_changed),
+        cmocka_unit_test(c91_a_library_that_is_gone_is_said),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
