@@ -4,8 +4,9 @@
  * run, so that ratios hold on a noisy machine. CPU time; of programs, less what their mere start
  * costs. Process and Thread by the kernel's records and by /proc.
  */
-#include "bench.h"
+#include "peers.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +19,10 @@
 static const char help[] =
     "usage: bench-objects [PART...]\n\n"
     "CPU time of the objects beside other programs, medians of variants that take turns; of\n"
-    "programs, less what their start costs. bench/objects-setup installs them; who is missing is\n"
-    "left out. Run openperflib-bpf pin before: without it the records are /proc too.\n\n"
+    "programs, less what their start costs, and with that of the servers that work for them, "
+    "which\n"
+    "run on 127.0.0.1 meanwhile. bench/objects-setup gets them; who is missing is left out. Run\n"
+    "openperflib-bpf pin before: without it the records are /proc too.\n\n"
     "parts (all, if none is named):\n"
     "  process  Process with 1,000 idle processes more\n"
     "  thread   Process and Thread with 5,000 processes, 450 of which have 9 threads\n"
@@ -78,97 +81,39 @@ static void global_files(void)
     bench_query("Global");
 }
 
+/* What reading the records costs alone, with nothing done to them. */
+static void bare_records(const char *name)
+{
+    static char text[1 << 16];
+    char path[64];
+    snprintf(path, sizeof path, "/sys/fs/bpf/openperflib/%s", name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t got = 1; fd >= 0 && got != 0;)
+        got = read(fd, text, sizeof text);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void bare_process_records(void)
+{
+    bare_records("processes");
+}
+
+static void bare_thread_records(void)
+{
+    bare_records("threads");
+}
+
 /* ---- other programs ---- */
-
-#define PSUTIL_NAMES                                                                               \
-    "'pid','ppid','name','cpu_times','memory_info','io_counters','num_fds','num_threads','nice',"  \
-    "'create_time','num_ctx_switches'"
-
-static const struct peer {
-    const char *name, *command, *start; /* start: what it costs to do nothing */
-} peers[] = {
-    {"ps, 12 fields",              "ps -eo pid,ppid,comm,cputimes,vsz,rss,min_flt,maj_flt,nlwp,pri,lstart,sz",
-     "ps --version"                                                                                                                                 },
-    {"ps -eL",                     "ps -eL",                                                                   "ps --version"                       },
-    {"top -bn1",                   "top -bn1",                                                                 "top -v"                             },
-    {"psutil, 11 attributes",
-     "/usr/bin/python3 -c \"import psutil; [p.info for p in psutil.process_iter([" PSUTIL_NAMES
-     "])]\"",                                                                                                  "/usr/bin/python3 -c 'import psutil'"},
-    {"pidstat -urd",               "pidstat -urd -p ALL",                                                      "pidstat -V"                         },
-    {"pminfo proc.psinfo proc.io", "pminfo -L -f proc.psinfo proc.io",                                         "pminfo --version"                   },
-    {"vmstat",                     "vmstat",                                                                   "vmstat -V"                          },
-};
-
-static void run_command(const char *command)
-{
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-            _exit(126);
-        char line[1024];
-        snprintf(line, sizeof line, "exec %s", command);
-        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
-        _exit(127);
-    }
-    waitpid(child, NULL, 0);
-}
-
-static const struct peer *running;
-static void run_peer(void)
-{
-    run_command(running->command);
-}
-
-static void run_start(void)
-{
-    run_command(running->start);
-}
-
-static bool is_there(const struct peer *peer)
-{
-    char line[1024];
-    snprintf(line, sizeof line, "%s >/dev/null 2>&1", peer->start);
-    return system(line) == 0;
-}
-
-static double children_us(void (*run)(void))
-{
-    double before = bench_children_us();
-    run();
-    return bench_children_us() - before;
-}
-
-/* The peer's median, in turns with ours. */
-static double peer_us(const struct peer *peer, const struct variant *own, int rounds)
-{
-    double with[BENCH_ROUNDS], without[BENCH_ROUNDS];
-    running = peer;
-    for (int i = 0; i < rounds; i++) {
-        own->run();
-        with[i] = children_us(run_peer);
-        without[i] = children_us(run_start);
-    }
-    return bench_median(with, rounds) - bench_median(without, rounds);
-}
 
 /* Ours, then each of the peers named, as a multiple of our first. */
 static void compare(struct variant *own, size_t count, const char *const *names, int rounds)
 {
     bench_measure(own, count, rounds);
     bench_print(own, count, &own[0]);
-    double ours = own[0].median;
     for (; *names; names++)
-        for (size_t i = 0; i < COUNT(peers); i++) {
-            if (strcmp(peers[i].name, *names) != 0)
-                continue;
-            if (!is_there(&peers[i])) {
-                printf("  %-34s is not installed\n", *names);
-                continue;
-            }
-            double us = peer_us(&peers[i], own, rounds / 2 + 1);
-            printf("  %-34s %12.1f us   %6.2f x %s\n", *names, us, us / ours, own[0].name);
-        }
+        peer_compare(*names, own, rounds / 2 + 1);
+    server_stop();
 }
 
 /* ---- processes with threads ---- */
@@ -214,12 +159,16 @@ static void part_process(int unused)
                                         "top -bn1",
                                         "psutil, 11 attributes",
                                         "pidstat -urd",
-                                        "pminfo proc.psinfo proc.io",
+                                        "PCP: pminfo -L proc.psinfo proc.io",
+                                        "PCP: libpcp alone, 16 metrics",
+                                        "PCP: libpcp and pmcd, 16 metrics",
+                                        "node_exporter, process totals",
                                         NULL};
     struct variant own[] = {
-        {.name = "Process, records",         .run = process_records, .repeat = 20},
-        {.name = "Process, /proc",           .run = process_files,   .repeat = 3 },
-        {.name = "bare reader of the files", .run = bare_processes,  .repeat = 3 },
+        {.name = "Process, records",           .run = process_records,      .repeat = 20},
+        {.name = "Process, /proc",             .run = process_files,        .repeat = 3 },
+        {.name = "bare reader of the files",   .run = bare_processes,       .repeat = 3 },
+        {.name = "bare reader of the records", .run = bare_process_records, .repeat = 20},
     };
     bare_root("/");
     idle_start(1000);
@@ -236,8 +185,9 @@ static void part_thread(int unused)
     (void)unused;
     static const char *const names[] = {"ps -eL", NULL};
     struct variant own[] = {
-        {.name = "Process + Thread, records", .run = thread_records, .repeat = 5},
-        {.name = "Process + Thread, /proc",   .run = thread_files,   .repeat = 1},
+        {.name = "Process + Thread, records",  .run = thread_records,      .repeat = 10},
+        {.name = "Process + Thread, /proc",    .run = thread_files,        .repeat = 1 },
+        {.name = "bare reader of the records", .run = bare_thread_records, .repeat = 10},
     };
     bare_root("/");
     idle_start(4550);
@@ -252,7 +202,13 @@ static void part_thread(int unused)
 static void part_system(int unused)
 {
     (void)unused;
-    static const char *const names[] = {"vmstat", NULL};
+    static const char *const names[] = {"vmstat",
+                                        "psutil, 6 calls",
+                                        "PCP: libpcp alone, 40 metrics",
+                                        "PCP: libpcp and pmcd, 40 metrics",
+                                        "node_exporter, 7 collectors",
+                                        "node_exporter, all its collectors",
+                                        NULL};
     struct variant own[] = {
         {.name = "system, disks, network", .run = system_together, .repeat = 500}
     };
@@ -269,8 +225,9 @@ static void part_global(int unused)
         {.name = "Global, records", .run = global_records, .repeat = 20},
         {.name = "Global, /proc",   .run = global_files,   .repeat = 5 },
     };
+    bare_root("/");
     idle_start(100);
-    printf("Global, 100 idle processes more\n");
+    printf("Global, %zu processes, 100 of them idle ones more\n", bare_process_count());
     compare(own, COUNT(own), none, 11);
     idle_stop();
     bench_verdict("Global by records, CPU", own[0].median / 1000, 0.6, "ms");
