@@ -12,7 +12,7 @@
 #include <openperflib/block.h>
 #include <openperflib/object.h>
 
-enum { MOST_OBJECTS = 256, MOST_TEXTS = 65536 };
+enum { MOST_OBJECTS = 256, MOST_TEXTS = 65536, MOST_LISTS = 16 };
 
 static const opl_object *objects[MOST_OBJECTS];
 static size_t object_count;
@@ -73,7 +73,8 @@ static void print_texts(void)
 
 /* ---- a packaged drop-in: service record, numbers, texts ---- */
 
-enum { BLOCK_FIRST = 100000, BLOCK_END = 110000 }; /* the project's own indices */
+/* The project's own indices; the second part is PerfForeign's. */
+enum { BLOCK_FIRST = 100000, SECOND_FIRST = 109000, BLOCK_END = 110000 };
 
 static void print_value_text(const char *name, const char *text)
 {
@@ -109,13 +110,26 @@ static void print_record(const char *library)
     for (size_t i = 0; i < object_count; i++)
         printf(i ? " %u" : "%u", (unsigned)objects[i]->index);
     puts("\"");
-    print_number("First Counter", BLOCK_FIRST);
-    print_number("Last Counter", BLOCK_END - 2);
-    print_number("First Help", BLOCK_FIRST + 1);
-    print_number("Last Help", BLOCK_END - 1);
+    bool second = objects[0]->index >= SECOND_FIRST;
+    unsigned first = second ? SECOND_FIRST : BLOCK_FIRST, end = second ? BLOCK_END : SECOND_FIRST;
+    print_number("First Counter", first);
+    print_number("Last Counter", end - 2);
+    print_number("First Help", first + 1);
+    print_number("Last Help", end - 1);
 }
 
-static void print_registration(const char *service, const char *path)
+/* "Isolation=2" */
+static void print_setting(const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    char name[64];
+    if (!equals)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(equals - setting), setting);
+    print_number(name, (unsigned)strtoul(equals + 1, NULL, 10));
+}
+
+static void print_registration(const char *service, const char *path, char **settings)
 {
     const char *slash = strrchr(path, '/');
     printf("Windows Registry Editor Version 5.00\n\n; SPDX-License-Identifier: MIT\n"
@@ -123,6 +137,8 @@ static void print_registration(const char *service, const char *path)
            "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance]\n",
            service);
     print_record(slash ? slash + 1 : path);
+    for (; *settings; settings++)
+        print_setting(*settings);
     printf("\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance\\Names"
            "\\009]\n",
            service);
@@ -223,6 +239,66 @@ static void print_absent(FILE *file, DWORD object)
     }
 }
 
+/* ---- what nobody has seen on a machine: rows "frozen" for the reason UNTRIED ---- */
+
+#define UNTRIED "not tried on hardware"
+enum { MOST_ROWS = 256 };
+static FILE *oracles; /* tests/tables/oracles.tsv */
+
+/* Is it one of the words of "6 142 144", or does "*" stand for what no line before had? */
+static bool line_has(const char *words, DWORD index, bool known)
+{
+    char *end;
+    if (strcmp(words, "*") == 0)
+        return !known;
+    for (; *words; words = end + (*end == ' '))
+        if (strtoul(words, &end, 10) == index)
+            return true;
+        else if (end == words)
+            return false;
+    return false;
+}
+
+static size_t find_untried(const opl_object *object, bool *untried)
+{
+    bool known[MOST_ROWS] = {false};
+    char line[1024];
+    size_t count = 0;
+    rewind(oracles);
+    while (fgets(line, sizeof line, oracles)) {
+        char *rest = NULL, *number = strtok_r(line, "\t\n", &rest);
+        char *words = strtok_r(NULL, "\t\n", &rest), *how = strtok_r(NULL, "\t\n", &rest);
+        if (!how || *number == '#' || strtoul(number, NULL, 10) != object->index)
+            continue;
+        strtok_r(NULL, "\t\n", &rest);
+        const char *why = strtok_r(NULL, "\t\n", &rest);
+        bool is = strcmp(how, "frozen") == 0 && why && strncmp(why, UNTRIED, strlen(UNTRIED)) == 0;
+        for (size_t i = 0; i < object->counter_count && i < MOST_ROWS; i++)
+            if (line_has(words, object->counters[i].index, known[i])) {
+                known[i] = true;
+                untried[i] = is;
+                count += is;
+            }
+    }
+    return count;
+}
+
+static void print_untried(const opl_object *object)
+{
+    bool untried[MOST_ROWS] = {false};
+    size_t count = oracles ? find_untried(object, untried) : 0;
+    const char *between = ": ";
+    if (!count)
+        return;
+    printf("\nNot tried on hardware, only on archived trees");
+    for (size_t i = 0; i < object->counter_count && count < object->counter_count; i++)
+        if (untried[i]) {
+            printf("%s%s", between, object->counters[i].name);
+            between = ", ";
+        }
+    puts(".");
+}
+
 static void print_object(const opl_object *object, FILE *const *absent, size_t absent_count)
 {
     printf("\n## %s (%u)\n\n%s\n\n", object->name, (unsigned)object->index, object->help);
@@ -230,6 +306,7 @@ static void print_object(const opl_object *object, FILE *const *absent, size_t a
            object->total ? " `_Total` |" : "", object->total ? "---|" : "");
     for (size_t row = 0; row < object->counter_count; row++)
         print_row(object, &object->counters[row]);
+    print_untried(object);
     for (size_t i = 0; i < absent_count; i++)
         print_absent(absent[i], object->index);
 }
@@ -250,44 +327,54 @@ static int usage(FILE *out)
 {
     fputs(
         "usage: describe counters | texts FILE...\n"
-        "       describe registration SERVICE LIBRARY\n\n"
+        "       describe registration SERVICE LIBRARY [NAME=NUMBER]...\n\n"
         "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
-        "are not there (*.tsv). registration: the packaged file that registers the library, with\n"
-        "the texts of its objects from 100000 on.\n",
+        "are not there (*.tsv); oracles.tsv says what was not tried. registration: the packaged "
+        "file that registers the library, with\n"
+        "the texts of its objects from 100000 on, and further values of its record.\n",
         out);
     return out == stdout ? 0 : 2;
 }
 
-static int registration(const char *service, const char *library)
+static int registration(const char *service, const char *library, char **settings)
 {
     if (!load_tables(library))
         return 1;
     qsort(objects, object_count, sizeof *objects, by_index);
-    print_registration(service, library);
+    print_registration(service, library, settings);
     return fflush(stdout) ? 1 : 0;
+}
+
+/* A library, a list of what is not there, or the list of the counters' tests. */
+static bool load(const char *path, FILE **absent, size_t *absent_count)
+{
+    size_t length = strlen(path);
+    const char *slash = strrchr(path, '/');
+    if (length < 4 || strcmp(path + length - 4, ".tsv") != 0)
+        return load_tables(path);
+    FILE *file = *absent_count < MOST_LISTS ? fopen(path, "r") : NULL;
+    if (!file)
+        return perror(path), false;
+    if (strcmp(slash ? slash + 1 : path, "oracles.tsv") == 0)
+        oracles = file;
+    else
+        absent[(*absent_count)++] = file;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    FILE *absent[16];
+    FILE *absent[MOST_LISTS];
     size_t absent_count = 0;
     if (argc < 2)
         return usage(stderr);
     if (strcmp(argv[1], "--help") == 0)
         return usage(stdout);
     if (strcmp(argv[1], "registration") == 0)
-        return argc == 4 ? registration(argv[2], argv[3]) : usage(stderr);
-    for (int i = 2; i < argc; i++) {
-        size_t length = strlen(argv[i]);
-        if (length < 4 || strcmp(argv[i] + length - 4, ".tsv") != 0) {
-            if (!load_tables(argv[i]))
-                return 1;
-        } else if (absent_count < 16) {
-            absent[absent_count] = fopen(argv[i], "r");
-            if (!absent[absent_count++])
-                return perror(argv[i]), 1;
-        }
-    }
+        return argc >= 4 ? registration(argv[2], argv[3], argv + 4) : usage(stderr);
+    for (int i = 2; i < argc; i++)
+        if (!load(argv[i], absent, &absent_count))
+            return 1;
     qsort(objects, object_count, sizeof *objects, by_index);
     if (strcmp(argv[1], "texts") == 0)
         print_texts();

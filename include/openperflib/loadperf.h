@@ -132,6 +132,11 @@ DWORD opl_load_backup(const char *path, const char *comment, const opl_load_opti
  * loaded from. A provider keeps its numbers where those of the file are in use. */
 DWORD opl_load_restore(const char *path, const char *language, const opl_load_options *options,
                        opl_load_restored *ret);
+/* The file that a service's value Library means: variables are replaced, and a name without '/'
+ * lies in the installation's folder of providers. What is there is not looked at. 234
+ * (ERROR_MORE_DATA): `size` is too little, and nothing is written. For who loads another one's
+ * library himself. */
+DWORD opl_load_library_path(const char *library, char *path, size_t size);
 /* Notes the library's time and size. 2: no such service or library. */
 DWORD opl_load_trust(const char *service, const opl_load_options *options);
 /* Replaces base texts of a language, for the machine; a path may be NULL. */

@@ -185,6 +185,11 @@ typedef struct opl_counter {
     /* OPL_FIELD: of instances whose item is known (opl_listing_read_known) the value is this
      * member, a number, and `value` is not asked: the same fact, had in another way. */
     opl_value item;
+    /* The row is there only where this file has this word at Open, as
+     * sys/fs/cgroup/cgroup.subtree_control has those of the controllers that are on: of an object
+     * that is not listed at Open nothing else tells. NULL: always. */
+    const opl_source *if_source;
+    const char *if_word;
 } opl_counter;
 
 /* Binary records that the kernel writes: a BPF iterator that an administrator has pinned (see
@@ -225,6 +230,9 @@ struct opl_object {
     /* A file or folder below the system root that must be readable at Open: without it there is no
      * such object, not even one without instances. NULL: nothing is needed. */
     const char *needs;
+    /* An object before this one that has rows with the same indices and is listed at Open, as a
+     * costly one is not: what is absent there is absent here. NULL: none. */
+    const opl_object *rows_as;
 };
 #define OPL_COUNTERS(rows) .counters = rows, .counter_count = sizeof(rows) / sizeof((rows)[0])
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])
@@ -398,6 +406,12 @@ const void *opl_reading_item(const opl_reading *reading);
  * their slashes: nothing is split at a slash in front. What has no room is cut off, no character in
  * two. `to` ends with 0 and may be `name`. Returns the bytes without that 0. (D.6) */
 size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
+/* Copies a word of the kernel's tables of mounts and swap areas as what it stands for: there
+ * blanks, line ends and backslashes are three octal digits, "\040". What has no room is cut off.
+ * `to` ends with 0 and may be `word`. Returns the bytes without that 0. */
+size_t opl_octal_name(char *to, size_t room, const char *word, size_t bytes);
+/* The line behind the one at `text`; the NUL at the end. */
+const char *opl_next_line(const char *text);
 /* The reading of things that belong to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
 /* The reading of an instance that may be added next, or not: `folder` stands for '*'. */

@@ -4,9 +4,9 @@
  *
  * With -fshort-wchar the C library's own wide functions are wrong: they take 4-byte characters
  * (wcslen of a five-letter string gives 20). So <wchar.h> is included first, and then each wcs* and
- * wmem* name stands for a function of this header, while the wide printf, scanf and stream
- * functions are refused at compile time. Without -fshort-wchar nothing of the C library is touched,
- * and the opl_wcs* functions serve u"..." text.
+ * wmem* name stands for a function of this header, wide printing is crt.h's, and the wide scanf and
+ * stream functions are refused at compile time. Without -fshort-wchar nothing of the C library is
+ * touched, and the opl_wcs* functions serve u"..." text.
  */
 #ifndef OPENPERFLIB_WIDE_H
 #define OPENPERFLIB_WIDE_H
@@ -342,18 +342,10 @@ OPL_END_DECLS
 #define OPL_REFUSED __attribute__((__error__(OPL_WIDE_REASON)))
 #endif
 OPL_BEGIN_DECLS
-int wprintf(const wchar_t *, ...) OPL_REFUSED;
-int fwprintf(FILE *, const wchar_t *, ...) OPL_REFUSED;
-int swprintf(wchar_t *, size_t, const wchar_t *, ...) __THROW OPL_REFUSED;
-int vwprintf(const wchar_t *, va_list) OPL_REFUSED;
-int vfwprintf(FILE *, const wchar_t *, va_list) OPL_REFUSED;
-int vswprintf(wchar_t *, size_t, const wchar_t *, va_list)
-__THROW OPL_REFUSED;
 int wscanf(const wchar_t *, ...) OPL_REFUSED;
 int fwscanf(FILE *, const wchar_t *, ...) OPL_REFUSED;
 int swscanf(const wchar_t *, const wchar_t *, ...) __THROW OPL_REFUSED;
 wchar_t *fgetws(wchar_t *, int, FILE *) OPL_REFUSED;
-int fputws(const wchar_t *, FILE *) OPL_REFUSED;
 size_t mbstowcs(wchar_t *, const char *, size_t)
 __THROW OPL_REFUSED;
 size_t wcstombs(char *, const wchar_t *, size_t)
@@ -379,5 +371,7 @@ typedef wstring wstring
 #endif
 #endif
 #endif
+
+#include "crt.h"
 
 #endif

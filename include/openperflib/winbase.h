@@ -11,6 +11,7 @@
 
 /* of waiting, beside WAIT_TIMEOUT */
 #define WAIT_OBJECT_0 0
+#define WAIT_ABANDONED 0x00000080
 #define WAIT_FAILED ((DWORD)0xffffffff)
 
 /* why a provider's DllMain is called, if it has one; of threads it never hears */
@@ -18,6 +19,75 @@
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH 2
 #define DLL_THREAD_DETACH 3
+
+#define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
+
+/* of file mappings; what is not said here is the same to Linux */
+#define PAGE_NOACCESS 0x01
+#define PAGE_READONLY 0x02
+#define PAGE_READWRITE 0x04
+#define PAGE_WRITECOPY 0x08
+#define PAGE_EXECUTE_READ 0x20
+#define PAGE_EXECUTE_READWRITE 0x40
+#define SEC_IMAGE 0x01000000
+#define SEC_RESERVE 0x04000000
+#define SEC_COMMIT 0x08000000
+#define SEC_NOCACHE 0x10000000
+#define SECTION_QUERY 0x0001
+#define SECTION_MAP_WRITE 0x0002
+#define SECTION_MAP_READ 0x0004
+#define FILE_MAP_COPY SECTION_QUERY
+#define FILE_MAP_WRITE SECTION_MAP_WRITE
+#define FILE_MAP_READ SECTION_MAP_READ
+#define FILE_MAP_ALL_ACCESS 0x000f001f
+
+/* of mutexes, files, processes */
+#define MUTEX_MODIFY_STATE 0x0001
+#define MUTEX_ALL_ACCESS 0x001f0001
+#define GENERIC_READ 0x80000000
+#define GENERIC_WRITE 0x40000000
+#define FILE_SHARE_READ 0x00000001
+#define FILE_SHARE_WRITE 0x00000002
+#define FILE_SHARE_DELETE 0x00000004
+#define FILE_ATTRIBUTE_NORMAL 0x00000080
+#define CREATE_NEW 1
+#define CREATE_ALWAYS 2
+#define OPEN_EXISTING 3
+#define OPEN_ALWAYS 4
+#define TRUNCATE_EXISTING 5
+#define PROCESS_VM_READ 0x0010
+#define PROCESS_QUERY_INFORMATION 0x0400
+#define PROCESS_ALL_ACCESS 0x001fffff
+
+/* of memory */
+#define GMEM_FIXED 0x0000
+#define GMEM_MOVEABLE 0x0002
+#define GMEM_ZEROINIT 0x0040
+#define GMEM_MODIFY 0x0080
+#define GMEM_SHARE 0x2000
+#define GHND (GMEM_MOVEABLE | GMEM_ZEROINIT)
+#define GPTR (GMEM_FIXED | GMEM_ZEROINIT)
+#define LMEM_FIXED 0x0000
+#define LMEM_MOVEABLE 0x0002
+#define LMEM_ZEROINIT 0x0040
+#define LMEM_MODIFY 0x0080
+#define LHND (LMEM_MOVEABLE | LMEM_ZEROINIT)
+#define LPTR (LMEM_FIXED | LMEM_ZEROINIT)
+#define HEAP_ZERO_MEMORY 0x00000008
+
+/* of comparing */
+#define LOCALE_SYSTEM_DEFAULT 0x0800
+#define LOCALE_USER_DEFAULT 0x0400
+#define NORM_IGNORECASE 0x00000001
+#define NORM_IGNOREKANATYPE 0x00010000
+#define NORM_IGNOREWIDTH 0x00020000
+#define SORT_STRINGSORT 0x00001000
+#define CSTR_LESS_THAN 1
+#define CSTR_EQUAL 2
+#define CSTR_GREATER_THAN 3
+
+typedef HANDLE HGLOBAL, HLOCAL;
+typedef DWORD LCID;
 
 /* code pages: the ANSI and the console's one are UTF-8 here */
 #define CP_ACP 0
@@ -113,6 +183,11 @@ DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD room)
     OPL_SHIM(GetModuleFileNameA);
 DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
     OPL_SHIM(GetModuleFileNameW);
+/* A loaded library by its path or file name, with or without .so or .dll, in any letter case; NULL
+ * is the program. Not counted, so never to be freed. NULL and ERROR_MOD_NOT_FOUND when it is not
+ * loaded. */
+HMODULE WINAPI GetModuleHandleA(LPCSTR name) OPL_SHIM(GetModuleHandleA);
+HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
 /* TRUE: threads are never told to a DllMain. */
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE module) OPL_SHIM(DisableThreadLibraryCalls);
 /* The name of the effective user, its number if it has none. *size counts characters with the
@@ -129,33 +204,196 @@ HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BO
                            LPCSTR name) OPL_SHIM(CreateEventA);
 HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
                            LPCWSTR name) OPL_SHIM(CreateEventW);
-/* These take events only: anything else is ERROR_INVALID_HANDLE. */
 BOOL WINAPI SetEvent(HANDLE event) OPL_SHIM(SetEvent);
-BOOL WINAPI CloseHandle(HANDLE event) OPL_SHIM(CloseHandle);
-/* WAIT_OBJECT_0: it was set; WAIT_TIMEOUT; WAIT_FAILED. INFINITE waits for ever. */
-DWORD WINAPI WaitForSingleObject(HANDLE event, DWORD milliseconds) OPL_SHIM(WaitForSingleObject);
+/* Of an event, mutex, file mapping, file or process; anything else is ERROR_INVALID_HANDLE, and
+ * nothing that the program opened by itself is ever closed. */
+BOOL WINAPI CloseHandle(HANDLE handle) OPL_SHIM(CloseHandle);
+/* For an event, a mutex or the end of a process. WAIT_OBJECT_0: it is so; WAIT_ABANDONED: the mutex
+ * is ours because its owner was killed, and what it guards may be half done; WAIT_TIMEOUT;
+ * WAIT_FAILED. INFINITE waits for ever. */
+DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds) OPL_SHIM(WaitForSingleObject);
+
+/* Memory that processes share by a name, or a file (`file` of CreateFile, then without a name).
+ * Names belong to the effective user: nobody else finds them, whatever `security` says. Global\x,
+ * Local\x and x are the same; case counts. An object lives as long as somebody has a handle or a
+ * view of it, and is gone when the last of them was killed. The memory is there when the function
+ * returns (SEC_RESERVE: when it is touched). A name that exists: its handle, in the size it has,
+ * and last error ERROR_ALREADY_EXISTS; one of another kind of object: ERROR_INVALID_HANDLE. NULL
+ * and last error: ERROR_INVALID_PARAMETER (no size), ERROR_NOT_ENOUGH_MEMORY, ERROR_ACCESS_DENIED,
+ * ERROR_PATH_NOT_FOUND (a further backslash), ERROR_FILENAME_EXCED_RANGE (more than 259
+ * characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name for a file). (C122) */
+HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
+                                 DWORD bytes_high, DWORD bytes_low, LPCSTR name)
+    OPL_SHIM(CreateFileMappingA);
+HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
+                                 DWORD bytes_high, DWORD bytes_low, LPCWSTR name)
+    OPL_SHIM(CreateFileMappingW);
+/* ERROR_FILE_NOT_FOUND: nobody holds an object of this name. */
+HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenFileMappingA);
+HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenFileMappingW);
+/* The offset counts in 64 KiB. 0 bytes: all behind it. NULL: ERROR_MAPPED_ALIGNMENT,
+ * ERROR_ACCESS_DENIED (also what goes beyond the end), ERROR_INVALID_ADDRESS (of Ex: it is taken).
+ * */
+LPVOID WINAPI MapViewOfFile(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
+                            SIZE_T bytes) OPL_SHIM(MapViewOfFile);
+LPVOID WINAPI MapViewOfFileEx(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
+                              SIZE_T bytes, LPVOID address) OPL_SHIM(MapViewOfFileEx);
+/* ERROR_INVALID_ADDRESS: no view of this module begins there. */
+BOOL WINAPI UnmapViewOfFile(LPCVOID address) OPL_SHIM(UnmapViewOfFile);
+BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes) OPL_SHIM(FlushViewOfFile);
+/* A regular file, to be mapped: nothing here reads or writes it. Backslashes part folders too;
+ * drives, devices of Windows and other machines are not found. `share` and `attributes` change
+ * nothing. INVALID_HANDLE_VALUE on failure. */
+HANDLE WINAPI CreateFileA(LPCSTR path, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES security,
+                          DWORD disposition, DWORD attributes, HANDLE template_file)
+    OPL_SHIM(CreateFileA);
+HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES security,
+                          DWORD disposition, DWORD attributes, HANDLE template_file)
+    OPL_SHIM(CreateFileW);
+
+/* A mutex of this process, or by a name (as of file mappings) of several. A thread may take it more
+ * than once; owned: it begins taken, if it is new. Wait with WaitForSingleObject. (C122) */
+HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
+    OPL_SHIM(CreateMutexA);
+HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCWSTR name)
+    OPL_SHIM(CreateMutexW);
+HANDLE WINAPI OpenMutexA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenMutexA);
+HANDLE WINAPI OpenMutexW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenMutexW);
+/* ERROR_NOT_OWNER: another thread has it, or nobody. */
+BOOL WINAPI ReleaseMutex(HANDLE mutex) OPL_SHIM(ReleaseMutex);
+
+/* The process of this number, to wait for its end and for psapi.h; `access` is the kernel's
+ * business. NULL: ERROR_INVALID_PARAMETER (there is none). */
+HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number) OPL_SHIM(OpenProcess);
+HANDLE WINAPI GetCurrentProcess(void) OPL_SHIM(GetCurrentProcess);
+
+/* Memory. A handle is the memory itself and never moves but in ReAlloc; NULL and
+ * ERROR_NOT_ENOUGH_MEMORY. The size is what was asked for. */
+HGLOBAL WINAPI GlobalAlloc(UINT flags, SIZE_T bytes) OPL_SHIM(GlobalAlloc);
+HGLOBAL WINAPI GlobalReAlloc(HGLOBAL memory, SIZE_T bytes, UINT flags) OPL_SHIM(GlobalReAlloc);
+HGLOBAL WINAPI GlobalFree(HGLOBAL memory) OPL_SHIM(GlobalFree);
+SIZE_T WINAPI GlobalSize(HGLOBAL memory) OPL_SHIM(GlobalSize);
+LPVOID WINAPI GlobalLock(HGLOBAL memory) OPL_SHIM(GlobalLock);
+BOOL WINAPI GlobalUnlock(HGLOBAL memory) OPL_SHIM(GlobalUnlock);
+HLOCAL WINAPI LocalAlloc(UINT flags, SIZE_T bytes) OPL_SHIM(LocalAlloc);
+HLOCAL WINAPI LocalReAlloc(HLOCAL memory, SIZE_T bytes, UINT flags) OPL_SHIM(LocalReAlloc);
+HLOCAL WINAPI LocalFree(HLOCAL memory) OPL_SHIM(LocalFree);
+SIZE_T WINAPI LocalSize(HLOCAL memory) OPL_SHIM(LocalSize);
+/* The one heap there is; `heap` is not looked at. */
+HANDLE WINAPI GetProcessHeap(void) OPL_SHIM(GetProcessHeap);
+LPVOID WINAPI HeapAlloc(HANDLE heap, DWORD flags, SIZE_T bytes) OPL_SHIM(HeapAlloc);
+LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T bytes)
+    OPL_SHIM(HeapReAlloc);
+BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID memory) OPL_SHIM(HeapFree);
+SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory) OPL_SHIM(HeapSize);
+
+/* Milliseconds since the machine started, asleep or not. */
+DWORD WINAPI GetTickCount(void) OPL_SHIM(GetTickCount);
+ULONGLONG WINAPI GetTickCount64(void) OPL_SHIM(GetTickCount64);
+/* Now, where this process is (TZ). */
+void WINAPI GetLocalTime(SYSTEMTIME *time) OPL_SHIM(GetLocalTime);
+/* ERROR_INVALID_PARAMETER: no such day, or outside 1601 to 30827. */
+BOOL WINAPI FileTimeToSystemTime(const FILETIME *time, LPSYSTEMTIME ret)
+    OPL_SHIM(FileTimeToSystemTime);
+BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *time, LPFILETIME ret)
+    OPL_SHIM(SystemTimeToFileTime);
+BOOL WINAPI FileTimeToLocalFileTime(const FILETIME *time, LPFILETIME ret)
+    OPL_SHIM(FileTimeToLocalFileTime);
+
+/* Without, and with folding of, letter case by Unicode's tables; ordered by code units, not by a
+ * language. */
+int WINAPI lstrcmpA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpA);
+int WINAPI lstrcmpW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpW);
+int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpiA);
+int WINAPI lstrcmpiW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpiW);
+/* CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN in the same order, whatever `locale` is; 0:
+ * ERROR_INVALID_PARAMETER (NULL), ERROR_INVALID_FLAGS (NORM_IGNORESYMBOLS and others). A count of
+ * -1 is up to the terminator. */
+int WINAPI CompareStringA(LCID locale, DWORD flags, LPCSTR left, int left_count, LPCSTR right,
+                          int right_count) OPL_SHIM(CompareStringA);
+int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count, LPCWSTR right,
+                          int right_count) OPL_SHIM(CompareStringW);
+/* Copies; NULL where a pointer is. lstrcpyn cuts to `room` - 1 and always ends the text. */
+LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcpyA);
+LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcpyW);
+LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int room) OPL_SHIM(lstrcpynA);
+LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int room) OPL_SHIM(lstrcpynW);
+LPSTR WINAPI lstrcatA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcatA);
+LPWSTR WINAPI lstrcatW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcatW);
 
 OPL_END_SHIMS
 
 #ifdef UNICODE
 #define CreateEvent CreateEventW
 #define GetModuleFileName GetModuleFileNameW
+#define GetModuleHandle GetModuleHandleW
 #define GetUserName GetUserNameW
 #define OutputDebugString OutputDebugStringW
 #define GetComputerName GetComputerNameW
 #define RegisterEventSource RegisterEventSourceW
 #define ReportEvent ReportEventW
 #define lstrlen lstrlenW
+#define lstrcmp lstrcmpW
+#define lstrcmpi lstrcmpiW
+#define lstrcpy lstrcpyW
+#define lstrcpyn lstrcpynW
+#define lstrcat lstrcatW
+#define CompareString CompareStringW
+#define CreateFile CreateFileW
+#define CreateFileMapping CreateFileMappingW
+#define OpenFileMapping OpenFileMappingW
+#define CreateMutex CreateMutexW
+#define OpenMutex OpenMutexW
 #else
 #define CreateEvent CreateEventA
 #define GetModuleFileName GetModuleFileNameA
+#define GetModuleHandle GetModuleHandleA
 #define GetUserName GetUserNameA
 #define OutputDebugString OutputDebugStringA
 #define GetComputerName GetComputerNameA
 #define RegisterEventSource RegisterEventSourceA
 #define ReportEvent ReportEventA
 #define lstrlen lstrlenA
+#define lstrcmp lstrcmpA
+#define lstrcmpi lstrcmpiA
+#define lstrcpy lstrcpyA
+#define lstrcpyn lstrcpynA
+#define lstrcat lstrcatA
+#define CompareString CompareStringA
+#define CreateFile CreateFileA
+#define CreateFileMapping CreateFileMappingA
+#define OpenFileMapping OpenFileMappingA
+#define CreateMutex CreateMutexA
+#define OpenMutex OpenMutexA
 #endif
+
+OPL_BEGIN_DECLS
+
+/* Whole, in every processor's eyes. Return the new value, or (Exchange, ExchangeAdd,
+ * CompareExchange) what was there. */
+static inline LONG InterlockedIncrement(LONG volatile *value)
+{
+    return __atomic_add_fetch(value, 1, __ATOMIC_SEQ_CST);
+}
+static inline LONG InterlockedDecrement(LONG volatile *value)
+{
+    return __atomic_sub_fetch(value, 1, __ATOMIC_SEQ_CST);
+}
+static inline LONG InterlockedExchange(LONG volatile *value, LONG wanted)
+{
+    return __atomic_exchange_n(value, wanted, __ATOMIC_SEQ_CST);
+}
+static inline LONG InterlockedExchangeAdd(LONG volatile *value, LONG more)
+{
+    return __atomic_fetch_add(value, more, __ATOMIC_SEQ_CST);
+}
+static inline LONG InterlockedCompareExchange(LONG volatile *value, LONG wanted, LONG expected)
+{
+    __atomic_compare_exchange_n(value, &expected, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+}
+
+OPL_END_DECLS
 
 #define ZeroMemory(where, size) __builtin_memset((where), 0, (size))
 #define CopyMemory(to, from, size) __builtin_memcpy((to), (from), (size))

@@ -55,7 +55,9 @@
 #endif
 #ifndef __declspec
 #define __declspec(what) __attribute__((OPL_DECLSPEC_##what))
+#ifndef OPL_DECLSPEC_dllexport
 #define OPL_DECLSPEC_dllexport visibility("default")
+#endif
 #define OPL_DECLSPEC_dllimport visibility("default")
 #define OPL_DECLSPEC_noinline noinline
 #define OPL_DECLSPEC_noreturn noreturn
@@ -80,6 +82,8 @@
 #define UNALIGNED
 #define FAR
 #define NEAR
+#define FIELD_OFFSET(type, field) ((LONG)offsetof(type, field))
+#define ARRAYSIZE(array) (sizeof(array) / sizeof *(array))
 #define UNREFERENCED_PARAMETER(name) ((void)(name))
 
 typedef uint8_t BYTE, UCHAR, BOOLEAN, *PBYTE, *LPBYTE;

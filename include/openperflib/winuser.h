@@ -11,6 +11,8 @@
 #include "windef.h"
 #include "winerror.h"
 
+#include <stdarg.h>
+
 /* the buttons */
 #define MB_OK 0x00000000L
 #define MB_OKCANCEL 0x00000001L
@@ -64,13 +66,23 @@ OPL_BEGIN_SHIMS
  * `style`. A title that is NULL is "Error". 0: no such style (ERROR_INVALID_MSGBOX_STYLE). (C45) */
 int WINAPI MessageBoxA(HWND owner, LPCSTR text, LPCSTR title, UINT style) OPL_SHIM(MessageBoxA);
 int WINAPI MessageBoxW(HWND owner, LPCWSTR text, LPCWSTR title, UINT style) OPL_SHIM(MessageBoxW);
+/* Formatted text by the rules of crt.h, cut to 1023 units, into a buffer that must have room for
+ * 1024. Returns how many units there are, without the terminator. */
+int WINAPIV wsprintfA(LPSTR to, LPCSTR format, ...) OPL_SHIM(wsprintfA);
+int WINAPIV wsprintfW(LPWSTR to, LPCWSTR format, ...) OPL_SHIM(wsprintfW);
+int WINAPI wvsprintfA(LPSTR to, LPCSTR format, va_list arguments) OPL_SHIM(wvsprintfA);
+int WINAPI wvsprintfW(LPWSTR to, LPCWSTR format, va_list arguments) OPL_SHIM(wvsprintfW);
 
 OPL_END_SHIMS
 
 #ifdef UNICODE
 #define MessageBox MessageBoxW
+#define wsprintf wsprintfW
+#define wvsprintf wvsprintfW
 #else
 #define MessageBox MessageBoxA
+#define wsprintf wsprintfA
+#define wvsprintf wvsprintfA
 #endif
 
 #endif

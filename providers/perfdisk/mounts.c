@@ -74,12 +74,6 @@ static bool read_line(const char *at, struct line *ret)
     return *ret->point == '/' && ret->source_length > 0;
 }
 
-static const char *next_line(const char *text)
-{
-    const char *end = strchr(text, '\n');
-    return end ? end + 1 : text + strlen(text);
-}
-
 /* ---- which lines ---- */
 
 static bool is_at_root(const struct line *line)
@@ -122,7 +116,7 @@ static bool is_kept(const struct line *line)
 static bool is_hidden(const struct line *line, const char *behind)
 {
     struct line later;
-    for (; *behind; behind = next_line(behind))
+    for (; *behind; behind = opl_next_line(behind))
         if (read_line(behind, &later) && later.point_length == line->point_length &&
             memcmp(later.point, line->point, line->point_length) == 0)
             return true;
@@ -130,21 +124,6 @@ static bool is_hidden(const struct line *line, const char *behind)
 }
 
 /* ---- the list ---- */
-
-/* The kernel writes blanks, line ends and backslashes as three octal digits: "\040". */
-static void unescape(const char *text, size_t length, char *out, size_t room)
-{
-    const char *end = text + length;
-    size_t count = 0;
-    for (; text < end && count + 1 < room; count++)
-        if (end - text >= 4 && text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
-            out[count] = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
-            text += 4;
-        } else {
-            out[count] = *text++;
-        }
-    out[count] = 0;
-}
 
 static struct perfdisk_mounts *mounts_room(opl_reading *reading, size_t room)
 {
@@ -166,8 +145,8 @@ static struct perfdisk_mount *same_device(struct perfdisk_mounts *mounts, const 
 static void mount_set(struct perfdisk_mount *mount, const struct line *line)
 {
     *mount = (struct perfdisk_mount){.major = line->major, .minor = line->minor};
-    unescape(line->point, line->point_length, mount->point, sizeof mount->point);
-    unescape(line->source, line->source_length, mount->source, sizeof mount->source);
+    opl_octal_name(mount->point, sizeof mount->point, line->point, line->point_length);
+    opl_octal_name(mount->source, sizeof mount->source, line->source, line->source_length);
     mount->name_length = opl_harmless_name(mount->name, sizeof mount->name, mount->point,
                                            strlen(mount->point), true);
     mount->waits = waits(line);
@@ -220,8 +199,8 @@ struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading)
         return mounts;
     mounts->count = 0;
     struct line line;
-    for (; *text; text = next_line(text))
-        if (read_line(text, &line) && is_kept(&line) && !is_hidden(&line, next_line(text)) &&
+    for (; *text; text = opl_next_line(text))
+        if (read_line(text, &line) && is_kept(&line) && !is_hidden(&line, opl_next_line(text)) &&
             !mounts_add(reading, &mounts, &line))
             return NULL;
     mounts_wait_for_each_other(mounts);

@@ -4,12 +4,6 @@
 
 #include "perflinux.h"
 
-const char *perflinux_next_line(const char *text)
-{
-    const char *end = strchrnul(text, '\n');
-    return *end ? end + 1 : end;
-}
-
 uint64_t perflinux_number(const char **at)
 {
     uint64_t number = 0;

@@ -34,7 +34,7 @@ static bool sum(opl_reading *reading, const char *name, uint64_t *ret)
     if (!column)
         return false;
     *ret = 0;
-    for (text = perflinux_next_line(text); *text; text = perflinux_next_line(text)) {
+    for (text = opl_next_line(text); *text; text = opl_next_line(text)) {
         uint64_t number = 0;
         for (unsigned i = 0; i < column; i++)
             if (!perflinux_hex(&text, &number))

@@ -101,7 +101,7 @@ static bool same_point(const struct mount *one, const struct mount *other)
 static bool is_needless(const struct mount *mount, const char *text, const char *line)
 {
     struct mount other;
-    for (const char *at = text; *at; at = perflinux_next_line(at)) {
+    for (const char *at = text; *at; at = opl_next_line(at)) {
         if (at == line || !read_mount(at, &other))
             continue;
         if (at < line && is_wanted(&other) && other.major == mount->major &&
@@ -111,20 +111,6 @@ static bool is_needless(const struct mount *mount, const char *text, const char 
             return true;
     }
     return false;
-}
-
-/* The kernel writes blanks, line ends and backslashes as three octal digits: "\040". */
-static void unescape(const struct mount *mount, char *out)
-{
-    const char *at = mount->point, *end = at + mount->point_bytes;
-    while (at < end)
-        if (*at == '\\' && end - at >= 4) {
-            *out++ = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
-            at += 4;
-        } else {
-            *out++ = *at++;
-        }
-    *out = 0;
 }
 
 struct inodes {
@@ -137,7 +123,7 @@ static void add(opl_listing *listing, const struct mount *mount)
     struct inodes inodes;
     if (mount->point_bytes >= sizeof point)
         return;
-    unescape(mount, point);
+    opl_octal_name(point, sizeof point, mount->point, mount->point_bytes);
     if (!opl_reading_inodes(opl_listing_reading(listing), point, &inodes.all, &inodes.free))
         return;
     inodes.used = inodes.all - (inodes.free < inodes.all ? inodes.free : inodes.all);
@@ -149,7 +135,7 @@ static void list(opl_listing *listing)
 {
     struct mount mount;
     const char *text = opl_reading_text(opl_listing_reading(listing), &mountinfo, NULL);
-    for (const char *line = text; line && *line; line = perflinux_next_line(line))
+    for (const char *line = text; line && *line; line = opl_next_line(line))
         if (read_mount(line, &mount) && is_wanted(&mount) && !is_needless(&mount, text, line))
             add(listing, &mount);
 }

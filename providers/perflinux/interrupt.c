@@ -55,8 +55,8 @@ static void list(opl_listing *listing)
 {
     const char *line = opl_reading_text(opl_listing_reading(listing), &interrupts, NULL);
     if (line)
-        line = perflinux_next_line(line); /* the names of the columns */
-    for (; line && *line; line = perflinux_next_line(line)) {
+        line = opl_next_line(line); /* the names of the columns */
+    for (; line && *line; line = opl_next_line(line)) {
         char name[NAME_ROOM];
         const char *label = line + strspn(line, " "), *at = label + strcspn(label, ":\n");
         if (*at != ':' || !is_interrupt(label, (size_t)(at - label)))

@@ -68,7 +68,7 @@ static bool keys(opl_reading *reading, uint64_t *ret)
     const char *line = opl_reading_text(reading, &key_users, NULL);
     if (!line)
         return false;
-    for (*ret = 0; *line; line = perflinux_next_line(line))
+    for (*ret = 0; *line; line = opl_next_line(line))
         if (read_user(line, &user))
             *ret += user.keys;
     return true;
@@ -86,7 +86,7 @@ static bool fullest(opl_reading *reading, bool bytes, uint64_t *ret, uint64_t *r
     struct user user;
     const char *line = opl_reading_text(reading, &key_users, NULL);
     *ret = *ret_max = 0;
-    for (; line && *line; line = perflinux_next_line(line)) {
+    for (; line && *line; line = opl_next_line(line)) {
         if (!read_user(line, &user))
             continue;
         uint64_t used = bytes ? user.bytes : user.count;

@@ -11,8 +11,8 @@
 
 extern const opl_object perflinux_processor, perflinux_pressure, perflinux_interrupt,
     perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack,
-    perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_job, perflinux_thermal,
-    perflinux_battery, perflinux_meter, perflinux_performance;
+    perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
+    perflinux_meter, perflinux_performance;
 
 /* Forget what was found out about this machine. */
 void perflinux_processor_open(void);
@@ -22,8 +22,6 @@ void perflinux_power_open(void);
 /* The base of fractions that are told in hundredths of a percent. */
 extern const uint32_t perflinux_whole;
 
-/* The line behind this one; the NUL at the end. */
-const char *perflinux_next_line(const char *text);
 /* The digits at *at, and moves behind them; none: 0. */
 uint64_t perflinux_number(const char **at);
 /* A hexadecimal number behind blanks; false: there is none. */

@@ -16,7 +16,7 @@ static const char *find(opl_reading *reading, const char *line, const char *key)
     const char *text = opl_reading_text(reading, &pressure, NULL);
     size_t bytes = strlen(line);
     while (text && *text && strncmp(text, line, bytes) != 0)
-        text = perflinux_next_line(text);
+        text = opl_next_line(text);
     if (!text || !*text)
         return NULL;
     const char *end = strchrnul(text, '\n');

@@ -92,7 +92,7 @@ static void read_cpuinfo(opl_listing *listing)
 {
     uint64_t cpu = 0;
     const char *line = opl_reading_text(opl_listing_reading(listing), &cpuinfo, NULL);
-    for (; line && *line; line = perflinux_next_line(line)) {
+    for (; line && *line; line = opl_next_line(line)) {
         const char *at = line + strcspn(line, ":\n");
         if (*at++ != ':')
             continue;
@@ -152,7 +152,7 @@ static void list_node(opl_listing *listing, const char *text, unsigned node, str
 {
     char name[32];
     struct cpu cpu, sum = {0};
-    for (; *text; text = perflinux_next_line(text)) {
+    for (; *text; text = opl_next_line(text)) {
         if (!read_line(text, &cpu) || place.node[cpu.number] != node)
             continue;
         take_frequency(listing, &cpu);
@@ -178,7 +178,7 @@ static void list(opl_listing *listing)
         find_places(listing);
     if (!place.scaled)
         read_cpuinfo(listing);
-    for (const char *line = text; *line; line = perflinux_next_line(line))
+    for (const char *line = text; *line; line = opl_next_line(line))
         if (read_line(line, &cpu) && place.node[cpu.number] > last_node)
             last_node = place.node[cpu.number];
     for (unsigned node = 0; node <= last_node; node++)

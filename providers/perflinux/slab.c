@@ -46,7 +46,7 @@ static bool read_line(const char *line, char name[NAME_ROOM], struct slab *ret)
 static void list(opl_listing *listing)
 {
     const char *line = opl_reading_text(opl_listing_reading(listing), &slabinfo, NULL);
-    for (; line && *line; line = perflinux_next_line(line)) {
+    for (; line && *line; line = opl_next_line(line)) {
         char name[NAME_ROOM];
         struct slab slab;
         if (read_line(line, name, &slab))

@@ -19,7 +19,7 @@ struct line {
 static void list(opl_listing *listing)
 {
     const char *at = opl_reading_text(opl_listing_reading(listing), &softnet, NULL);
-    for (unsigned position = 0; at && *at; at = perflinux_next_line(at), position++) {
+    for (unsigned position = 0; at && *at; at = opl_next_line(at), position++) {
         struct line line = {0};
         char name[16];
         while (line.count < WORDS && perflinux_hex(&at, &line.word[line.count]))

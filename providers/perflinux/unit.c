@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * systemd Unit (100900) and Job Object (1500): control groups (version 2). A unit is a group in
- * system.slice, or in a slice there; a job is any group, named by its path. What groups in a group
- * use counts for it too, so that there is no total.
+ * systemd Unit (100900): control groups (version 2) in system.slice, or in a slice there. What a
+ * controller counts is there only where systemd has switched it on for the whole machine.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "perflinux.h"
 
-enum { PATH_ROOM = 512, DEPTH = 8 };
+enum { PATH_ROOM = 512 };
 
 #define GROUP(file)                                                                                \
     {                                                                                              \
@@ -18,11 +17,11 @@ enum { PATH_ROOM = 512, DEPTH = 8 };
 static const opl_source cpu = GROUP("cpu.stat");
 static const opl_source memory = GROUP("memory.current");
 static const opl_source swap = GROUP("memory.swap.current");
-static const opl_source memory_stat = GROUP("memory.stat");
 static const opl_source memory_events = GROUP("memory.events");
 static const opl_source tasks = GROUP("pids.current");
-static const opl_source processes = GROUP("cgroup.procs");
 static const opl_source io = GROUP("io.stat");
+/* The controllers that are on for the groups below the root. */
+static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
 
 /* "8:0 rbytes=180224 wbytes=0 rios=3 wios=0 dbytes=0 dios=0", a line for each device. */
 static bool io_sum(opl_reading *reading, const char *key, uint64_t *ret)
@@ -47,17 +46,6 @@ IO_SUM(read_bytes, " rbytes=")
 IO_SUM(written_bytes, " wbytes=")
 IO_SUM(reads, " rios=")
 IO_SUM(writes, " wios=")
-
-/* A line for each process; those of groups in it are theirs. */
-static bool process_count(opl_reading *reading, uint64_t *ret)
-{
-    const char *text = opl_reading_text(reading, &processes, NULL);
-    if (!text)
-        return false;
-    for (*ret = 0; *text; text = perflinux_next_line(text))
-        ++*ret;
-    return true;
-}
 
 /* ---- units ---- */
 
@@ -91,21 +79,12 @@ static void list_units(opl_listing *listing)
     }
 }
 
-static void list_jobs(opl_listing *listing)
-{
-    const char *found = opl_listing_folders(listing, "sys/fs/cgroup", DEPTH);
-    for (; found && *found; found += strlen(found) + 1) {
-        char name[PATH_ROOM];
-        opl_listing_read(listing, found, name,
-                         opl_harmless_name(name, sizeof name, found, strlen(found), false));
-    }
-}
-
+#define ON(controller) .if_source = &controllers, .if_word = controller
 #define TIMER PERF_100NSEC_TIMER, 0, PERF_DETAIL_ADVANCED
 #define BULK PERF_COUNTER_BULK_COUNT
 #define TIME(key) OPL_KEY(&cpu, key, OPL_MICROSECONDS), .total = OPL_SUM
 #define IO(function, key)                                                                          \
-    OPL_FN_OF(&io, function), .total = OPL_SUM,                                                    \
+    OPL_FN_OF(&io, function), .total = OPL_SUM, ON("io"),                                          \
                               .where = "`sys/fs/cgroup/*/io.stat`: the sum of " key
 
 /* clang-format off */
@@ -116,15 +95,15 @@ static const opl_counter unit_counters[] = {
      .help = "Share of one processor's time that the unit used in its programs themselves."},
     {144, 145, TIMER, TIME("system_usec"), .name = "% Privileged Time",
      .help = "Share of one processor's time that the unit used in the kernel."},
-    {100902, 100903, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE, OPL_COLUMN(&memory, 1, OPL_ONE), .total = OPL_SUM,
+    {100902, 100903, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE, OPL_COLUMN(&memory, 1, OPL_ONE), .total = OPL_SUM, ON("memory"),
      .name = "Memory Bytes", .help = "Memory that the unit uses, what the kernel keeps of its files included."},
-    {100904, 100905, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_COLUMN(&swap, 1, OPL_ONE), .total = OPL_SUM,
+    {100904, 100905, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_COLUMN(&swap, 1, OPL_ONE), .total = OPL_SUM, ON("memory"),
      .name = "Swap Bytes", .help = "Swap space that the unit uses."},
-    {100906, 100907, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&tasks, 1, OPL_ONE), .total = OPL_SUM,
+    {100906, 100907, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&tasks, 1, OPL_ONE), .total = OPL_SUM, ON("pids"),
      .name = "Tasks", .help = "Processes and threads of the unit."},
-    {100908, 100909, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&memory_events, "oom_kill", OPL_ONE), .total = OPL_SUM,
+    {100908, 100909, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&memory_events, "oom_kill", OPL_ONE), .total = OPL_SUM, ON("memory"),
      .name = "Out of Memory Kills", .help = "Processes of the unit that were ended because there was no memory, since it was started."},
-    {100910, 100911, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), .total = OPL_SUM, .name = "% Throttled Time",
+    {100910, 100911, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), .total = OPL_SUM, ON("cpu"), .name = "% Throttled Time",
      .help = "Share of time that the unit's tasks had to wait because it had used up what processor time it may use."},
     {1412, 1413, BULK, 0, PERF_DETAIL_ADVANCED, IO(reads, "rios"), .name = "IO Read Operations/sec",
      .help = "Requests per second that read from disks for the unit."},
@@ -134,28 +113,6 @@ static const opl_counter unit_counters[] = {
      .help = "Bytes per second that were read from disks for the unit."},
     {1422, 1423, BULK, -4, PERF_DETAIL_NOVICE, IO(written_bytes, "wbytes"), .name = "IO Write Bytes/sec",
      .help = "Bytes per second that were written to disks for the unit."},
-};
-
-#define JOB PERF_DETAIL_ADVANCED
-#define MILLISECONDS PERF_COUNTER_LARGE_RAWCOUNT, 0, JOB
-#define TOTAL(key) OPL_KEY(&cpu, key, OPL_PARTS(1000)), .total = OPL_NONE
-static const opl_counter job_counters[] = {
-    {1502, 1503, TIMER, TIME("usage_usec"), .name = "Current % Processor Time",
-     .help = "Share of one processor's time that the processes of the group use."},
-    {1504, 1505, TIMER, TIME("user_usec"), .name = "Current % User Mode Time",
-     .help = "Share of one processor's time that the processes of the group use in programs themselves."},
-    {1506, 1507, TIMER, TIME("system_usec"), .name = "Current % Kernel Mode Time",
-     .help = "Share of one processor's time that the processes of the group use in the kernel."},
-    {1514, 1515, PERF_COUNTER_COUNTER, 0, JOB, OPL_KEY(&memory_stat, "pgfault", OPL_ONE), .total = OPL_NONE, .name = "Pages/Sec",
-     .help = "Page faults per second of the processes of the group."},
-    {1518, 1519, PERF_COUNTER_RAWCOUNT, 0, JOB, OPL_FN_OF(&processes, process_count), .total = OPL_NONE, .name = "Process Count - Active",
-     .help = "Processes that are in the group itself now; those of groups in it are counted there.", .where = "lines of `sys/fs/cgroup/*/cgroup.procs`"},
-    {1522, 1523, MILLISECONDS, TOTAL("usage_usec"), .name = "Total mSec - Processor",
-     .help = "Processor time in milliseconds that the processes of the group have used since it was made."},
-    {1524, 1525, MILLISECONDS, TOTAL("user_usec"), .name = "Total mSec - User Mode",
-     .help = "Processor time in milliseconds that the processes of the group have used in programs themselves since it was made."},
-    {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
-     .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
 };
 /* clang-format on */
 
@@ -171,16 +128,3 @@ const opl_object perflinux_unit = {
     .instances = true,
     .total = "_Total",
     .list = list_units};
-
-const opl_object perflinux_job = {
-    1500,
-    1501,
-    "Job Object",
-    "The Job Object object tells what groups of processes use, together with the groups in them. "
-    "Its instances are the kernel's control groups.",
-    OPL_COUNTERS(job_counters),
-    .default_counter = 1502,
-    .costly = true,
-    .needs = "sys/fs/cgroup/cgroup.controllers",
-    .instances = true,
-    .list = list_jobs};

@@ -62,7 +62,7 @@ static const char *read_zone(const char *line, struct zone *zone)
 {
     struct zone other;
     bool pages = false;
-    for (; *line; line = perflinux_next_line(line)) {
+    for (; *line; line = opl_next_line(line)) {
         const char *head = line;
         if (read_head(&head, &other))
             break;
@@ -83,7 +83,7 @@ static void take_blocks(opl_reading *reading, struct zone *zone)
 {
     struct zone other;
     const char *line = opl_reading_text(reading, &buddyinfo, NULL);
-    for (; line && *line; line = perflinux_next_line(line)) {
+    for (; line && *line; line = opl_next_line(line)) {
         const char *at = line;
         if (!read_head(&at, &other) || other.node != zone->node ||
             strcmp(other.name, zone->name) != 0)
@@ -107,10 +107,10 @@ static void list(opl_listing *listing)
         struct zone zone = {0};
         char name[64];
         if (!read_head(&line, &zone)) {
-            line = perflinux_next_line(line);
+            line = opl_next_line(line);
             continue;
         }
-        line = read_zone(perflinux_next_line(line), &zone);
+        line = read_zone(opl_next_line(line), &zone);
         if (zone.present == 0)
             continue; /* a kind of memory that this node does not have */
         take_blocks(reading, &zone);

@@ -76,13 +76,15 @@ static const opl_counter icmp_counters[] = {
      .help = "The rate at which echo requests are sent, as ping sends them."},
     {628, 629, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutEchoReps", OPL_ONE),
      .name = "Sent Echo Reply/sec",
-     .help = "The rate at which answers to echo requests are sent."},
+     .help = "The rate at which answers to echo requests are sent. Linux counts its answers to questions for the "
+             "time as these."},
     {630, 631, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutTimestamps", OPL_ONE),
      .name = "Sent Timestamp/sec",
      .help = "The rate at which messages are sent that ask for the time."},
     {632, 633, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutTimestampReps", OPL_ONE),
      .name = "Sent Timestamp Reply/sec",
-     .help = "The rate at which answers to questions for the time are sent."},
+     .help = "The rate at which answers to questions for the time are sent by programs. Those that Linux "
+             "sends itself it counts as echo replies."},
     {634, 635, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutAddrMasks", OPL_ONE),
      .name = "Sent Address Mask",
      .help = "Messages sent to ask for the address mask of the network."},

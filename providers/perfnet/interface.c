@@ -41,12 +41,6 @@ static bool line_name(const char *line, char name[IF_NAMESIZE])
     return true;
 }
 
-static const char *next_line(const char *text)
-{
-    const char *end = strchr(text, '\n');
-    return end ? end + 1 : text + strlen(text);
-}
-
 /* ---- what is remembered of each interface ---- */
 
 /* Learnt anew when other interfaces are there, or the thread is in another namespace. */
@@ -71,7 +65,7 @@ static bool same_interfaces(const char *text)
 {
     char name[IF_NAMESIZE];
     size_t count = 0;
-    for (; *text; text = next_line(text))
+    for (; *text; text = opl_next_line(text))
         if (line_name(text, name)) {
             if (count == interface_count || strcmp(interfaces[count].name, name) != 0)
                 return count == MOST_INTERFACES;
@@ -107,7 +101,7 @@ static bool sys_shows(opl_reading *reading, const char *name, int fd)
 static void learn_names(const char *text)
 {
     interface_count = 0;
-    for (; *text && interface_count < MOST_INTERFACES; text = next_line(text)) {
+    for (; *text && interface_count < MOST_INTERFACES; text = opl_next_line(text)) {
         struct interface *interface = &interfaces[interface_count];
         memset(interface, 0, sizeof *interface);
         interface_count += line_name(text, interface->name);
@@ -155,7 +149,7 @@ static void list(opl_listing *listing, bool all)
     if (!text)
         return;
     learn(listing, text);
-    for (size_t i = 0; *text; text = next_line(text)) {
+    for (size_t i = 0; *text; text = opl_next_line(text)) {
         if (!line_name(text, name))
             continue;
         current = i < interface_count ? &interfaces[i] : NULL;

@@ -9,6 +9,8 @@ extern const opl_object perfnet_interface, perfnet_adapter;
 extern const opl_object perfnet_ipv4, perfnet_ipv6, perfnet_icmp, perfnet_icmpv6;
 extern const opl_object perfnet_tcpv4, perfnet_tcpv6, perfnet_udpv4, perfnet_udpv6;
 
+extern const opl_object perfnet_redirector, perfnet_server;
+
 extern const opl_source perfnet_dev, perfnet_snmp, perfnet_snmp6;
 
 /* Forgets what was known of interfaces. */

@@ -18,7 +18,7 @@ static bool kib(opl_reading *reading, const char *key, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &meminfo, NULL);
     size_t bytes = strlen(key);
-    for (; line && *line; line = *(line = strchrnul(line, '\n')) ? line + 1 : line) {
+    for (; line && *line; line = opl_next_line(line)) {
         const char *at = strncmp(line, "Node ", 5) ? NULL : strpbrk(line + 5, " \n");
         if (!at || strncmp(at + 1, key, bytes) != 0 || at[1 + bytes] != ':')
             continue;

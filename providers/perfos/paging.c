@@ -11,29 +11,9 @@ static const opl_source swaps = {.path = "proc/swaps"};
 
 enum { FILENAME = 1, SIZE = 3, USED = 4, NAME_ROOM = 1024 };
 
-static const char *next_line(const char *text)
-{
-    const char *end = strchr(text, '\n');
-    return end ? end + 1 : text + strlen(text);
-}
-
-/* The kernel writes blanks, line ends and backslashes as three octal digits: "\040". */
-static char unescape(const char **at)
-{
-    const char *text = *at;
-    if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' && text[2] >= '0' && text[2] <= '7' &&
-        text[3] >= '0' && text[3] <= '7') {
-        *at += 4;
-        return (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
-    }
-    return *(*at)++;
-}
-
 static size_t read_name(const char *line, char *name)
 {
-    size_t bytes = 0;
-    while (*line && !strchr(" \t\n", *line) && bytes < NAME_ROOM - 1)
-        name[bytes++] = unescape(&line);
+    size_t bytes = opl_octal_name(name, NAME_ROOM, line, strcspn(line, " \t\n"));
     return opl_harmless_name(name, NAME_ROOM, name, bytes, true);
 }
 
@@ -43,7 +23,7 @@ static void list_areas(opl_listing *listing)
     if (!text)
         return;
     uint64_t number = 0;
-    for (const char *line = next_line(text); *line; line = next_line(line)) {
+    for (const char *line = opl_next_line(text); *line; line = opl_next_line(line)) {
         char name[NAME_ROOM];
         opl_listing_read_note(listing, "", name, read_name(line, name), ++number);
     }
@@ -54,7 +34,7 @@ static bool line_number(opl_reading *reading, unsigned column, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &swaps, NULL);
     for (uint64_t skip = opl_reading_note(reading); line && skip > 0; skip--)
-        line = next_line(line);
+        line = opl_next_line(line);
     for (unsigned word = 1; line && word < column; word++) {
         line += strcspn(line, " \t\n");
         line += strspn(line, " \t");

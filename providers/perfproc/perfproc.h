@@ -13,8 +13,10 @@ enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERF
 extern const opl_object perfproc_process, perfproc_thread;
 extern const opl_object perfproc_thread_details, perfproc_address_space, perfproc_image,
     perfproc_full_image;
+extern const opl_object perfproc_job, perfproc_job_details;
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
+extern const opl_source perfproc_status, perfproc_io; /* of processes */
 
 /* Adds a thread to Thread Details; `position` is that of its process. */
 void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t thread,
@@ -23,6 +25,7 @@ void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t threa
 /* Functions of rows that Process and Thread share. */
 bool perfproc_creation(opl_reading *reading, uint64_t *ret);
 bool perfproc_priority_base(opl_reading *reading, uint64_t *ret);
+bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* of a process */
 /* The kernel's priority (word 18: nice + 20, or -1 - real-time priority) on Windows' scale. */
 uint64_t perfproc_priority_level(int64_t priority);
 uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
@@ -31,6 +34,9 @@ uint64_t perfproc_tick_100ns(void);
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
 /* Adds the process from its files, and its threads if they were asked for (else NULL). */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
+
+/* Pieces of memory that are kept: those of records.c come first. */
+enum { PERFPROC_SLOT_JOBS = 7 };
 
 /* ---- the kernel's records (records.c) ---- */
 /* The values of the rows, as rows have them: times in 100 ns, sizes in bytes. */

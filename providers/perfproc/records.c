@@ -21,6 +21,7 @@ static const opl_records thread_records = {RECORD_THREADS, RECORD_VERSION,
  * that take turns; and what is only needed in one answer. */
 enum { SLOT_STATE, SLOT_TASKS, SLOT_PROCESSES = SLOT_TASKS + 2, SLOT_MEMBERS = SLOT_PROCESSES + 2 };
 enum { SLOT_GROUPS = SLOT_MEMBERS + 1 };
+_Static_assert((int)SLOT_GROUPS < (int)PERFPROC_SLOT_JOBS, "the last slot is job.c's");
 enum { NORMAL_PRIORITY = 120, REALTIME_PRIORITIES = 100 };
 /* bits of the kernel's state */
 enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLOCKED = 0x9000 };
@@ -28,6 +29,7 @@ enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLO
 enum { ROW_PROCESSOR = 6, ROW_USER = 142, ROW_SYSTEM = 144, STAT_USER = 14, STAT_SYSTEM = 15 };
 
 static const uint32_t nobody = UINT32_MAX;
+enum { PREFETCH = 1024 }; /* bytes ahead in the records */
 
 /* What was shown of a task or process, so that no time ever gets smaller. */
 struct shown {
@@ -75,12 +77,14 @@ struct list {
     uint32_t member_count, group_count;
 };
 
-/* The record at this place, which moves on; NULL: the end. */
+/* The record at this place, which moves on; NULL: the end. Where the next one begins each of them
+ * tells: the processor cannot guess what will be wanted. */
 static const struct record_task *next_record(const struct list *list, size_t *at)
 {
     if (*at >= list->bytes)
         return NULL;
     const struct record_task *record = (const void *)(list->records + *at);
+    __builtin_prefetch((const void *)((uintptr_t)record + PREFETCH));
     *at += record->bytes;
     return record;
 }
@@ -91,11 +95,12 @@ static const struct record_process *process_part(const struct record_task *task)
 }
 
 /* The name behind it has 16 characters, or those of a kernel thread. */
+enum { LEAST_PROCESS = sizeof(struct record_task) + sizeof(struct record_process) + RECORD_NAME };
+
 static bool is_process(const struct record_task *task)
 {
     size_t name = task->flags & RECORD_KERNEL ? sizeof(struct record_kernel_name) : RECORD_NAME;
-    return task->flags & RECORD_PROCESS &&
-           task->bytes >= sizeof *task + sizeof(struct record_process) + name;
+    return task->flags & RECORD_PROCESS && task->bytes >= LEAST_PROCESS - RECORD_NAME + name;
 }
 
 /* Memory of the provider, in steps: a steady query allocates nothing. */
@@ -407,18 +412,10 @@ static void sort_tasks(struct list *list)
 
 /* ---- the whole list ---- */
 
-static void count_records(const struct list *list, size_t *ret_tasks, size_t *ret_processes)
-{
-    const struct record_task *task;
-    *ret_tasks = *ret_processes = 0;
-    for (size_t at = 0; (task = next_record(list, &at)); ++*ret_tasks)
-        *ret_processes += is_process(task);
-}
-
 static bool list_begin(struct list *list, struct state *state)
 {
-    size_t tasks, processes;
-    count_records(list, &tasks, &processes);
+    size_t tasks = list->bytes / sizeof(struct record_task); /* at most */
+    size_t processes = list->bytes / LEAST_PROCESS;
     if (list->threads) {
         list->members = keep(list->processes, SLOT_MEMBERS, tasks * sizeof *list->members);
         list->groups = keep(list->processes, SLOT_GROUPS, processes * sizeof *list->groups);

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A query is too big for a thread's stack; spent ones are kept, so that a steady query allocates
  * nothing. */
@@ -55,13 +56,19 @@ static LSTATUS collect_block(const struct query *query, unsigned char *data, DWO
     char name[16 * 4];
     size_t used = 0;
     uint32_t objects = 0;
+    bool whole = false;
     machine_name(name);
     size_t header = header_size(name);
     if (!data || *size < header)
         return ERROR_MORE_DATA;
-    LSTATUS status = host_collect(query, data + header, *size - header, &used, &objects);
+    LSTATUS status = host_collect(query, data + header, *size - header, &used, &objects, &whole);
     if (status)
         return status;
+    if (whole) {
+        memmove(data, data + header, used);
+        *size = (DWORD)used;
+        return ERROR_SUCCESS;
+    }
     header_write(data, name, header + used, objects);
     *size = (DWORD)(header + used);
     return ERROR_SUCCESS;

@@ -69,7 +69,8 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
                        const struct query *query, struct piece *piece)
 {
     struct library *code = service->code;
-    struct answer answer = {.room = piece->room, .guards_intact = true};
+    struct answer answer = {
+        .room = piece->room, .guards_intact = true, .foreign = query->kind == QUERY_FOREIGN};
     LSTATUS status = library_open(service, settings);
     if (status) {
         piece->size = 0;

@@ -76,6 +76,7 @@ struct collection {
     unsigned char *data;
     size_t room, used;
     uint32_t objects;
+    bool whole; /* somebody answered with a block of his own: that is all */
     LSTATUS status;
 };
 
@@ -106,7 +107,14 @@ static struct service *chosen_service(const struct collection *collection, size_
  * article's experiments saw. */
 static void add_piece(struct collection *collection, const struct piece *piece, LSTATUS status)
 {
-    if (!status && piece->size) {
+    if (!status && collection->whole) {
+        return;
+    } else if (!status && piece->size && piece->whole) {
+        memmove(collection->data, piece->data, piece->size);
+        collection->used = piece->size;
+        collection->objects = 0;
+        collection->whole = true;
+    } else if (!status && piece->size) {
         collection->used += piece->size;
         collection->objects += piece->objects;
     } else if (status && (!collection->status || collection->status == ERROR_MORE_DATA)) {
@@ -119,12 +127,14 @@ static LSTATUS join(struct taken *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
     piece->size = piece->objects = 0;
+    piece->whole = false;
     if (!status && taken->piece.size > piece->room) {
         status = ERROR_MORE_DATA;
     } else if (!status && taken->piece.size) {
         memcpy(piece->data, taken->piece.data, taken->piece.size);
         piece->size = taken->piece.size;
         piece->objects = taken->piece.objects;
+        piece->whole = taken->piece.whole;
     }
     free(taken->piece.data);
     return status;
@@ -262,9 +272,10 @@ static void collect_chosen(struct collection *collection)
 }
 
 LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,
-                     uint32_t *ret_objects)
+                     uint32_t *ret_objects, bool *ret_whole)
 {
     struct collection collection = {.query = query, .data = data, .room = room};
+    *ret_whole = false;
     *ret_size = 0;
     *ret_objects = 0;
     if (provider_inside())
@@ -283,6 +294,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
     roster_release(collection.roster);
     *ret_size = collection.used;
     *ret_objects = collection.objects;
+    *ret_whole = collection.whole;
     return round ? collection.status : ERROR_NOT_ENOUGH_MEMORY;
 }
 

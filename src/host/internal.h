@@ -51,7 +51,9 @@ struct service {
     size_t export_units;
     uint32_t *objects; /* Object List, ascending */
     size_t object_count;
-    uint32_t disable_flags, keep_resident, isolation, observe;
+    uint32_t disable_flags, keep_resident, observe;
+    uint32_t isolation; /* 0: in this process; 2: in a helper even if it is shipped */
+    uint32_t on_demand; /* not asked for Global and Costly before it was asked by name */
     uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
     char *quarantine;                       /* why and until when, or NULL */
     int64_t quarantine_end;                 /* filetime, 0: it says nothing */
@@ -162,6 +164,7 @@ struct outside {
     bool opening; /* whether its Open is over is not known yet */
     bool looked;  /* and it was not when it was asked */
     size_t offered;
+    bool foreign;                                      /* asked for a foreign machine */
     int64_t asked_at, open_deadline, collect_deadline; /* clock_ticks */
     int64_t collect_ms, silence_ms;                    /* until it is late, until it is ended */
     bool refusal_said, slow_open_said;                 /* in this session */
@@ -188,6 +191,7 @@ struct library {
     _Atomic size_t least_filled; /* the least such room while others had none */
     uint32_t reported;           /* bits by enum mistake: said in this session */
     struct patience patience;
+    _Atomic bool awake;     /* in this session it was asked by name, or for a foreign machine */
     _Atomic bool busy_said; /* a query gave up waiting for another thread's */
     _Atomic bool forgiven;  /* somebody enabled it by hand: patience begins anew */
 };
@@ -255,6 +259,7 @@ struct answer {
     int64_t end;             /* where its pointer stood, from the buffer's start */
     size_t room;             /* what it was offered */
     bool guards_intact;      /* true also where there were none */
+    bool foreign;            /* to a query that names a foreign machine */
     /* fetches its first bytes; NULL: they are in place */
     void (*copy)(void *self, void *to, size_t size);
     void *self;
@@ -264,6 +269,7 @@ struct piece {
     unsigned char *data;
     size_t room, size;
     uint32_t objects;
+    bool whole; /* a whole PERF_DATA_BLOCK, of a foreign machine */
 };
 /* ERROR_MORE_DATA: it needs more room. Else success, with piece->size 0 when nothing was kept. */
 LSTATUS judge(struct service *service, const struct host_settings *settings,

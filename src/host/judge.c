@@ -51,6 +51,18 @@ static struct finding judge_content(const struct answer *answer, const struct pi
                             .numbers = {fault == WIRE_FAULT_OBJECTS ? answer->objects : object}};
 }
 
+/* A foreign machine may be answered for by one block, of whatever byte order. (C121) */
+static bool is_whole_block(const struct answer *answer, const struct piece *piece)
+{
+    return answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);
+}
+
+static struct finding judge_block(const struct answer *answer, const struct piece *piece)
+{
+    bool good = wire_check_block(piece->data, (size_t)answer->end);
+    return (struct finding){good ? MISTAKE_NONE : MISTAKE_OBJECTS, .numbers = {answer->objects}};
+}
+
 /* What is wrong with bytes that lie in the piece now. */
 static struct finding judge_bytes(const struct answer *answer, const struct piece *piece,
                                   uint32_t level, uint32_t configuration,
@@ -123,7 +135,7 @@ void judge_starving(struct service *service)
 
 /* An answer that reached us: is it kept? */
 static bool keep(struct service *service, const struct host_settings *settings,
-                 const struct answer *answer, const struct piece *piece)
+                 const struct answer *answer, struct piece *piece)
 {
     uint32_t level = level_of(service, settings);
     struct finding pointer = judge_pointer(answer);
@@ -140,7 +152,10 @@ static bool keep(struct service *service, const struct host_settings *settings,
         return true; /* the caller will come again with more */
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
-    struct finding content = judge_bytes(answer, piece, level, settings->configuration, &pointer);
+    piece->whole = is_whole_block(answer, piece);
+    struct finding content =
+        piece->whole ? judge_block(answer, piece)
+                     : judge_bytes(answer, piece, level, settings->configuration, &pointer);
     struct finding both = join(&pointer, &content, level);
     return verdict_keep(service, settings, &both);
 }
@@ -168,6 +183,7 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
 {
     piece->size = 0;
     piece->objects = 0;
+    piece->whole = false;
     if (answer->status)
         return judge_status(service, settings, answer);
     if (!keep(service, settings, answer, piece))

@@ -123,8 +123,9 @@ static void check_code(struct service *service, const char *real_path)
 
 static enum placement place_of(const struct service *service, const char *real_path)
 {
+    enum { ALWAYS = 2 };
     if (library_is_shipped(real_path))
-        return PLACE_SHIPPED;
+        return service->isolation == ALWAYS ? PLACE_HELPER : PLACE_SHIPPED;
     return service->isolation == 0 && !service->code->unproven ? PLACE_INSIDE : PLACE_HELPER;
 }
 
@@ -284,6 +285,7 @@ void library_close(struct service *service, const struct host_settings *settings
     close_inside(service, unload);
     end_patience(&code->patience);
     code->reported = 0;
+    atomic_store(&code->awake, false);
     atomic_store(&code->filled, 0);
     atomic_store(&code->least_filled, 0);
     lock_release(&code->lock);

@@ -158,6 +158,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                             .end = reply->end_offset,
                             .room = code->outside.offered,
                             .guards_intact = reply->guards_intact,
+                            .foreign = code->outside.foreign,
                             .copy = copy_from_helper,
                             .self = code->outside.isolated};
     bool damaged = !reply->guards_intact || reply->end_offset < 0 ||
@@ -275,6 +276,7 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     int64_t collect_ms = service_collect_ms(service, query);
     code->outside.asked_at = clock_ticks();
     code->outside.offered = request.room;
+    code->outside.foreign = query->kind == QUERY_FOREIGN;
     code->outside.collect_ms = collect_ms;
     code->outside.silence_ms = collect_ms * SILENCE_FACTOR;
     if (code->outside.silence_ms < LEAST_SILENCE_MS)

@@ -5,6 +5,7 @@
  */
 #include "host/internal.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* The first entry of `object`, or where it would be. */
@@ -60,6 +61,28 @@ static size_t select_by_object(const struct roster *roster, const struct query *
     return count;
 }
 
+/* Whoever waits to be asked by name costs nobody else's query a helper process. */
+static size_t select_all(const struct roster *roster, uint32_t *ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < roster->enabled_count; i++) {
+        const struct service *service = &roster->services[roster->enabled[i]];
+        if (!service->on_demand || (service->code && atomic_load(&service->code->awake)))
+            ret[count++] = roster->enabled[i];
+    }
+    return count;
+}
+
+static size_t wake(const struct roster *roster, const uint32_t *chosen, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct service *service = &roster->services[chosen[i]];
+        if (service->on_demand && service->code)
+            atomic_store(&service->code->awake, true);
+    }
+    return count;
+}
+
 size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret)
 {
     if (roster->settings.disabled)
@@ -67,10 +90,11 @@ size_t select_services(const struct roster *roster, const struct query *query, u
     switch (query->kind) {
     case QUERY_GLOBAL:
     case QUERY_COSTLY:
+        return select_all(roster, ret);
     case QUERY_FOREIGN:
-        return copy_positions(roster->enabled, roster->enabled_count, ret);
+        return wake(roster, ret, copy_positions(roster->enabled, roster->enabled_count, ret));
     case QUERY_OBJECTS:
-        return select_by_object(roster, query, ret);
+        return wake(roster, ret, select_by_object(roster, query, ret));
     default:
         return 0;
     }

@@ -29,6 +29,7 @@ static const struct wanted {
     {"Keep Resident",                NUMBER,      FIELD(keep_resident)  },
     {"Isolation",                    NUMBER,      FIELD(isolation)      },
     {"Observe",                      NUMBER,      FIELD(observe)        },
+    {"On Demand",                    NUMBER,      FIELD(on_demand)      },
     {"Open Timeout",                 NUMBER,      FIELD(open_timeout)   },
     {"Collect Timeout",              NUMBER,      FIELD(collect_timeout)},
     {"Quarantine",                   TEXT,        FIELD(quarantine)     },

@@ -183,6 +183,16 @@ static void warn_of_languages(struct planning *planning)
     }
 }
 
+/* English that was filled from another language: its line was judged there. */
+static bool is_copy(const struct plan *plan, const struct plan_text *text)
+{
+    for (size_t i = 0; text->language == LANGUAGE_ENGLISH && i < plan->text_count; i++)
+        if (plan->texts[i].language != LANGUAGE_ENGLISH && plan->texts[i].line == text->line &&
+            plan->texts[i].offset == text->offset)
+            return true;
+    return false;
+}
+
 /* A name without explanation gets an empty one; an explanation of nothing goes. */
 static void pair_up(struct planning *planning)
 {
@@ -191,13 +201,14 @@ static void pair_up(struct planning *planning)
     for (size_t i = 0; i < plan->text_count; i++) {
         struct plan_text *text = &plan->texts[i];
         bool is_help = text->offset % 2;
-        if (!is_help && !plan_find(plan, text->language, text->offset + 1))
+        if (!is_help && !plan_find(plan, text->language, text->offset + 1) && !is_copy(plan, text))
             load_warning(planning->load, planning->ini_path, text->line,
                          "\"%s\" has no explanation (_HELP): it gets an empty one", text->text);
         if (!is_help || plan_find(plan, LANGUAGE_ENGLISH, text->offset - 1))
             continue;
-        load_warning(planning->load, planning->ini_path, text->line,
-                     "an explanation without a name (_NAME): it is passed over");
+        if (!is_copy(plan, text))
+            load_warning(planning->load, planning->ini_path, text->line,
+                         "an explanation without a name (_NAME): it is passed over");
         free(text->text);
         text->text = NULL;
     }

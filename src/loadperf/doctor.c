@@ -108,6 +108,18 @@ static uint32_t first_by_names(const struct patient *patient)
     return most_named(named, count);
 }
 
+/* Its first object's number tells it too, where names and numbers are lost. */
+static uint32_t first_by_objects(const struct patient *patient)
+{
+    FREE_AUTO char *list = here_text(patient->here->name, "Object List");
+    const struct plan *plan = &patient->plan;
+    const char *cursor = list;
+    size_t count;
+    uint32_t index;
+    const char *word = list && plan->object_count ? text_word(&cursor, &count) : NULL;
+    return word && text_decimal(word, count, &index) ? index - plan->objects[0] : 0;
+}
+
 static void find_numbers(struct patient *patient)
 {
     const uint32_t *number = patient->here->number;
@@ -123,7 +135,8 @@ static void find_numbers(struct patient *patient)
                                number[FIRST_HELP] - 1,
                                by_text,
                                patient->has_plan ? number[LAST_COUNTER] - length : 0,
-                               patient->has_plan ? number[LAST_HELP] - 1 - length : 0};
+                               patient->has_plan ? number[LAST_HELP] - 1 - length : 0,
+                               patient->has_plan ? first_by_objects(patient) : 0};
     const uint32_t lasts[] = {number[LAST_COUNTER], number[LAST_HELP] - 1, run_high};
     patient->first = most_named(firsts, COUNT(firsts));
     patient->last = patient->has_plan ? patient->first + length : most_named(lasts, COUNT(lasts));
@@ -166,9 +179,13 @@ static void say_texts(struct patient *patient)
         missing += !here && !stands_in;
         wrong += here && strcmp(here, text->text) != 0;
     }
-    for (size_t i = 0; i < patient->texts.count; i++)
-        orphans += patient->texts.list[i].index < patient->first ||
-                   patient->texts.list[i].index > patient->last + 1;
+    for (size_t i = 0; i < patient->texts.count; i++) {
+        const struct stored_text *text = &patient->texts.list[i];
+        bool inside = text->index >= patient->first && text->index <= patient->last + 1;
+        orphans += !inside;
+        wrong += inside && patient->has_plan && *text->text &&
+                 !plan_find(plan, text->language, text->index - patient->first);
+    }
     opl_load_finding finding = {.kind = "missing-texts", .service = patient->here->name};
     if (missing)
         doctor_say(patient->doctor, true, &finding, "%zu texts were missing", missing);
@@ -232,11 +249,16 @@ static LSTATUS want(struct patient *patient)
         doctor_say(patient->doctor, true, &finding,
                    "had numbers %u to %u, which are %s's: it gets new ones",
                    (unsigned)patient->first, (unsigned)patient->last + 1, other->name);
+    if (other && !patient->doctor->load->options->dry_run)
+        event_log(SOURCE, EVENT_OVERLAP, patient->here->name,
+                  EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");
     /* texts of both must not be mixed: those of the one in the way come from the registry */
     LSTATUS status = restore_add(wanted, patient->here->name, number,
                                  patient->has_plan && !other ? &patient->plan : NULL);
-    if (!status)
+    if (!status) {
         wanted->providers[wanted->provider_count - 1].texts_first = patient->first;
+        wanted->providers[wanted->provider_count - 1].complete = patient->has_plan && !other;
+    }
     return status;
 }
 
@@ -384,7 +406,8 @@ static LSTATUS cure(struct doctor *doctor)
     doctor->result->same = merged.same;
     doctor->result->left += merged.left;
     doctor->result->moved = merged.moved;
-    return status ? status : end_quarantines(doctor);
+    status = status ? status : end_quarantines(doctor);
+    return status ? status : doctor_mend_files(doctor);
 }
 
 DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
@@ -408,6 +431,7 @@ DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_option
     stored_done(&doctor.wanted);
     buffer_done(&doctor.quarantined);
     buffer_done(&doctor.orphans);
+    buffer_done(&doctor.torn);
     if (!status && ret)
         *ret = result;
     return (DWORD)status;

@@ -9,7 +9,7 @@ struct doctor {
     struct load *load;
     const opl_load_doctor_options *told;
     struct stored wanted;
-    struct buffer quarantined, orphans; /* names, each with its zero */
+    struct buffer quarantined, orphans, torn; /* names, each with its zero; torn: files */
     opl_load_restored *result;
     LSTATUS status;
 };
@@ -21,5 +21,9 @@ void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *fi
 /* ---- doctor_look.c: what nobody here can mend: files and libraries ---- */
 void doctor_look_at_files(struct doctor *doctor);
 void doctor_look_at_library(struct doctor *doctor, const char *service);
+
+/* ---- doctor_mend.c: damaged lines become remarks ---- */
+bool doctor_can_mend(const struct buffer *text);
+LSTATUS doctor_mend_files(struct doctor *doctor);
 
 #endif

@@ -35,11 +35,18 @@ static void look_into(struct looking *looking, const char *name)
         status = opl_reg_read(text.data ? text.data : "", text.len, 0, count_damage, looking);
     if (status)
         doctor_say(doctor, false, &finding, "cannot be read: %s", status_text(status));
-    else if (looking->damaged)
+    else if (looking->damaged && !doctor_can_mend(&text))
         doctor_say(doctor, false, &finding,
-                   "%zu lines are damaged, the first is line %u: what they said is gone; what "
-                   "their provider needs is mended below, if its ini file is known",
+                   "%zu lines are damaged, the first is line %u, and it is in UTF-16: save it in "
+                   "UTF-8",
                    looking->damaged, looking->line);
+    else if (looking->damaged) {
+        doctor_say(doctor, true, &finding,
+                   "%zu lines are damaged, the first is line %u: they become remarks; what they "
+                   "said is mended below, if the provider's ini file is known",
+                   looking->damaged, looking->line);
+        buffer_add(&doctor->torn, name, strlen(name) + 1);
+    }
 }
 
 static void look_at_file(struct doctor *doctor, const char *folder, const char *name)

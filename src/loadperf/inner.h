@@ -21,9 +21,12 @@ enum {
     EVENT_ALREADY = 1002,
     EVENT_NO_OBJECTS = 2000,
     EVENT_NO_TEXTS = 2005,
+    EVENT_OVERLAP = 2006,
+    EVENT_MOVED = 2007,
     EVENT_NO_PERFORMANCE_KEY = 3003,
     EVENT_INSTALL_FAILED = 3009,
-    EVENT_REMOVE_FAILED = 3011
+    EVENT_REMOVE_FAILED = 3011,
+    EVENT_CORRUPT = 3012
 };
 
 /* Names are even. Behind the machine's is the packaged block; users begin far behind it. */
@@ -40,7 +43,10 @@ struct load {
     const opl_load_options *options;
     enum registry_layer layer;
     size_t errors;
+    bool careful; /* reads only what nobody else could have written */
 };
+/* Nobody else may write the file, or put another one in its place. */
+bool load_believes(const char *path);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);

@@ -273,6 +273,15 @@ static LSTATUS write_all(struct merge *merge)
     return change_commit(&merge->change, MANUAL_REG, &merge->manual, NULL);
 }
 
+static void report_moved(const struct target *target)
+{
+    FREE_AUTO char *library = here_text(target->provider->name, text_names[LIBRARY]);
+    if (target->place == AT_END && target->here && target->here->loaded)
+        event_log(SOURCE, EVENT_MOVED, target->provider->name,
+                  EVENT_FIELDS(EVENT_TEXT("Library", library ? library : "")),
+                  "its old numbers are in use: it has new ones");
+}
+
 static void report(const struct merge *merge)
 {
     for (size_t i = 0; merge->change.edit && i < merge->target_count; i++) {
@@ -284,6 +293,8 @@ static void report(const struct merge *merge)
                                    EVENT_NUMBER("FirstHelp", target->first + 1),
                                    EVENT_NUMBER("LastHelp", target->last)),
                       NULL);
+        if (target->changed)
+            report_moved(target);
     }
 }
 

@@ -102,9 +102,11 @@ static LSTATUS plan_current(struct service *service)
         uint32_t offset = text->index - service->current_first;
         if (text->index < service->current_first || offset > length)
             continue;
-        bool said = stored->whole || stored->repair
-                        ? file_has_language(service, text->language)
-                        : stored_texts_find(&stored->texts, text->language, first + offset) != NULL;
+        bool said =
+            service->target->provider->complete ||
+            (stored->whole || stored->repair
+                 ? file_has_language(service, text->language)
+                 : stored_texts_find(&stored->texts, text->language, first + offset) != NULL);
         if (!said)
             status = plan_text(service, text->language, offset, text->text);
     }

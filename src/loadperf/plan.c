@@ -312,6 +312,8 @@ static LSTATUS read_symbol_file(struct planning *planning, const char *given, st
             status = file_read(AT_FDCWD, path, &bytes);
         }
     }
+    if (!status && planning->load->careful && !load_believes(path))
+        status = ERROR_ACCESS_DENIED;
     if (!status && bytes.len > MOST_FILE_BYTES)
         status = ERROR_INVALID_DATA;
     status = status ? status : symbols_parse(bytes.data ? bytes.data : "", bytes.len, ret);

@@ -112,10 +112,10 @@ LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, b
     *ret = (struct plan){0};
     if (!path)
         return ERROR_SUCCESS;
-    struct stat st; /* what a stranger may have written since then names no provider */
-    if (stat(path, &st) != 0 || !file_trusted(&st, false))
+    if (!load_believes(path)) /* what a stranger may have written since then names no provider */
         return ERROR_SUCCESS;
     options.remark = NULL;
+    quiet.careful = true;
     quiet.options = &options;
     LSTATUS status = plan_read(&quiet, path, ret);
     if (status)

@@ -53,6 +53,7 @@ struct stored_provider {
     char *text[TEXTS]; /* NULL: the file does not say */
     /* Of the texts that are here; 0: what the registry's number says. */
     uint32_t texts_first;
+    bool complete; /* all texts that it may have are in the file */
 };
 struct stored {
     const char *path;

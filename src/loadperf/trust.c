@@ -22,6 +22,20 @@ char *trust_path(const char *library)
     return taken;
 }
 
+DWORD opl_load_library_path(const char *library, char *path, size_t size)
+{
+    if (!library || !*library || !path)
+        return ERROR_INVALID_PARAMETER;
+    FREE_AUTO char *found = trust_path(library);
+    if (!found)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    size_t length = strlen(found);
+    if (length >= size)
+        return ERROR_MORE_DATA;
+    memcpy(path, found, length + 1);
+    return ERROR_SUCCESS;
+}
+
 /* The library's time and size: 8 bytes each, little-endian. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES])
 {

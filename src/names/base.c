@@ -199,7 +199,7 @@ static bool add_vendor(void)
         }
         if (!added)
             return false;
-        base->installed = true;
+        base->installed = base->stands = true;
     }
     return true;
 }
@@ -265,7 +265,7 @@ static bool add_choice(void *self, const struct registry_value *value)
     struct name_language *base = make_language(id);
     *complete = base != NULL;
     if (base)
-        base->installed = choice != 0;
+        base->installed = base->stands = choice != 0;
     return *complete;
 }
 
@@ -318,7 +318,7 @@ static bool build(void)
     bool complete = true;
     struct name_language *english = make_language(LANGUAGE_ENGLISH);
     if (english)
-        english->installed = true; /* always, were it with no text at all */
+        english->installed = english->stands = true; /* always, were it with no text at all */
     complete = english && add_vendor();
     if (complete)
         registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);

@@ -93,8 +93,10 @@ static LSTATUS print(const struct name_table *table, struct buffer *ret)
     return buffer_status(ret);
 }
 
-/* An unchanged value is not written: whoever may only read can still "write" what is there. */
-static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted)
+/* An unchanged value is not written: whoever may only read can still "write" what is there. With
+ * the last text its key goes, and that of a language that is installed without it. */
+static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted,
+                            bool stands)
 {
     uint32_t type = 0;
     BUFFER_AUTO there = {0};
@@ -106,7 +108,7 @@ static LSTATUS write_manual(const char *key, const char *value, const struct buf
         memcmp(there.data, wanted->data, there.len) == 0)
         return ERROR_SUCCESS;
     if (is_empty)
-        return registry_delete_value(LAYER_MACHINE, key, value);
+        return registry_delete_last_value(LAYER_MACHINE, key, value, stands ? 2 : 1);
     return registry_set(LAYER_MACHINE, key, value, REG_MULTI_SZ, wanted->data, wanted->len);
 }
 
@@ -119,6 +121,7 @@ LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, 
     LSTATUS status = compare_with_base(language, multi, size, &difference);
     if (status == ERROR_SUCCESS)
         status = print(&difference.table, &wanted);
+    bool stands = difference.base && difference.base->stands;
     lock_release(&names_lock);
     trace("names", "%zu texts of language %03X differ", difference.table.count, (unsigned)language);
     name_table_done(&difference.table);
@@ -127,5 +130,5 @@ LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, 
     FREE_AUTO char *key = text_format("%s\\%03X\\Manual", REGISTRY_PERFLIB, (unsigned)language);
     if (!key)
         return ERROR_NOT_ENOUGH_MEMORY;
-    return write_manual(key, part == NAMES_COUNTER ? "Counter" : "Help", &wanted);
+    return write_manual(key, part == NAMES_COUNTER ? "Counter" : "Help", &wanted, stands);
 }

@@ -41,6 +41,7 @@ bool name_pairs_each(const char *multi, size_t size,
 struct name_language {
     uint32_t id;
     bool installed;
+    bool stands; /* installed, were there no key Perflib\LLL */
     bool loaded; /* services' texts are in, and merged */
     bool noted;  /* `highest` is right without them */
     /* what was written by hand; what vendor and services say; both, and English where they lack */

@@ -110,6 +110,34 @@ static void object_place_rows(struct object *object)
     object->block_size = (at + 7) / 8 * 8;
 }
 
+/* Counters wrap around, as the formulas expect; a level that needs more than 32 bits is shown as
+ * the largest number instead of a small one. */
+static struct cell row_cell(const struct row *row)
+{
+    struct cell cell = {.item = (uint32_t)row->is->item.offset, .offset = row->offset};
+    bool of_fraction = row->is_base && row->type == PERF_RAW_BASE;
+    if (row->type == PERF_RAW_FRACTION || of_fraction || row->text)
+        cell.way = CELL_OTHER;
+    else if (row->size == 8)
+        cell.way = CELL_LARGE;
+    else
+        cell.way = (row->type & 0xc00) == PERF_TYPE_COUNTER ? CELL_COUNTER : CELL_LEVEL;
+    return cell;
+}
+
+static LSTATUS object_make_cells(struct object *object)
+{
+    object->items = object->row_count > 0;
+    object->cells = calloc(object->row_count + 1, sizeof *object->cells);
+    if (!object->cells)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    for (size_t i = 0; i < object->row_count; i++) {
+        object->cells[i] = row_cell(&object->rows[i]);
+        object->items &= object->rows[i].is->item.size == sizeof(uint64_t);
+    }
+    return ERROR_SUCCESS;
+}
+
 static LONG object_default_position(const struct object *object)
 {
     for (size_t i = 0; i < object->row_count; i++)
@@ -165,6 +193,9 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
 {
     object_drop_absent(object);
     object_place_rows(object);
+    LSTATUS status = object_make_cells(object);
+    if (status)
+        return status;
     object->definition_size =
         (DWORD)(sizeof(PERF_OBJECT_TYPE) + object->row_count * sizeof(PERF_COUNTER_DEFINITION));
     object->definition = malloc(object->definition_size);
@@ -180,5 +211,6 @@ void object_done(struct object *object)
 {
     listing_done(&object->listing);
     free(object->rows);
+    free(object->cells);
     free(object->definition);
 }

@@ -14,7 +14,7 @@ static bool inodes_of_archive(opl_reading *reading, const char *path, uint64_t *
     struct source *source = source_of(reading->provider, &archive);
     if (!source || source_load(reading, source))
         return false;
-    for (const char *line = source->text; *line; line = text_line(line)) {
+    for (const char *line = source->text; *line; line = opl_next_line(line)) {
         *ret_all = text_number(&line);
         line += strspn(line, " ");
         *ret_free = text_number(&line);

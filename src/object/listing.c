@@ -69,16 +69,25 @@ static uint64_t *unknown_of(const opl_listing *listing, size_t position)
     return listing->unknown + position * listing->object->mask_words;
 }
 
-/* The next instance, all of whose values are known zeros; NULL: no memory. */
-static struct instance *listing_new(opl_listing *listing)
+/* The next instance, all of whose values are known, but not written yet; NULL: no memory. */
+static struct instance *listing_next(opl_listing *listing)
 {
     if (listing->count == listing->room && !listing_grow(listing))
         return NULL;
     struct instance *instance = &listing->instances[listing->count];
     *instance = (struct instance){.name = listing->names_used};
-    memset(values_of(listing, listing->count), 0, listing->object->all_rows * sizeof(uint64_t));
     memset(unknown_of(listing, listing->count), 0, listing->object->mask_words * sizeof(uint64_t));
     listing->count++;
+    return instance;
+}
+
+/* The same, with zeros. */
+static struct instance *listing_new(opl_listing *listing)
+{
+    struct instance *instance = listing_next(listing);
+    if (instance)
+        memset(values_of(listing, listing->count - 1), 0,
+               listing->object->all_rows * sizeof(uint64_t));
     return instance;
 }
 
@@ -212,9 +221,9 @@ void listing_lines(opl_listing *listing)
         return;
     const char *line = source->text;
     for (unsigned i = 0; i < lines->skip; i++)
-        line = text_line(line);
+        line = opl_next_line(line);
     listing->reading.line_source = source;
-    for (; *line; line = text_line(line))
+    for (; *line; line = opl_next_line(line))
         listing_line(listing, line);
 }
 
@@ -338,11 +347,28 @@ bool opl_listing_read_item(opl_listing *listing, const char *folder, const char 
     return listing_read(listing, name, name_bytes);
 }
 
+/* Each row has the number that the item has: nothing is read. */
+static bool listing_copy(opl_listing *listing, const char *name, size_t name_bytes,
+                         const unsigned char *item)
+{
+    const struct object *object = listing->object;
+    struct instance *instance = listing_next(listing);
+    if (!instance)
+        return false;
+    listing_name(listing, instance, name, name_bytes);
+    uint64_t *values = values_of(listing, listing->count - 1);
+    for (size_t i = 0; i < object->row_count; i++)
+        memcpy(&values[i], item + object->cells[i].item, sizeof *values);
+    return true;
+}
+
 /* Only files that some row needs can tell that the instance is gone. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {
     reading_begin(listing, folder, note);
+    if (listing->object->items && item)
+        return listing_copy(listing, name, name_bytes, item);
     listing->reading.item = item;
     struct instance *instance = listing_new(listing);
     if (!instance)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of instances, out of what the system calls its things. (D.6) */
-#include <string.h>
+#include "object/object.h"
 
-#include "object.h"
+#include <string.h>
 
 static char harmless(char c, bool is_path)
 {
@@ -32,4 +32,27 @@ size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, 
         to[i] = harmless(name[i], is_path);
     to[bytes] = 0;
     return bytes;
+}
+
+static bool is_octal(const char *word, size_t bytes)
+{
+    return bytes >= 4 && word[0] == '\\' && word[1] >= '0' && word[1] <= '3' && word[2] >= '0' &&
+           word[2] <= '7' && word[3] >= '0' && word[3] <= '7';
+}
+
+size_t opl_octal_name(char *to, size_t room, const char *word, size_t bytes)
+{
+    size_t used = 0;
+    if (room == 0)
+        return 0;
+    for (size_t at = 0; at < bytes && used + 1 < room; used++)
+        if (is_octal(word + at, bytes - at)) {
+            to[used] =
+                (char)((word[at + 1] - '0') * 64 + (word[at + 2] - '0') * 8 + word[at + 3] - '0');
+            at += 4;
+        } else {
+            to[used] = word[at++];
+        }
+    to[used] = 0;
+    return used;
 }

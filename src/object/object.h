@@ -105,7 +105,6 @@ const char *source_place(opl_reading *reading, const char *path, char room[OBJEC
 /* A number of a keyed line: the `column`-th behind the key. */
 uint64_t key_number(const struct key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* decimal, perhaps negative; stops behind the digits */
-const char *text_line(const char *text);   /* the next line; the NUL at the end */
 const char *skip_blanks(const char *at);
 const char *skip_word(const char *at); /* to the blank, line end or NUL behind it */
 
@@ -159,9 +158,16 @@ struct opl_listing {
     size_t names_used, names_room;
     opl_reading reading; /* of the last instance */
 };
+/* What is needed of a row for each of thousands of instances, in little memory. */
+struct cell {
+    uint32_t item, offset; /* where its number is in an item of 8-byte numbers; in the block */
+    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER } way; /* to be written */
+};
 struct object {
     const opl_object *is;
     struct row *rows;
+    struct cell *cells;         /* of the rows, when they are fixed */
+    bool items;                 /* an item knows them all */
     size_t row_count, all_rows; /* after and before the absent ones were dropped */
     size_t mask_words;          /* of `unknown`, per instance */
     DWORD block_size;

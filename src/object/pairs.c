@@ -26,10 +26,10 @@ static bool pair_next(struct pair *pair, const char *line, unsigned number)
 {
     for (; *line; line = pair->numbers, number++) {
         pair->names = line;
-        pair->numbers = text_line(line);
+        pair->numbers = opl_next_line(line);
         pair->line = number;
         pair->word = line_word(line);
-        pair->end = text_line(pair->numbers);
+        pair->end = opl_next_line(pair->numbers);
         if (pair->word && line_word(pair->numbers) == pair->word &&
             memcmp(line, pair->numbers, pair->word) == 0)
             return true;
@@ -120,7 +120,7 @@ static bool read_numbers(struct source *source)
         struct key *key = &source->keys[source->keys[i].order];
         if (!pair.numbers || key->line != pair.line) {
             for (; number < key->line && *line; number++)
-                line = text_line(line);
+                line = opl_next_line(line);
             if (!pair_next(&pair, line, number) || pair.line != key->line)
                 return false;
             at = skip_blanks(pair.numbers + pair.word + 1);

@@ -280,10 +280,55 @@ static bool instances_possible(opl_provider *provider, const struct object *obje
     return true;
 }
 
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (text += strspn(text, " \n"); *text; text += strspn(text, " \n")) {
+        size_t bytes = strcspn(text, " \n");
+        if (bytes == length && memcmp(text, word, length) == 0)
+            return true;
+        text += bytes;
+    }
+    return false;
+}
+
+/* Is what the row counts switched on here? */
+static bool row_is_on(opl_provider *provider, const struct row *row)
+{
+    if (!row->is->if_source)
+        return true;
+    struct source *source = source_of(provider, row->is->if_source);
+    if (!source) {
+        provider->failed = true;
+        return false;
+    }
+    return is_there(provider, source) && has_word(source->text, row->is->if_word);
+}
+
 /* Could an instance, when there is one, have this row? Not if there is no such file. */
 static bool row_possible(opl_provider *provider, const struct row *row)
 {
     return !row->source || row->source->star || is_there(provider, row->source);
+}
+
+/* Has the object whose rows these are, too, kept this one? */
+static bool row_is_elsewhere(opl_provider *provider, const struct object *object, DWORD index)
+{
+    const struct object *other =
+        object->is->rows_as ? provider_object(provider, object->is->rows_as) : NULL;
+    for (size_t i = 0; other && i < other->row_count; i++)
+        if (other->rows[i].is->index == index)
+            return true;
+    return !other;
+}
+
+static void object_switch_rows(opl_provider *provider, struct object *object)
+{
+    for (size_t i = 0; i < object->row_count; i++) {
+        struct row *row = &object->rows[i];
+        row->seen = row->seen && row_is_on(provider, row) &&
+                    row_is_elsewhere(provider, object, row->is->index);
+    }
 }
 
 /* Reads everything once; a row that nobody has is dropped. Nothing is known about the rows of an
@@ -304,6 +349,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
         bool possible = object->listing.count == 0 && instances_possible(provider, object);
         for (size_t row = 0; row < object->row_count && object->listing.count == 0; row++)
             object->rows[row].seen = possible && row_possible(provider, &object->rows[row]);
+        object_switch_rows(provider, object);
         status = object_fix(object, provider);
     }
     if (source_lacked())

@@ -154,41 +154,47 @@ static bool records_grow(opl_provider *provider, struct records *records)
     return true;
 }
 
-/* The kernel gives out what fits into a buffer of its own, and asks to come again when it looked at
- * many tasks in vain. */
-static bool records_read(opl_provider *provider, struct records *records, int fd)
+/* Does each record have the version, and a length that leads to the next one or the end? Looks at
+ * those that are complete, while they are still in the processor's cache. */
+static const char *records_fault(const struct records *records, size_t *at)
 {
+    DWORD head[2];
+    while (records->length - *at >= sizeof head) {
+        memcpy(head, records->bytes + *at, sizeof head);
+        if (head[0] != records->is->version)
+            return "they are of another version (openperflib-bpf pin)";
+        if (head[1] < records->is->least || head[1] < sizeof head || head[1] % 8)
+            return "a record has a wrong length";
+        if (head[1] > records->length - *at)
+            break;
+        *at += head[1];
+    }
+    return NULL;
+}
+
+/* The kernel gives out what fits into a buffer of its own, and asks to come again when it looked at
+ * many tasks in vain. Returns what is wrong with it. */
+static const char *records_read(opl_provider *provider, struct records *records, int fd)
+{
+    const char *fault = NULL;
     unsigned again = 0;
+    size_t at = 0;
     records->length = 0;
-    for (;;) {
+    while (!fault) {
         if (records->length == records->room && !records_grow(provider, records))
-            return false;
+            return "there is no memory for them";
         ssize_t count = read(fd, records->bytes + records->length, records->room - records->length);
         if (count == 0)
-            return true;
+            break;
         if (count > 0)
             records->length += (size_t)count;
         else if ((errno != EINTR && errno != EAGAIN) || ++again > FEW_TIMES)
-            return false;
+            return "they cannot be read";
+        fault = records_fault(records, &at);
     }
-}
-
-/* Does each record have the version, and a length that leads to the next one or the end? */
-static const char *records_fault(const struct records *records)
-{
-    for (size_t at = 0; at < records->length;) {
-        DWORD head[2];
-        size_t left = records->length - at;
-        if (left < sizeof head)
-            return "a record is cut off";
-        memcpy(head, records->bytes + at, sizeof head);
-        if (head[0] != records->is->version)
-            return "they are of another version (openperflib-bpf pin)";
-        if (head[1] < records->is->least || head[1] < sizeof head || head[1] % 8 || head[1] > left)
-            return "a record has a wrong length";
-        at += head[1];
-    }
-    return records->length ? NULL : "there is none";
+    if (!fault && at != records->length)
+        fault = "a record is cut off";
+    return fault || records->length ? fault : "there is none";
 }
 
 static struct records *records_of(opl_provider *provider, const opl_records *is)
@@ -213,9 +219,8 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
     int fd = records_open(provider, records);
     if (fd < 0)
         return false;
-    bool read = records_read(provider, records, fd);
+    const char *fault = records_read(provider, records, fd);
     close(fd);
-    const char *fault = read ? records_fault(records) : "they cannot be read";
     if (fault)
         return say_why_not(records, fault);
     say_used(records);

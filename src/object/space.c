@@ -55,7 +55,7 @@ static bool space_of_archive(opl_reading *reading, const char *path, opl_space *
     struct source *source = source_of(reading->provider, &archive);
     if (!source || source_load(reading, source))
         return false;
-    for (const char *line = source->text; *line; line = text_line(line)) {
+    for (const char *line = source->text; *line; line = opl_next_line(line)) {
         uint64_t block = next_number(&line), size = next_number(&line);
         uint64_t free = next_number(&line), available = next_number(&line);
         line += strspn(line, " ");

@@ -4,22 +4,40 @@
 
 #include <string.h>
 
-static bool known(const opl_listing *listing, size_t position, size_t row)
+/* Of each row, all values, and how many of them could not be read. */
+struct sums {
+    uint64_t sum[OBJECT_MAX_ROWS];
+    size_t unknown[OBJECT_MAX_ROWS];
+};
+
+static void leave_out(const uint64_t *unknown, const uint64_t *values, size_t rows,
+                      struct sums *sums)
 {
-    const uint64_t *unknown = listing->unknown + position * listing->object->mask_words;
-    return !(unknown[row / 64] >> row % 64 & 1);
+    for (size_t i = 0; i < rows; i++)
+        if (unknown[i / 64] >> i % 64 & 1) {
+            sums->sum[i] -= values[i];
+            sums->unknown[i]++;
+        }
 }
 
-static uint64_t row_sum(const opl_listing *listing, size_t count, size_t row, size_t *ret_known)
+/* Instance after instance, as they lie in memory. */
+static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
 {
-    uint64_t sum = 0;
-    *ret_known = 0;
-    for (size_t i = 0; i < count; i++)
-        if (known(listing, i, row)) {
-            sum += listing->values[i * listing->object->all_rows + row];
-            ++*ret_known;
-        }
-    return sum;
+    const struct object *object = listing->object;
+    size_t rows = object->row_count;
+    memset(sums->sum, 0, rows * sizeof *sums->sum);
+    memset(sums->unknown, 0, rows * sizeof *sums->unknown);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *values = listing->values + i * object->all_rows;
+        const uint64_t *unknown = listing->unknown + i * object->mask_words;
+        uint64_t any = 0;
+        for (size_t j = 0; j < rows; j++)
+            sums->sum[j] += values[j];
+        for (size_t j = 0; j < object->mask_words; j++)
+            any |= unknown[j];
+        if (any)
+            leave_out(unknown, values, rows, sums);
+    }
 }
 
 /* The total of the children belongs to the total of their parents, which is made before. */
@@ -31,24 +49,25 @@ static void total_parent(opl_listing *listing)
         opl_listing_parent(listing, parent, (uint32_t)parents->count - 1);
 }
 
-/* Row after row over all instances: the sum of one column. */
 void listing_total(opl_listing *listing)
 {
     const struct object *object = listing->object;
-    size_t count = listing->count, knowns;
+    size_t count = listing->count;
+    struct sums sums;
     opl_listing_add(listing, object->is->total, strlen(object->is->total));
     if (listing->count == count)
         return;
     total_parent(listing);
+    add_up(listing, count, &sums);
     uint64_t *total = listing->values + count * object->all_rows;
     for (size_t i = 0; i < object->row_count; i++) {
         opl_total rule = object->rows[i].total;
         if (object->rows[i].text)
             continue; /* texts have no sum */
         if (rule == OPL_SUM || rule == OPL_MEAN)
-            total[i] = row_sum(listing, count, i, &knowns);
-        if (rule == OPL_MEAN && knowns)
-            total[i] /= knowns;
+            total[i] = sums.sum[i];
+        if (rule == OPL_MEAN && sums.unknown[i] < count)
+            total[i] /= count - sums.unknown[i];
         if (rule == OPL_NOW)
             total[i] = (uint64_t)listing->provider->time;
     }

@@ -15,7 +15,7 @@ uint64_t text_number(const char **cursor)
     return negative ? -number : number;
 }
 
-const char *text_line(const char *text)
+const char *opl_next_line(const char *text)
 {
     const char *end = strchr(text, '\n');
     return end ? end + 1 : text + strlen(text);
@@ -69,7 +69,7 @@ static bool keys_find_again(struct source *source)
     for (size_t i = 0; i < source->key_count; i++) {
         struct key *key = &source->keys[source->keys[i].order];
         for (; number < key->line && *line; number++)
-            line = text_line(line);
+            line = opl_next_line(line);
         if (!key_match(key, line))
             return false;
     }
@@ -155,7 +155,7 @@ static size_t keys_walk(struct source *source, bool jump)
             jumped = jump ? keys_jump(source, &line, next) : NULL;
         }
         if (!jumped)
-            line = text_line(line);
+            line = opl_next_line(line);
     }
     return left;
 }

@@ -28,14 +28,6 @@ static void write_dword(unsigned char *out, uint64_t value)
     memcpy(out, &dword, sizeof dword);
 }
 
-/* Counters wrap around, as the formulas expect; a level that needs more than 32 bits is shown as
- * the largest number instead of a small one. */
-static uint64_t narrow(const struct row *row, uint64_t value)
-{
-    bool wraps = (row->type & 0xc00) == PERF_TYPE_COUNTER;
-    return value > UINT32_MAX && !wraps ? UINT32_MAX : value;
-}
-
 /* Both parts of a 32-bit fraction lose the same low bits until they fit. */
 static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
 {
@@ -56,22 +48,30 @@ static void write_text(const struct row *row, uint64_t value, unsigned char *out
     memcpy(out + row->offset, units, (count < room ? count : room) * 2);
 }
 
+/* Texts; and fractions, both rows of which are written with the first. */
+static void write_other(const struct row *row, const uint64_t *values, unsigned char *block)
+{
+    if (row->type == PERF_RAW_FRACTION)
+        write_fraction(row, values, block);
+    else if (row->text)
+        write_text(row, *values, block);
+}
+
 static void write_block(const struct object *object, const uint64_t *values, unsigned char *block)
 {
     memset(block, 0, object->block_size);
     write_dword(block, object->block_size);
     for (size_t i = 0; i < object->row_count; i++) {
-        const struct row *row = &object->rows[i];
-        if (row->type == PERF_RAW_FRACTION) {
-            write_fraction(row, values + i, block);
-            i++;
-        } else if (row->text) {
-            write_text(row, values[i], block);
-        } else if (row->size == 8) {
-            memcpy(block + row->offset, &values[i], 8);
-        } else {
-            write_dword(block + row->offset, narrow(row, values[i]));
-        }
+        const struct cell *cell = &object->cells[i];
+        uint64_t value = values[i];
+        if (cell->way == CELL_LARGE)
+            memcpy(block + cell->offset, &value, sizeof value);
+        else if (cell->way == CELL_COUNTER)
+            write_dword(block + cell->offset, value);
+        else if (cell->way == CELL_LEVEL)
+            write_dword(block + cell->offset, value < UINT32_MAX ? value : UINT32_MAX);
+        else
+            write_other(&object->rows[i], values + i, block);
     }
 }
 

@@ -100,22 +100,79 @@ static void look_again(struct query *query, struct machine_group *group)
         group->look_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
 }
 
-static void ask_group(struct query *query, struct machine_group *group)
+static uint32_t count_groups(const struct query *query)
 {
-    look_again(query, group);
-    if (!group->machine) {
-        group->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
-        return;
-    }
+    uint32_t count = 0;
+    for (const struct machine_group *group = query->groups; group; group = group->next)
+        count++;
+    return count;
+}
+
+/* Those that were not reached yet. Who is reached now is asked for names by look_again. */
+static void find_machines(struct query *query, uint32_t count)
+{
+    struct machine_wanted few[FEW_MACHINES] = {0};
+    FREE_AUTO struct machine_wanted *many =
+        count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
+    struct machine_wanted *wanted = count > FEW_MACHINES ? many : few;
+    size_t missing = 0, at = 0;
+    for (struct machine_group *group = query->groups; wanted && group; group = group->next)
+        if (!group->machine && group->look_ticks <= clock_ticks())
+            wanted[missing++].name = group->name;
+    if (missing)
+        machine_find_all(wanted, missing);
+    for (struct machine_group *group = query->groups; at < missing; group = group->next)
+        if (!group->machine && group->name == wanted[at].name) {
+            group->machine = wanted[at++].machine;
+            group->look_ticks = group->machine ? 0 : clock_ticks() + CLOCK_TICKS_PER_SECOND;
+        }
+}
+
+/* True: it has a question. */
+static bool prepare_group(struct query *query, struct machine_group *group)
+{
+    bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
+    if (group->machine && !away)
+        look_again(query, group);
+    group->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    if (!group->machine)
+        return false;
     if (group->question_old)
         renew_question(query, group);
     group->status = (PDH_STATUS)PDH_NO_DATA;
-    if (group->question.len)
-        group->status = machine_ask(group->machine, group->question.data, &group->picture);
+    return group->question.len;
+}
+
+static void take_answer(struct machine_group *group, const struct machine_question *question)
+{
+    if (question)
+        group->status = question->status;
     if (group->status == 0)
         note_times(group);
     else
         group->frequency = 0; /* no interval ends at a hole */
+}
+
+static void ask_groups(struct query *query)
+{
+    uint32_t count = count_groups(query), asked = 0, at = 0;
+    struct machine_question few[FEW_MACHINES];
+    bool are_few = count <= FEW_MACHINES;
+    FREE_AUTO struct machine_question *many = are_few ? NULL : calloc(count, sizeof *many);
+    struct machine_question *questions = are_few ? few : many;
+    find_machines(query, count);
+    for (struct machine_group *group = query->groups; group; group = group->next)
+        if (prepare_group(query, group) && questions)
+            questions[asked++] = (struct machine_question){.machine = group->machine,
+                                                           .query = group->question.data,
+                                                           .picture = &group->picture};
+    if (asked)
+        machine_ask_all(questions, asked);
+    for (struct machine_group *group = query->groups; group; group = group->next) {
+        bool mine = at < asked && questions[at].picture == &group->picture;
+        take_answer(group, mine ? &questions[at] : NULL);
+        at += mine;
+    }
 }
 
 /* ---- one value ---- */
@@ -244,8 +301,11 @@ static bool sample_counter(struct counter *counter, FILETIME time)
     struct machine_group *group = counter->group;
     struct sample sample = {.raw.TimeStamp = time, .raw.MultiCount = 1};
     if (group->status)
-        return sample_none(
-            counter, group->machine ? PDH_CSTATUS_INVALID_DATA : PDH_CSTATUS_NO_MACHINE, &sample);
+        return sample_none(counter,
+                           group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE
+                               ? PDH_CSTATUS_NO_MACHINE
+                               : PDH_CSTATUS_INVALID_DATA,
+                           &sample);
     const struct picture_object *object =
         counter->known ? picture_object(&group->picture, counter->object) : NULL;
     counter->lost = !object;
@@ -275,8 +335,7 @@ PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time)
         return (PDH_STATUS)PDH_NO_DATA;
     }
     int64_t time = local_time(clock_filetime());
-    for (struct machine_group *group = query->groups; group; group = group->next)
-        ask_group(query, group);
+    ask_groups(query);
     lock_take(&query->lock);
     for (uint32_t i = 0; i < query->counter_count; i++)
         any |= sample_counter(query->counters[i], filetime_of(time));

@@ -100,6 +100,7 @@ static void take_key(struct counter *counter, const char *name, size_t length, u
 static void take_keys(struct counter *counter)
 {
     const char *whole = counter->path.whole;
+    counter->key_count = 0;
     if (!whole || counter->wild)
         return;
     const char *hash = strrchr(whole, '#');
@@ -121,6 +122,8 @@ static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
                              const struct offer_counter *found)
 {
     lock_take(&counter->query->lock);
+    if (path_alias_settle(&counter->path, offer))
+        take_keys(counter);
     counter->object = offer->index;
     counter->title = found->index;
     counter->position = (uint32_t)(found - offer->counters);

@@ -17,6 +17,7 @@ enum { MOST_LANGUAGES = 64, LABEL_ROOM = 2 + 256 };
 struct language {
     uint32_t id;
     struct titles *titles; /* NULL: not read */
+    bool absent;           /* the machine has no such language */
 };
 struct machine {
     struct machine *next;
@@ -28,7 +29,8 @@ struct machine {
     struct language others[MOST_LANGUAGES];
     size_t other_count;
     bool others_known;
-    int64_t titles_ticks; /* when the first of them were read */
+    int64_t titles_ticks; /* when the first of them were read, or found to be the newest */
+    uint32_t last_counter, last_help; /* of another machine, when its titles were forgotten */
     struct offers shelves[SHELVES];
     size_t shelf_room[SHELVES];
     bool listed; /* the kept ones are all that there were */
@@ -66,11 +68,9 @@ static struct machine *add_machine(const char *name, HKEY key)
     return machine;
 }
 
-static PDH_STATUS connect_to(const char *name, struct machine **ret)
+/* Takes the key. */
+static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
-    HKEY key;
-    if (strlen(name) + 3 > LABEL_ROOM || key_connect(name, HKEY_PERFORMANCE_DATA, &key))
-        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
     lock_take(&machines_lock);
     struct machine *machine = find_connected(name); /* somebody was faster */
     bool ours = !machine;
@@ -95,16 +95,61 @@ static struct machine *own_machine(void)
     return &own;
 }
 
+/* NULL: it was not reached yet. */
+static struct machine *known_machine(const char *name)
+{
+    if (machine_is_own(name))
+        return own_machine();
+    lock_take(&machines_lock);
+    struct machine *machine = find_connected(without_slashes(name));
+    lock_release(&machines_lock);
+    return machine;
+}
+
+static void connect_to(struct machine_wanted *wanted, size_t count, struct key_meeting *meetings)
+{
+    size_t begun = 0;
+    for (size_t i = 0; i < count; i++) {
+        wanted[i].machine = known_machine(wanted[i].name);
+        if (!wanted[i].machine && strlen(without_slashes(wanted[i].name)) + 3 <= LABEL_ROOM)
+            meetings[begun++] = (struct key_meeting){.machine = without_slashes(wanted[i].name),
+                                                     .root = HKEY_PERFORMANCE_DATA};
+    }
+    if (begun)
+        key_connect_all(meetings, begun);
+}
+
+void machine_find_all(struct machine_wanted *wanted, size_t count)
+{
+    FREE_AUTO struct key_meeting *meetings = calloc(count + 1, sizeof *meetings);
+    size_t at = 0;
+    if (meetings)
+        connect_to(wanted, count, meetings);
+    for (size_t i = 0; i < count; i++) {
+        struct machine_wanted *one = &wanted[i];
+        one->status = 0;
+        if (!meetings)
+            one->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        else if (one->machine)
+            continue;
+        else if (meetings[at].machine != without_slashes(one->name) || meetings[at].status)
+            one->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+        else
+            one->status = take_machine(meetings[at].machine, meetings[at].key, &one->machine);
+        if (meetings)
+            at += meetings[at].machine == without_slashes(one->name);
+    }
+}
+
 PDH_STATUS machine_find(const char *name, struct machine **ret)
 {
-    if (machine_is_own(name)) {
-        *ret = own_machine();
+    struct machine_wanted wanted = {.name = name};
+    *ret = known_machine(name);
+    if (*ret)
         return 0;
-    }
-    lock_take(&machines_lock);
-    *ret = find_connected(without_slashes(name));
-    lock_release(&machines_lock);
-    return *ret ? 0 : connect_to(without_slashes(name), ret);
+    machine_find_all(&wanted, 1);
+    *ret = wanted.machine;
+    return wanted.status;
 }
 
 const char *machine_label(const struct machine *machine)
@@ -123,60 +168,72 @@ void machine_list(struct buffer *ret)
 
 /* ---- asking ---- */
 
-static PDH_STATUS status_of_asking(LSTATUS status)
+static PDH_STATUS status_of_asking(const struct machine *machine, LSTATUS status)
 {
     if (status == ERROR_NOT_ENOUGH_MEMORY || status == ERROR_OUTOFMEMORY)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    bool away = status == RPC_S_SERVER_UNAVAILABLE || status == RPC_S_CALL_FAILED ||
+                status == ERROR_BUSY || status == ERROR_BAD_NETPATH;
+    if (machine != &own && away)
+        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
     return (PDH_STATUS)PDH_NO_DATA;
 }
 
-/* The key does not say how much is needed (C.3): the room doubles, and stays. */
+void machine_ask_all(struct machine_question *questions, size_t count)
+{
+    struct key_question few[FEW_MACHINES];
+    FREE_AUTO struct key_question *many = count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
+    struct key_question *asked = count > FEW_MACHINES ? many : few;
+    for (size_t i = 0; i < count; i++) {
+        questions[i].status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        if (asked)
+            asked[i] = (struct key_question){.key = questions[i].machine->key,
+                                             .name = questions[i].query,
+                                             .data = &questions[i].picture->bytes};
+    }
+    if (!asked)
+        return;
+    key_query_all(asked, count);
+    for (size_t i = 0; i < count; i++)
+        questions[i].status = asked[i].status
+                                  ? status_of_asking(questions[i].machine, asked[i].status)
+                                  : picture_take(questions[i].picture);
+}
+
 PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret)
 {
-    enum { FIRST_ROOM = 64 << 10, MOST_ROOM = 256 << 20 };
-    struct buffer *bytes = &ret->bytes;
-    LSTATUS status;
-    size_t room = bytes->room > FIRST_ROOM ? bytes->room - 1 : FIRST_ROOM;
-    for (;; room *= 2) {
-        buffer_clear(bytes);
-        if (room > MOST_ROOM || !buffer_reserve(bytes, room))
-            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        DWORD size = (DWORD)bytes->room - 1;
-        status = key_query(machine->key, query, false, NULL, bytes->data, &size);
-        if (status != ERROR_MORE_DATA) {
-            bytes->len = status ? 0 : size;
-            return status ? status_of_asking(status) : picture_take(ret);
-        }
-    }
+    struct machine_question question = {.machine = machine, .query = query, .picture = ret};
+    machine_ask_all(&question, 1);
+    return question.status;
 }
 
 /* ---- titles ---- */
 
-static struct titles *load_titles(const struct machine *machine, const char *part,
-                                  uint32_t language)
+static LSTATUS load_titles(const struct machine *machine, const char *part, uint32_t language,
+                           struct titles **ret)
 {
     char query[32];
-    struct titles *titles = NULL;
     snprintf(query, sizeof query, "%s %03X", part, (unsigned)language & 0xffff);
-    return titles_load(machine->key, query, &titles) ? NULL : titles;
+    return titles_load(machine->key, query, ret);
 }
 
 /* Its lock is held when this returns: whoever forgets titles waits. NULL: they cannot be read. */
 static const struct titles *hold_titles(struct machine *machine, struct language *language,
                                         const char *part, uint32_t id)
 {
+    struct titles *titles = NULL;
     lock_take(&machine->lock);
-    if (language->titles && language->id == id)
+    if ((language->titles || language->absent) && language->id == id)
         return language->titles;
     lock_release(&machine->lock);
-    struct titles *titles = load_titles(machine, part, id);
+    LSTATUS status = load_titles(machine, part, id, &titles);
     lock_take(&machine->lock);
     if (language->titles && language->id == id) { /* another thread was faster */
         titles_free(titles);
         return language->titles;
     }
     titles_free(language->titles); /* of another language: the environment changed */
-    *language = (struct language){.id = id, .titles = titles};
+    *language = (struct language){id, titles, status == ERROR_FILE_NOT_FOUND};
     if (!machine->titles_ticks)
         machine->titles_ticks = clock_ticks();
     return titles;
@@ -192,11 +249,17 @@ static const struct titles *hold_english(struct machine *machine)
     return hold_titles(machine, &machine->english, "Counter", LANGUAGE_ENGLISH);
 }
 
+/* A machine that does not have the user's language shows English. */
 static const struct titles *hold_user(struct machine *machine)
 {
     uint32_t id = user_language();
-    return id == LANGUAGE_ENGLISH ? hold_english(machine)
-                                  : hold_titles(machine, &machine->user, "Counter", id);
+    if (id == LANGUAGE_ENGLISH)
+        return hold_english(machine);
+    const struct titles *titles = hold_titles(machine, &machine->user, "Counter", id);
+    if (titles)
+        return titles;
+    lock_release(&machine->lock);
+    return hold_english(machine);
 }
 
 /* The subkeys of Perflib are the installed languages. */
@@ -326,21 +389,64 @@ bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret
     return text;
 }
 
-bool machine_renew_titles(struct machine *machine)
+static void forget_titles(struct machine *machine)
+{
+    titles_free(machine->user.titles);
+    titles_free(machine->english.titles);
+    titles_free(machine->explanations.titles);
+    for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read late */
+        titles_free(machine->others[i].titles);
+    machine->user = machine->english = machine->explanations = (struct language){0};
+    memset(machine->others, 0, sizeof machine->others);
+    machine->other_count = 0;
+    machine->others_known = false;
+    machine->titles_ticks = 0;
+}
+
+/* Two numbers, in place of all titles over the net: they grow when something is registered. False:
+ * it does not say. */
+static bool read_last(const struct machine *machine, uint32_t *ret_counter, uint32_t *ret_help)
+{
+    HKEY root, perflib;
+    DWORD size = sizeof *ret_counter, type = REG_NONE, help_type = REG_NONE;
+    if (machine == &own || key_connect(machine->label, HKEY_LOCAL_MACHINE, &root))
+        return false;
+    LSTATUS status = key_open(root, strchr(REGISTRY_PERFLIB, '\\') + 1, KEY_READ, &perflib);
+    key_close(root);
+    if (status)
+        return false;
+    status = key_query(perflib, "Last Counter", false, &type, ret_counter, &size);
+    size = sizeof *ret_help;
+    if (!status)
+        status = key_query(perflib, "Last Help", false, &help_type, ret_help, &size);
+    key_close(perflib);
+    return !status && type == REG_DWORD && help_type == REG_DWORD;
+}
+
+static bool titles_are_old(struct machine *machine)
 {
     lock_take(&machine->lock);
     bool old = clock_ticks() - machine->titles_ticks > CLOCK_TICKS_PER_SECOND;
-    if (old) {
-        titles_free(machine->user.titles);
-        titles_free(machine->english.titles);
-        titles_free(machine->explanations.titles);
-        for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read late */
-            titles_free(machine->others[i].titles);
-        machine->user.titles = machine->english.titles = machine->explanations.titles = NULL;
-        memset(machine->others, 0, sizeof machine->others);
-        machine->other_count = 0;
-        machine->others_known = false;
-        machine->titles_ticks = 0;
+    lock_release(&machine->lock);
+    return old;
+}
+
+bool machine_renew_titles(struct machine *machine)
+{
+    uint32_t counter = 0, help = 0;
+    if (!titles_are_old(machine))
+        return false;
+    bool told = read_last(machine, &counter, &help);
+    lock_take(&machine->lock);
+    bool same = told && counter == machine->last_counter && help == machine->last_help;
+    bool old = !same && clock_ticks() - machine->titles_ticks > CLOCK_TICKS_PER_SECOND;
+    if (old)
+        forget_titles(machine);
+    else if (same)
+        machine->titles_ticks = clock_ticks();
+    if (told) {
+        machine->last_counter = counter;
+        machine->last_help = help;
     }
     lock_release(&machine->lock);
     return old;

@@ -11,11 +11,27 @@ struct machine;
 
 /* `name` with or without \\; NULL: this one. PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
 PDH_STATUS machine_find(const char *name, struct machine **ret);
+enum { FEW_MACHINES = 8 }; /* for so many no memory is allocated */
+/* Several in the time of the slowest. */
+struct machine_wanted {
+    const char *name;
+    struct machine *machine; /* NULL unless status is 0 */
+    PDH_STATUS status;
+};
+void machine_find_all(struct machine_wanted *wanted, size_t count);
 const char *machine_label(const struct machine *machine); /* with \\ */
 /* Those that were found, this one first: a multi-string of labels. */
 void machine_list(struct buffer *ret);
 
-/* Replaces picture's content by the answer to `query`. */
+/* Replaces picture's content by the answer to `query`. PDH_CSTATUS_NO_MACHINE: it is not there;
+ * PDH_NO_DATA: it does not say. */
+struct machine_question {
+    struct machine *machine;
+    const char *query;
+    struct picture *picture;
+    PDH_STATUS status;
+};
+void machine_ask_all(struct machine_question *questions, size_t count); /* all at once */
 PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret);
 
 enum { MOST_NUMBERS = 16 }; /* of one name */

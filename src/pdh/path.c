@@ -149,7 +149,7 @@ static bool too_long(const char *text, size_t count)
 /* Room for each part once, and for the instance as it was, without index, and its parent. */
 static char *room_for(size_t count)
 {
-    return malloc(3 * count + 8);
+    return malloc(PATH_SPARE + 3 * count + 8);
 }
 
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret)
@@ -161,9 +161,10 @@ PDH_STATUS path_parse(const char *text, struct pdh_path *ret)
         return (PDH_STATUS)PDH_CSTATUS_NO_COUNTERNAME;
     if (too_long(text, count))
         return (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME;
-    path.memory = scan.room = room_for(count);
+    path.memory = room_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    scan.room = path.memory + PATH_SPARE;
     if (!scan_machine(&scan, &path) || !scan_object(&scan, &path) || !scan_instance(&scan, &path) ||
         !scan_counter(&scan, &path)) {
         path_done(&path);
@@ -182,7 +183,7 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret)
     path.memory = room_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    set_instance(&(struct scan){.room = path.memory}, &path, text, count);
+    set_instance(&(struct scan){.room = path.memory + PATH_SPARE}, &path, text, count);
     if (path.instance[0] == '\0') {
         path_done(&path);
         return (PDH_STATUS)PDH_INVALID_INSTANCE;

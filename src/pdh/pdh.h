@@ -64,8 +64,9 @@ struct pdh_from {
 /* ---- path.c: texts of paths ---- */
 #define PATH_NO_INDEX UINT32_MAX
 /* The parts of \\machine\object(parent/instance#index)\counter. What is absent is NULL. */
+enum { PATH_SPARE = 32 };
 struct pdh_path {
-    char *memory;        /* what path_parse took; path_done gives it back */
+    char *memory; /* what path_parse took, behind PATH_SPARE bytes; path_done gives it back */
     const char *machine; /* with its \\ */
     const char *object, *counter;
     const char *whole; /* all between the brackets, as written: names may hold any character */
@@ -85,8 +86,12 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
 /* ---- alias.c ---- */
-/* Puts our names in the place of another agent's. False: they are none. */
+/* Puts our names in the place of another agent's. False: they are none. An instance that the other
+ * names by its number alone becomes a pattern that only that one fits. */
 bool path_alias(struct pdh_path *path);
+struct offer;
+/* Makes such a pattern the name that the machine has. False: it is none. */
+bool path_alias_settle(struct pdh_path *path, const struct offer *offer);
 
 /* ---- match.c: patterns of names ---- */
 /* Can it stand for several objects, counters or instances? */

@@ -70,8 +70,7 @@ static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
     return put_into_table(key, ret);
 }
 
-/* Takes the far key. */
-static LSTATUS new_far_handle(struct far_key *far, bool performance, HKEY *ret)
+LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret)
 {
     struct open_key *key = new_key("", KEY_READ);
     LSTATUS status = ERROR_NOT_ENOUGH_MEMORY;
@@ -238,7 +237,7 @@ static LSTATUS open_far(const struct held *above, const char *sub, REGSAM access
     if (plain_access(access) & writing_rights)
         return ERROR_ACCESS_DENIED;
     LSTATUS status = registry_tables.far->open(above->far, sub, &far);
-    return status ? status : new_far_handle(far, above->key->far_performance, ret);
+    return status ? status : key_of_far(far, above->key->far_performance, ret);
 }
 
 static LSTATUS open_here(HKEY key, const char *sub, REGSAM access, HKEY *ret)
@@ -302,20 +301,8 @@ LSTATUS key_flush(HKEY key)
     return held_open(key, 0, &held);
 }
 
-static LSTATUS connect_far(const char *machine, HKEY root, HKEY *ret)
+LSTATUS key_connect_here(HKEY root, HKEY *ret)
 {
-    struct far_key *far = NULL;
-    if (!registry_tables.far)
-        return ERROR_BAD_NETPATH;
-    LSTATUS status = registry_tables.far->connect(machine, root, &far);
-    return status ? status : new_far_handle(far, mount_of_handle(root) != NULL, ret);
-}
-
-LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
-{
-    *ret = NULL;
-    if (!machine_is_own(machine))
-        return connect_far(machine, root, ret);
     const struct mount *mount = mount_of_handle(root);
     if (mount && mount == mount_of_handle(HKEY_PERFORMANCE_DATA)) {
         *ret = HKEY_PERFORMANCE_DATA;

@@ -32,6 +32,10 @@ void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
 /* Is it a performance key, here or far? A question to it is not asked twice. */
 bool key_is_performance(HKEY key);
+/* A handle of another machine's key, which it takes: it is closed when that fails. */
+LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret);
+/* RegConnectRegistry to this machine. */
+LSTATUS key_connect_here(HKEY root, HKEY *ret);
 bool path_exists(const struct snapshot *snapshot, const char *path);
 /* The key is gone, or (`below`) those below it: old handles of this process say so. */
 void key_mark_deleted(const char *path, bool below);

@@ -159,8 +159,16 @@ LSTATUS registry_set(enum registry_layer layer, const char *path, const char *va
 
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value)
 {
+    return registry_delete_last_value(layer, path, value, 0);
+}
+
+LSTATUS registry_delete_last_value(enum registry_layer layer, const char *path, const char *value,
+                                   unsigned empty_keys)
+{
     return write_at(layer, path,
-                    (struct change){.kind = CHANGE_DELETE_VALUE, .value = value ? value : ""});
+                    (struct change){.kind = CHANGE_DELETE_VALUE,
+                                    .value = value ? value : "",
+                                    .empty_keys = empty_keys});
 }
 
 bool registry_is_users(const char *path, const char *value)

@@ -54,6 +54,9 @@ bool registry_expand(const char *text, struct buffer *ret);
 LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
                      const void *data, size_t size);
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value);
+/* The same; of its key and those above at most `empty_keys` go too, if nothing is left in them. */
+LSTATUS registry_delete_last_value(enum registry_layer layer, const char *path, const char *value,
+                                   unsigned empty_keys);
 /* Does the user's layer say it, whatever the others do? As the files were when last read. */
 bool registry_is_users(const char *path, const char *value);
 /* Deletes the key and all below it, as one step. */
@@ -123,9 +126,19 @@ struct registry_virtual_keys {
 /* Keys of other machines: read only. The registry keeps their handles, and knows nothing else. */
 struct far_key;
 struct key_info;
+struct far_question {
+    struct far_key *key;
+    const char *name;
+    struct buffer *data; /* the whole value, whatever its size; texts in UTF-8 */
+    LSTATUS status;
+};
+struct far_meeting {
+    const char *machine;
+    HKEY root;
+    struct far_key *key; /* NULL unless status is 0 */
+    LSTATUS status;
+};
 struct registry_far {
-    /* ERROR_BAD_NETPATH: no such name; ERROR_INVALID_HANDLE: not such a root */
-    LSTATUS (*connect)(const char *machine, HKEY root, struct far_key **ret);
     LSTATUS (*open)(struct far_key *above, const char *sub, struct far_key **ret);
     void (*close)(struct far_key *key);
     LSTATUS(*query)
@@ -136,6 +149,11 @@ struct registry_far {
     (struct far_key *key, DWORD index, bool wide, struct buffer *ret_name, DWORD *type, void *data,
      DWORD *size);
     LSTATUS (*info)(struct far_key *key, bool wide, struct key_info *ret);
+    /* All machines work at once; `meanwhile` is called while they do. */
+    /* ERROR_BAD_NETPATH: no such name; ERROR_INVALID_HANDLE: not such a root */
+    void (*connect_all)(struct far_meeting *meetings, size_t count);
+    void (*query_all)(struct far_question *questions, size_t count, void (*meanwhile)(void *self),
+                      void *self);
 };
 struct registry_tables {
     const struct mount *mounts; /* ended by path NULL */
@@ -152,11 +170,26 @@ LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
+/* Several machines in the time of the slowest; `key` is NULL unless status is 0. */
+struct key_meeting {
+    const char *machine;
+    HKEY root, key;
+    LSTATUS status;
+};
+void key_connect_all(struct key_meeting *meetings, size_t count);
 LSTATUS key_flush(HKEY key);
 LSTATUS key_delete(HKEY key, const char *sub);      /* refuses a key with subkeys */
 LSTATUS key_delete_tree(HKEY key, const char *sub); /* NULL: all below `key` */
 /* `wide`: texts in data are, or are wanted, in UTF-16; sizes are bytes of that form. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
+/* Values of performance keys, whatever their sizes; those of other machines are read at once. */
+struct key_question {
+    HKEY key;
+    const char *name;
+    struct buffer *data; /* texts in UTF-8; its room is used again */
+    LSTATUS status;
+};
+void key_query_all(struct key_question *questions, size_t count);
 LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *data, DWORD size);
 LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,

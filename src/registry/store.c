@@ -228,6 +228,49 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
     return has;
 }
 
+/* The value as it shows behind this file, when `before` shows without it; NULL: none. */
+static const struct tree_value *value_behind(const struct tree_key *file, const char *path,
+                                             const char *value, const struct tree_value *before)
+{
+    const struct tree_key *key = file;
+    const char *part;
+    size_t count;
+    while ((part = path_part(&path, &count))) {
+        key = tree_child(key, part, count);
+        if (!key)
+            return before;
+        if (key->cleared)
+            before = NULL;
+    }
+    const struct tree_value *entry = tree_value(key, value);
+    return !entry ? before : entry->gone ? NULL : entry;
+}
+
+bool store_below_says(enum registry_layer layer, const char *path, const struct tree_value *wanted)
+{
+    const struct tree_value *found = NULL;
+    lock_take(&lock);
+    for (int i = 0; i <= (int)layer; i++)
+        for (size_t j = 0; j < store.folders[i].count; j++) {
+            const struct layer_file *file = &store.folders[i].files[j];
+            if (file->tree && !(i == (int)layer && !strcmp(file->name, MANUAL_FILE)))
+                found = value_behind(file->tree, path, wanted->name, found);
+        }
+    bool says = found && found->type == wanted->type && found->size == wanted->size &&
+                (!found->size || !memcmp(found->data, wanted->data, found->size));
+    lock_release(&lock);
+    return says;
+}
+
+bool store_stands(enum registry_layer layer, const char *path)
+{
+    TREE_AUTO *fixed = NULL;
+    if (store_below_has(layer, path, NULL))
+        return true;
+    fixed = tree_new();
+    return fixed && add_fixed_keys(fixed) && tree_find(fixed, path);
+}
+
 /* A deletion of the key on the way, the value itself, or (value NULL) the key. */
 static bool file_hides(const struct tree_key *key, const char *path, const char *value)
 {

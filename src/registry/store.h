@@ -68,6 +68,9 @@ void store_look_again(void); /* a file was met that is not as it was: the next c
 LSTATUS store_refresh_all(void); /* looks at every file */
 /* Does a file below (above) manual.reg of `layer` say something about the key or value? */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);
+/* Do these files say exactly this value? Does the key exist by them, or whatever files say? */
+bool store_below_says(enum registry_layer layer, const char *path, const struct tree_value *wanted);
+bool store_stands(enum registry_layer layer, const char *path);
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value);
 
 /* ---- write.c: one change of manual.reg ---- */
@@ -78,9 +81,10 @@ struct change {
     uint32_t type;
     const void *data;
     size_t size;
-    bool must_exist;   /* the key: ERROR_KEY_DELETED else */
-    bool without_keys; /* CHANGE_DELETE_KEY: refuse a key with subkeys */
-    bool existed;      /* out: the key was there */
+    bool must_exist;     /* the key: ERROR_KEY_DELETED else */
+    bool without_keys;   /* CHANGE_DELETE_KEY: refuse a key with subkeys */
+    unsigned empty_keys; /* CHANGE_DELETE_VALUE: so many keys upwards go when they are empty then */
+    bool existed;        /* out: the key was there */
 };
 LSTATUS store_write(enum registry_layer layer, struct change *change);
 /* All of them in one durable step, or none. They are not compared with what is there: what is

@@ -133,16 +133,62 @@ static LSTATUS load_manual(struct writing *writing)
     return writing->manual ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
+/* A file that says nothing is none. */
 static LSTATUS save_manual(struct writing *writing)
 {
     BUFFER_AUTO text = {0};
     if (!hive_print(&text, writing->manual, writing->remarks.data))
         return ERROR_NOT_ENOUGH_MEMORY;
+    if (!writing->remarks.len && !strcmp(text.data, HIVE_HEADER "\n"))
+        return writing->state.inode ? file_remove(writing->held.folder, MANUAL_FILE)
+                                    : ERROR_SUCCESS;
     const struct timespec *after = writing->state.inode ? &writing->state.mtime : NULL;
     return file_replace(writing->held.folder, MANUAL_FILE, 0644, text.data, text.len, after, NULL);
 }
 
 /* ---- the changes ---- */
+
+/* Does manual.reg delete the key, or one above it? Then nothing of the files below shows. */
+static bool is_cleared(const struct tree_key *key, const char *path)
+{
+    const char *part;
+    size_t count;
+    while (key && (part = path_part(&path, &count))) {
+        key = tree_child(key, part, count);
+        if (key && key->cleared)
+            return true;
+    }
+    return false;
+}
+
+static bool is_empty(const struct tree_key *key)
+{
+    bool empty = tree_fill(key) && !key->value_count;
+    for (size_t i = 0; empty && i < key->key_count; i++)
+        empty = !key->keys[i]->alive;
+    return empty;
+}
+
+/* Lines of keys that have nothing left to say leave no trace, if the key stands without them or is
+ * one of the lowest `count`, which shall go. */
+static void drop_empty_keys(struct writing *writing, const char *path, unsigned count)
+{
+    FREE_AUTO char *above = strdup(path);
+    while (above && *above) {
+        struct tree_key *key = tree_find(writing->manual, above);
+        if (key && key->alive) {
+            bool stands = count == 0 && store_stands(writing->layer, above);
+            if (key->cleared || !is_empty(key) || (count == 0 && !stands))
+                return;
+            key->alive = false;
+        }
+        count -= count > 0;
+        char *last = strrchr(above, '\\');
+        if (!last)
+            return;
+        *last = 0;
+    }
+}
 
 static LSTATUS make_key(struct writing *writing, const struct change *change)
 {
@@ -151,8 +197,28 @@ static LSTATUS make_key(struct writing *writing, const struct change *change)
     return tree_make(writing->manual, change->path, true) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
+/* What the other files say already is not said again: then the next version of a package counts,
+ * and what was changed and put back leaves no trace. */
+static bool drop_value(struct writing *writing, const struct change *change)
+{
+    const struct tree_value wanted = {.name = (char *)change->value,
+                                      .type = change->type,
+                                      .data = (void *)change->data,
+                                      .size = change->size};
+    if (is_cleared(writing->manual, change->path) ||
+        !store_below_says(writing->layer, change->path, &wanted))
+        return false;
+    struct tree_key *key = tree_find(writing->manual, change->path);
+    if (key)
+        tree_drop_value(key, change->value);
+    drop_empty_keys(writing, change->path, 0);
+    return true;
+}
+
 static LSTATUS set_value(struct writing *writing, const struct change *change)
 {
+    if (drop_value(writing, change))
+        return ERROR_SUCCESS;
     struct tree_key *key = tree_make(writing->manual, change->path, true);
     bool good = key && tree_set(key, change->value, change->type, change->data, change->size);
     return good ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
@@ -164,6 +230,7 @@ static LSTATUS delete_value(struct writing *writing, const struct change *change
     if (!store_below_has(writing->layer, change->path, change->value)) {
         if (key)
             tree_drop_value(key, change->value);
+        drop_empty_keys(writing, change->path, change->empty_keys);
         return ERROR_SUCCESS;
     }
     key = tree_make(writing->manual, change->path, true);
@@ -180,6 +247,7 @@ static LSTATUS delete_key(struct writing *writing, const struct change *change)
         tree_clear(key);
         key->alive = key->cleared = false;
     }
+    drop_empty_keys(writing, change->path, 0);
     return ERROR_SUCCESS;
 }
 

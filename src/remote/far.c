@@ -4,8 +4,8 @@
  * any stranger's answer before the program sees a byte of it.
  */
 #include "remote/internal.h"
+#include "wire/wire.h"
 
-#include <openperflib/block.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +26,12 @@ static bool is_performance(uint32_t root)
            root == number_of(HKEY_PERFORMANCE_NLSTEXT);
 }
 
-static struct form_request request_of(const struct far_key *key, enum form_operation operation)
+static struct call call_of(const struct far_key *key, enum form_operation operation)
 {
-    return (struct form_request){
-        .operation = (uint16_t)operation, .root = key->root, .path = key->path};
+    return (struct call){
+        .target = key->target,
+        .request = {.operation = (uint16_t)operation, .root = key->root, .path = key->path}
+    };
 }
 
 /* ---- opening and closing ---- */
@@ -42,13 +44,11 @@ static void far_close(struct far_key *key)
     free(key);
 }
 
-/* Takes the hold on the machine; asks whether the key is there. */
-static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
-                         struct far_key **ret)
+/* Takes the hold on the machine. */
+static LSTATUS new_key(struct target *target, uint32_t root, const char *path, struct far_key **ret)
 {
-    BUFFER_AUTO message = {0};
-    struct form_reply reply;
     struct far_key *key = calloc(1, sizeof *key + strlen(path) + 1);
+    *ret = key;
     if (!key) {
         target_release(target);
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -57,18 +57,33 @@ static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
     strcpy(key->path, path);
     if (root == number_of(HKEY_PERFORMANCE_DATA))
         target_use_data(target);
-    struct form_request request = request_of(key, FORM_OPEN);
-    LSTATUS status = target_ask(target, &request, &message, &reply);
-    if (!status)
-        status = (LSTATUS)reply.status;
-    if (status)
-        far_close(key);
-    else
-        *ret = key;
+    return ERROR_SUCCESS;
+}
+
+/* Whether the key is there; else it is closed. */
+static LSTATUS judge_opened(const struct call *call, struct far_key **key)
+{
+    LSTATUS status = call->status ? call->status : (LSTATUS)call->reply.status;
+    if (status) {
+        far_close(*key);
+        *key = NULL;
+    }
     return status;
 }
 
-static LSTATUS far_connect(const char *name, HKEY root, struct far_key **ret)
+/* Takes the hold on the machine; asks whether the key is there. */
+static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
+                         struct far_key **ret)
+{
+    LSTATUS status = new_key(target, root, path, ret);
+    if (status)
+        return status;
+    CALL_AUTO call = call_of(*ret, FORM_OPEN);
+    call_ask(&call);
+    return judge_opened(&call, ret);
+}
+
+static LSTATUS new_root(const char *name, HKEY root, struct far_key **ret)
 {
     struct target *target = NULL;
     uint32_t number = number_of(root);
@@ -76,7 +91,7 @@ static LSTATUS far_connect(const char *name, HKEY root, struct far_key **ret)
         number != number_of(HKEY_USERS))
         return ERROR_INVALID_HANDLE;
     LSTATUS status = target_hold(name, &target);
-    return status ? status : open_held(target, number, "", ret);
+    return status ? status : new_key(target, number, "", ret);
 }
 
 /* Backslashes at both ends and double ones mean nothing. */
@@ -106,24 +121,6 @@ static LSTATUS far_open(struct far_key *above, const char *sub, struct far_key *
 
 /* ---- judging ---- */
 
-/* Every length inside leads somewhere inside. */
-static bool is_sound_block(const void *data, size_t size)
-{
-    opl_block block;
-    opl_object_view object = {0};
-    if (opl_block_init(&block, data, size) || block.size != size)
-        return false;
-    while (opl_block_next_object(&block, &object)) {
-        opl_counter_view counter = {0};
-        opl_instance_view instance = {0};
-        while (opl_object_next_counter(&block, &object, &counter))
-            ;
-        while (opl_object_next_instance(&block, &object, &instance))
-            ;
-    }
-    return block.fault == OPL_BLOCK_GOOD;
-}
-
 static bool is_text_type(uint32_t type)
 {
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
@@ -139,7 +136,7 @@ static bool is_sound(const struct far_key *key, const struct form_request *reque
     if (is_text_type(reply->type))
         return !(request->flags & FORM_WIDE) || reply->data_size % sizeof(WCHAR) == 0;
     return !is_performance(key->root) ||
-           (reply->type == REG_BINARY && is_sound_block(reply->data, reply->data_size));
+           (reply->type == REG_BINARY && wire_check_block(reply->data, reply->data_size));
 }
 
 /* ---- values ---- */
@@ -173,15 +170,13 @@ static LSTATUS give(const struct far_key *key, const struct form_request *reques
 static LSTATUS far_query(struct far_key *key, const char *name, bool wide, DWORD *type, void *data,
                          DWORD *size)
 {
-    BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    struct form_request request = request_of(key, FORM_QUERY);
-    request.name = name;
-    put_room(&request, wide, data, size);
-    LSTATUS status = target_ask(key->target, &request, &message, &reply);
-    if (!status && reply.name)
+    CALL_AUTO call = call_of(key, FORM_QUERY);
+    call.request.name = name;
+    put_room(&call.request, wide, data, size);
+    LSTATUS status = call_ask(&call);
+    if (!status && call.reply.name)
         return ERROR_INVALID_DATA;
-    return status ? status : give(key, &request, &reply, type, data, size);
+    return status ? status : give(key, &call.request, &call.reply, type, data, size);
 }
 
 /* ---- enumerations ---- */
@@ -204,53 +199,119 @@ static FILETIME time_at(const void *at)
 static LSTATUS far_enum_key(struct far_key *key, DWORD index, struct buffer *ret_name,
                             FILETIME *ret_time)
 {
-    BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    struct form_request request = request_of(key, FORM_ENUM_KEY);
-    request.index = index;
-    LSTATUS status = target_ask(key->target, &request, &message, &reply);
-    status = status ? status : take_name(&reply, ret_name);
-    if (!status && reply.data_size != FORM_TIME_BYTES)
+    CALL_AUTO call = call_of(key, FORM_ENUM_KEY);
+    call.request.index = index;
+    LSTATUS status = call_ask(&call);
+    status = status ? status : take_name(&call.reply, ret_name);
+    if (!status && call.reply.data_size != FORM_TIME_BYTES)
         return ERROR_INVALID_DATA;
     if (!status)
-        *ret_time = time_at(reply.data);
+        *ret_time = time_at(call.reply.data);
     return status;
 }
 
 static LSTATUS far_enum_value(struct far_key *key, DWORD index, bool wide, struct buffer *ret_name,
                               DWORD *type, void *data, DWORD *size)
 {
-    BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    struct form_request request = request_of(key, FORM_ENUM_VALUE);
-    request.index = index;
-    put_room(&request, wide, data, size);
-    LSTATUS status = target_ask(key->target, &request, &message, &reply);
-    if (!status && !reply.status)
-        status = take_name(&reply, ret_name);
-    return status ? status : give(key, &request, &reply, type, data, size);
+    CALL_AUTO call = call_of(key, FORM_ENUM_VALUE);
+    call.request.index = index;
+    put_room(&call.request, wide, data, size);
+    LSTATUS status = call_ask(&call);
+    if (!status && !call.reply.status)
+        status = take_name(&call.reply, ret_name);
+    return status ? status : give(key, &call.request, &call.reply, type, data, size);
 }
 
 static LSTATUS far_info(struct far_key *key, bool wide, struct key_info *ret)
 {
-    BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    struct form_request request = request_of(key, FORM_INFO);
-    request.flags = wide ? FORM_WIDE : 0;
-    LSTATUS status = target_ask(key->target, &request, &message, &reply);
-    status = status ? status : (LSTATUS)reply.status;
+    CALL_AUTO call = call_of(key, FORM_INFO);
+    call.request.flags = wide ? FORM_WIDE : 0;
+    LSTATUS status = call_ask(&call);
+    status = status ? status : (LSTATUS)call.reply.status;
     if (status)
         return status;
-    if (reply.data_size != FORM_INFO_BYTES)
+    if (call.reply.data_size != FORM_INFO_BYTES)
         return ERROR_INVALID_DATA;
-    const char *at = reply.data;
+    const char *at = call.reply.data;
     *ret = (struct key_info){form_number(at),      form_number(at + 4),  form_number(at + 8),
                              form_number(at + 12), form_number(at + 16), time_at(at + 20)};
     return ERROR_SUCCESS;
 }
 
+/* ---- several machines at once ---- */
+
+/* Who cannot even be asked is done at once. */
+static bool begin_connecting(struct far_meeting *meeting, struct call *call)
+{
+    meeting->status = new_root(meeting->machine, meeting->root, &meeting->key);
+    if (meeting->status)
+        return false;
+    *call = call_of(meeting->key, FORM_OPEN);
+    call_begin(call);
+    return true;
+}
+
+static void far_connect_all(struct far_meeting *meetings, size_t count)
+{
+    FREE_AUTO struct call *calls = calloc(count, sizeof *calls);
+    FREE_AUTO size_t *whose = calloc(count, sizeof *whose);
+    size_t begun = 0;
+    for (size_t i = 0; i < count; i++) {
+        meetings[i].key = NULL;
+        meetings[i].status = ERROR_NOT_ENOUGH_MEMORY;
+        if (calls && whose && begin_connecting(&meetings[i], &calls[begun]))
+            whose[begun++] = i;
+    }
+    if (begun)
+        calls_finish(calls, begun);
+    for (size_t i = 0; i < begun; i++) {
+        struct far_meeting *meeting = &meetings[whose[i]];
+        meeting->status = judge_opened(&calls[i], &meeting->key);
+        call_done(&calls[i]);
+    }
+}
+
+static void begin_query(const struct far_question *question, struct call *call)
+{
+    *call = call_of(question->key, FORM_QUERY);
+    call->request.name = question->name;
+    call->request.room = FORM_DATA_BYTES;
+    call_begin(call);
+}
+
+static LSTATUS take_answer(const struct far_question *question, const struct call *call)
+{
+    const struct form_reply *reply = &call->reply;
+    LSTATUS status = call->status ? call->status : (LSTATUS)reply->status;
+    if (status)
+        return status;
+    if (reply->name || !is_sound(question->key, &call->request, reply))
+        return ERROR_INVALID_DATA;
+    buffer_clear(question->data);
+    buffer_add(question->data, reply->data, reply->data_size);
+    return buffer_status(question->data);
+}
+
+static void far_query_all(struct far_question *questions, size_t count,
+                          void (*meanwhile)(void *self), void *self)
+{
+    FREE_AUTO struct call *calls = count ? calloc(count, sizeof *calls) : NULL;
+    for (size_t i = 0; calls && i < count; i++)
+        begin_query(&questions[i], &calls[i]);
+    meanwhile(self);
+    if (calls)
+        calls_finish(calls, count);
+    for (size_t i = 0; i < count; i++) {
+        questions[i].status =
+            calls ? take_answer(&questions[i], &calls[i]) : ERROR_NOT_ENOUGH_MEMORY;
+        if (calls)
+            call_done(&calls[i]);
+    }
+}
+
 const struct registry_far remote_far = {
-    .connect = far_connect,
+    .connect_all = far_connect_all,
+    .query_all = far_query_all,
     .open = far_open,
     .close = far_close,
     .query = far_query,

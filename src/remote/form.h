@@ -27,10 +27,13 @@ enum form_operation {
     FORM_ENUM_KEY,
     FORM_ENUM_VALUE,
     FORM_INFO,
-    FORM_CLOSE, /* the performance data are not wanted any more */
+    FORM_CLOSE,  /* the performance data are not wanted any more */
+    FORM_CALLER, /* for whom the stream asks from now on: path is his name, name his SIDs */
     FORM_OPERATIONS
 };
 enum form_flag { FORM_WIDE = 1, FORM_NO_DATA = 2, FORM_NO_SIZE = 4, FORM_FLAGS = 7 };
+/* How a caller is protected, in `index`: the level of his RPC (6: encrypted), and of his SMB. */
+enum form_protection { FORM_LEVEL = 0xff, FORM_PRIVACY = 6, FORM_ENCRYPTED = 0x100 };
 
 struct form_request {
     uint32_t id;

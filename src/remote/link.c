@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,78 +49,48 @@ static LSTATUS link_of(int fd, struct link *ret)
     return ERROR_SUCCESS;
 }
 
-/* ---- waiting ---- */
-
-static int left_ms(int64_t deadline)
-{
-    int64_t left = (deadline - clock_ticks()) / (CLOCK_TICKS_PER_SECOND / 1000);
-    return left <= 0 ? 0 : left > 60000 ? 60000 : (int)left + 1;
-}
-
-static LSTATUS wait_for(const struct link *link, short events, int64_t deadline)
-{
-    struct pollfd poll_fd = {.fd = link->fd, .events = events};
-    for (;;) {
-        if (clock_ticks() >= deadline)
-            return WAIT_TIMEOUT;
-        int count = poll(&poll_fd, 1, left_ms(deadline));
-        if (count > 0)
-            return ERROR_SUCCESS;
-        if (count < 0 && errno != EINTR)
-            return RPC_S_CALL_FAILED;
-    }
-}
+/* ---- bytes ---- */
 
 static bool may_wait(void)
 {
     return errno == EAGAIN || errno == EINTR;
 }
 
-LSTATUS link_send(const struct link *link, const void *data, size_t size, int64_t deadline)
+LSTATUS link_send(const struct link *link, const void *data, size_t size, size_t *sent)
 {
-    const char *at = data;
-    while (size) {
-        ssize_t count = send(link->fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (count < 0 && !may_wait())
-            return RPC_S_CALL_FAILED;
-        if (count > 0) {
-            at += count;
-            size -= (size_t)count;
-        } else {
-            LSTATUS status = wait_for(link, POLLOUT, deadline);
-            if (status)
-                return status;
-        }
+    while (*sent < size) {
+        const char *at = (const char *)data + *sent;
+        ssize_t count = send(link->fd, at, size - *sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0)
+            return may_wait() ? WAIT_TIMEOUT : RPC_S_CALL_FAILED;
+        *sent += (size_t)count;
     }
     return ERROR_SUCCESS;
 }
 
-LSTATUS link_receive(const struct link *link, size_t size, int64_t deadline, struct buffer *ret)
+LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret)
 {
-    enum { MOST_AT_ONCE = 256 << 10 };
-    while (size) {
-        size_t wanted = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
+    enum { LEAST_AT_ONCE = 16 << 10, MOST_AT_ONCE = 256 << 10 };
+    while (ret->len < size) {
+        size_t wanted = size - ret->len;
+        wanted = wanted < LEAST_AT_ONCE ? LEAST_AT_ONCE : wanted;
+        wanted = wanted > MOST_AT_ONCE ? MOST_AT_ONCE : wanted;
         if (!buffer_reserve(ret, wanted + 1))
             return ERROR_NOT_ENOUGH_MEMORY;
         ssize_t count = recv(link->fd, ret->data + ret->len, wanted, MSG_DONTWAIT);
-        if (count == 0 || (count < 0 && !may_wait()))
+        if (count < 0 && may_wait())
+            return WAIT_TIMEOUT;
+        if (count <= 0)
             return RPC_S_CALL_FAILED;
-        if (count > 0) {
-            ret->len += (size_t)count;
-            ret->data[ret->len] = '\0';
-            size -= (size_t)count;
-            continue;
-        }
-        LSTATUS status = wait_for(link, POLLIN, deadline);
-        if (status)
-            return status;
+        ret->len += (size_t)count;
+        ret->data[ret->len] = '\0';
     }
     return ERROR_SUCCESS;
 }
 
 /* ---- a socket of this machine ---- */
 
-LSTATUS link_open_socket(const char *path, int64_t deadline, struct link *ret)
+LSTATUS link_open_socket(const char *path, struct link *ret)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path)
@@ -130,14 +99,12 @@ LSTATUS link_open_socket(const char *path, int64_t deadline, struct link *ret)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return status_from_errno(errno);
-    while (connect(fd, (struct sockaddr *)&address, sizeof address)) {
-        bool again = may_wait() && clock_ticks() < deadline; /* too many are waiting there */
-        LSTATUS status = errno == EACCES ? ERROR_ACCESS_DENIED : RPC_S_SERVER_UNAVAILABLE;
-        if (!again) {
-            close(fd);
-            return status;
-        }
-        poll(NULL, 0, 10);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        LSTATUS status = errno == EACCES ? ERROR_ACCESS_DENIED
+                         : may_wait()    ? WAIT_TIMEOUT
+                                         : RPC_S_SERVER_UNAVAILABLE;
+        close(fd);
+        return status;
     }
     return link_of(fd, ret);
 }

@@ -10,22 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int64_t second = CLOCK_TICKS_PER_SECOND;
-enum { SOCKET_SECONDS = 3, ANSWER_SECONDS = 15, COSTLY_SECONDS = 45, CLOSE_SECONDS = 3 };
-enum { LONGEST_PAUSE_SECONDS = 30, HOST_CHARACTERS = 255 };
-
-struct target {
-    struct target *next;
-    unsigned users, data_users;
-    struct claim asking; /* link, number and pauses are its holder's */
-    struct link link;
-    bool answered; /* on this link */
-    bool data_asked;
-    uint32_t number;
-    unsigned failures;
-    int64_t not_before;
-    char url[];
-};
+enum { HOST_CHARACTERS = 255 };
+enum { DEADLINE_MS = 15000, SHORTEST_DEADLINE_MS = 100, LONGEST_DEADLINE_MS = 60000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct target *targets;
@@ -48,7 +34,28 @@ static bool is_url(const char *name)
 {
     if (has_scheme(name, "unix:"))
         return name[5] == '/';
-    return has_scheme(name, "ssh://") && is_host(name + 6, strlen(name + 6));
+    bool far = has_scheme(name, "ssh://") || has_scheme(name, "smb://");
+    return far && is_host(name + 6, strlen(name + 6));
+}
+
+/* The program that speaks SMB, from the registry or where it is installed; NULL: it is not. */
+static const char *smb_program(struct buffer *room)
+{
+    const char *path = OPL_BIN_DIR "/openperflib-smb";
+    if (!registry_get_text(REMOTE_SETTINGS, "Smb", room) && *room->data == '/')
+        path = room->data;
+    return access(path, X_OK) ? NULL : path;
+}
+
+/* A machine that nobody told of is one of the network, if there is a program for those. */
+static LSTATUS smb_url_of(const char *name, struct buffer *ret)
+{
+    BUFFER_AUTO room = {0};
+    buffer_clear(ret);
+    if (!is_host(name, strlen(name)) || !smb_program(&room))
+        return ERROR_BAD_NETPATH;
+    buffer_printf(ret, "smb://%s", name);
+    return buffer_status(ret);
 }
 
 /* "NAME" or "\\\\NAME" may stand in the list of machines. */
@@ -60,9 +67,11 @@ static LSTATUS url_of(const char *name, struct buffer *ret)
         return buffer_status(ret);
     }
     name += strncmp(name, "\\\\", 2) ? 0 : 2;
-    if (!*name || registry_get_text(REMOTE_MACHINES, name, ret) || !is_url(ret->data))
+    if (!*name)
         return ERROR_BAD_NETPATH;
-    return ERROR_SUCCESS;
+    if (registry_get_text(REMOTE_MACHINES, name, ret))
+        return smb_url_of(name, ret);
+    return is_url(ret->data) ? ERROR_SUCCESS : ERROR_BAD_NETPATH;
 }
 
 static struct target *find_target(const char *url)
@@ -119,7 +128,7 @@ void target_release(struct target *target)
     lock_release(&lock);
     if (!last)
         return;
-    link_close(&target->link);
+    target_disconnect(target);
     free(target);
 }
 
@@ -185,119 +194,48 @@ static LSTATUS connect_shell(const char *url, struct link *ret)
     return link_open_program(shell_program(&room), arguments, ret);
 }
 
-static LSTATUS connect_target(struct target *target)
+static LSTATUS connect_smb(const char *url, struct link *ret)
 {
-    int64_t now = clock_ticks();
+    BUFFER_AUTO room = {0};
+    const char *program = smb_program(&room);
+    char *arguments[] = {(char *)"openperflib-smb", (char *)"--stdio",
+                         (char *)url + strlen("smb://"), NULL};
+    return program ? link_open_program(program, arguments, ret) : RPC_S_SERVER_UNAVAILABLE;
+}
+
+/* What another process was waiting for is not ours: in a child of fork it may be half written. */
+void target_forget_late(struct target *target)
+{
+    if (target->late.pid == getpid())
+        buffer_done(&target->late.message);
+    target->late = (struct late){0};
+}
+
+void target_disconnect(struct target *target)
+{
     link_close(&target->link);
+    target_forget_late(target);
     target->answered = target->data_asked = false;
-    if (now < target->not_before)
-        return RPC_S_SERVER_UNAVAILABLE;
+}
+
+static uint32_t deadline_setting(void)
+{
+    uint32_t ms;
+    if (registry_get_dword(REMOTE_SETTINGS, "Deadline", &ms))
+        return DEADLINE_MS;
+    return ms < SHORTEST_DEADLINE_MS  ? SHORTEST_DEADLINE_MS
+           : ms > LONGEST_DEADLINE_MS ? LONGEST_DEADLINE_MS
+                                      : ms;
+}
+
+LSTATUS target_connect(struct target *target)
+{
+    target->deadline_ms = deadline_setting();
     if (has_scheme(target->url, "unix:"))
-        return link_open_socket(target->url + 5, now + SOCKET_SECONDS * second, &target->link);
+        return link_open_socket(target->url + 5, &target->link);
+    if (has_scheme(target->url, "smb://"))
+        return connect_smb(target->url, &target->link);
     return connect_shell(target->url, &target->link);
-}
-
-/* One second, two, four, ... */
-static void note_failure(struct target *target)
-{
-    int64_t pause = target->failures < 5 ? 1 << target->failures : LONGEST_PAUSE_SECONDS;
-    target->failures++;
-    target->not_before = clock_ticks() + pause * second;
-}
-
-/* ---- asking ---- */
-
-static int64_t seconds_for(const struct form_request *request)
-{
-    if (request->operation == FORM_CLOSE)
-        return CLOSE_SECONDS;
-    bool costly = request->name && text_starts_fold(request->name, "Costly");
-    return costly ? COSTLY_SECONDS : ANSWER_SECONDS;
-}
-
-static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t room, int64_t deadline,
-                             struct buffer *message, struct form_reply *ret)
-{
-    buffer_clear(message);
-    LSTATUS status = link_receive(link, FORM_REPLY_HEAD, deadline, message);
-    if (status)
-        return status;
-    size_t size = form_size(message->data, FORM_REPLY_HEAD + FORM_NAME_BYTES + room);
-    if (!size)
-        return ERROR_INVALID_DATA;
-    status = link_receive(link, size - FORM_REPLY_HEAD, deadline, message);
-    if (status)
-        return status;
-    bool good = form_read_reply(message->data, size, ret) && ret->id == id;
-    return good ? ERROR_SUCCESS : ERROR_INVALID_DATA;
-}
-
-static size_t room_for(const struct form_request *request)
-{
-    return request->room > FORM_INFO_BYTES ? request->room : FORM_INFO_BYTES;
-}
-
-static LSTATUS converse(struct target *target, struct form_request *request, struct buffer *message,
-                        struct form_reply *ret)
-{
-    int64_t deadline = clock_ticks() + seconds_for(request) * second;
-    request->id = ++target->number;
-    if (!form_write_request(request, message))
-        return message->failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER;
-    LSTATUS status = link_send(&target->link, message->data, message->len, deadline);
-    if (!status)
-        status =
-            receive_reply(&target->link, request->id, room_for(request), deadline, message, ret);
-    if (!status)
-        target->answered = true;
-    else
-        link_close(&target->link); /* the stream stands in the middle of something */
-    return status == WAIT_TIMEOUT ? RPC_S_CALL_FAILED : status;
-}
-
-/* What was lost before it ever answered was never there. */
-static LSTATUS ask_anew(struct target *target, struct form_request *request, struct buffer *message,
-                        struct form_reply *ret)
-{
-    bool paused = clock_ticks() < target->not_before;
-    LSTATUS status = connect_target(target);
-    bool connected = !status;
-    status = status ? status : converse(target, request, message, ret);
-    if (!status)
-        target->failures = 0;
-    else if (!paused)
-        note_failure(target);
-    trace("remote", "%s: %s: %s", target->url, connected ? "new connection" : "no connection",
-          status_text(status));
-    return connected && status == RPC_S_CALL_FAILED ? RPC_S_SERVER_UNAVAILABLE : status;
-}
-
-/* A server that was started anew lost nothing of ours: the question is asked once more. */
-static LSTATUS ask_held(struct target *target, struct form_request *request, struct buffer *message,
-                        struct form_reply *ret)
-{
-    if (!link_is_ours(&target->link)) {
-        bool close_only = request->operation == FORM_CLOSE;
-        return close_only ? RPC_S_CALL_FAILED : ask_anew(target, request, message, ret);
-    }
-    bool answered = target->answered;
-    int64_t began = clock_ticks();
-    LSTATUS status = converse(target, request, message, ret);
-    bool lost_at_once = status == RPC_S_CALL_FAILED && clock_ticks() - began < second;
-    if (answered && lost_at_once && request->operation != FORM_CLOSE)
-        status = ask_anew(target, request, message, ret);
-    return status;
-}
-
-LSTATUS target_ask(struct target *target, struct form_request *request, struct buffer *message,
-                   struct form_reply *ret)
-{
-    if (!claim_take_until(&target->asking, clock_ticks() + ANSWER_SECONDS * second))
-        return ERROR_BUSY;
-    LSTATUS status = ask_held(target, request, message, ret);
-    target->data_asked |= !status && request->operation == FORM_QUERY;
-    claim_release(&target->asking);
-    return status;
 }
 
 /* ---- the performance data ---- */
@@ -311,13 +249,15 @@ void target_use_data(struct target *target)
 
 void target_leave_data(struct target *target)
 {
-    BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    struct form_request request = {
-        .operation = FORM_CLOSE, .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA, .path = ""};
+    CALL_AUTO call = {
+        .target = target,
+        .request = {.operation = FORM_CLOSE,
+                    .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA,
+                    .path = ""}
+    };
     lock_take(&lock);
     bool last = --target->data_users == 0;
     lock_release(&lock);
     if (last && target->data_asked)
-        target_ask(target, &request, &message, &reply);
+        call_ask(&call);
 }

@@ -8,19 +8,51 @@
 #include <openperflib/windows.h>
 
 /* ---- winregd_access.c ---- */
+/* Who asks: a process here, or somebody elsewhere for whom one asks that may say so. */
 struct peer {
     uid_t uid;
-    gid_t *groups; /* as the kernel says, the first one is the primary */
-    size_t group_count;
+    bool is_caller;      /* elsewhere: `name` and `sids` are what was said of him */
+    uint32_t protection; /* of a caller: enum form_protection */
+    char name[256];
+    struct buffer sids; /* texts, each with its NUL; a user here is S-1-22-1-UID and S-1-22-2-GID */
 };
 /* Of a connected socket, or of this process. Free with peer_done. */
 bool peer_of_socket(int fd, struct peer *ret);
 bool peer_of_process(struct peer *ret);
 void peer_done(struct peer *peer);
-/* May it read now? The lists are read anew each time. */
+/* From now on it is this caller; only root and the server's own user may say so. */
+LSTATUS peer_speak_for(struct peer *peer, const struct form_request *request);
+bool peer_has_sid(const struct peer *peer, const char *sid);
+bool peer_is_trusted(const struct peer *peer); /* root or the server's user, for himself */
+/* What may be refused to it: all, or one object. The lists are read anew each time. */
 bool access_granted(const struct peer *peer);
-/* One event for each refusal; floods are held back. */
-void access_audit(const struct peer *peer);
+void access_audit(const struct peer *peer); /* one event; floods are held back */
+
+/* ---- winregd_lists.c ---- */
+enum listed { LIST_ABSENT, LIST_NAMES, LIST_SILENT };
+/* Is the peer in this list, one text or several? */
+bool list_entry_names(const char *entry, const struct peer *peer);
+/* The same of one that also has entries "!WHO", which refuse; where there is no other, the rest is
+ * named. */
+bool list_allows(const char *list, size_t size, const struct peer *peer);
+enum listed list_judge(const char *path, const struct peer *peer);
+uint32_t list_setting(const char *name, uint32_t otherwise); /* a number below REMOTE_SETTINGS */
+
+/* ---- winregd_objects.c ---- */
+/* Takes away the objects that the peer may not see. */
+void objects_hide(const struct peer *peer, const struct form_request *request,
+                  struct form_reply *reply);
+
+/* ---- winregd_limits.c: what all clients' processes have together ---- */
+bool limits_share(void); /* before the first of them is started */
+void limits_clear(size_t place);
+void limits_enter(size_t place); /* this process serves the client at `place` */
+/* False: too many clients speak for this caller. */
+bool limits_take_caller(const struct peer *peer);
+bool limits_begin_costly(void); /* false: too many run */
+void limits_end_costly(void);
+bool limits_may_audit(void);
+bool limits_take_query(void); /* false: too many in this second */
 
 /* ---- winregd_answer.c ---- */
 /* What is kept from one question to the next. */
@@ -33,10 +65,11 @@ void answer(struct answers *answers, const struct form_request *request,
 
 /* ---- winregd_session.c ---- */
 /* Serves one client until it goes or breaks the form. True: it went between two messages. */
-bool session_serve(int in, int out, const struct peer *peer);
+bool session_serve(int in, int out, struct peer *peer);
 
 /* ---- winregd_serve.c ---- */
-enum { SERVE_MOST_CLIENTS = 64, SERVE_MOST_OF_USER = 16 };
+/* of a caller who comes through root's process as of a user; root's may be more in all */
+enum { SERVE_MOST_CLIENTS = 128, SERVE_MOST_OF_OTHERS = 64, SERVE_MOST_OF_USER = 16 };
 /* Each client has a process. Ends with SIGTERM or SIGINT; the exit code. `path` NULL: systemd's
  * socket. */
 int serve_socket(const char *path);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may read: root, the server's own user, and whom the lists name. Two values "Access" hold such
- * lists, one gates the machine (SecurePipeServers\winreg), one its counters (Perflib); where both
- * are, one must be in both. Where there is none, it is the group "openperflib". (KB 155363, 146906)
+ * Who may read. A user of this machine is known from the kernel and judged by the SIDs that Samba
+ * gives him, S-1-22-1-UID and S-1-22-2-GID; a caller from elsewhere by the SIDs that he logged in
+ * with. Two values "Access" hold lists, one gates the machine (SecurePipeServers\winreg), one its
+ * counters (Perflib); where both are, one must be in both. (KB 155363, 146906)
  */
 #include "remote/winregd.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,42 +19,46 @@
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59
 #endif
-enum { MOST_GROUPS = 65536, LIST_BYTES = 64 << 10 };
+enum { MOST_GROUPS = 65536 };
 
 /* ---- who ---- */
 
 void peer_done(struct peer *peer)
 {
-    free(peer->groups);
+    buffer_done(&peer->sids);
     *peer = (struct peer){0};
 }
 
-static bool add_group(struct peer *peer, gid_t group)
+static bool add_sid(struct peer *peer, const char *kind, unsigned number)
 {
-    gid_t *groups = reallocarray(peer->groups, peer->group_count + 1, sizeof *groups);
-    if (!groups)
-        return false;
-    groups[peer->group_count++] = group;
-    peer->groups = groups;
-    return true;
+    return buffer_printf(&peer->sids, "%s%u", kind, number) && buffer_add_byte(&peer->sids, '\0');
+}
+
+/* Logged in here, whoever it is. */
+static bool add_user(struct peer *peer, gid_t group)
+{
+    const struct passwd *user = getpwuid(peer->uid);
+    snprintf(peer->name, sizeof peer->name, "%s", user ? user->pw_name : "");
+    if (!user)
+        snprintf(peer->name, sizeof peer->name, "uid %u", (unsigned)peer->uid);
+    return add_sid(peer, "S-1-22-1-", peer->uid) && add_sid(peer, "S-1-22-2-", group) &&
+           add_sid(peer, "S-1-5-", 11);
 }
 
 /* The kernel tells how many bytes it needs. */
-static bool read_groups_of_socket(int fd, struct peer *peer)
+static bool add_groups_of_socket(int fd, struct peer *peer)
 {
     socklen_t size = 0;
     if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
         return true; /* none; or a kernel before 4.13: the primary group alone */
     if (size > MOST_GROUPS * sizeof(gid_t))
         return false;
-    size_t count = size / sizeof(gid_t);
-    gid_t *groups = reallocarray(peer->groups, peer->group_count + count, sizeof *groups);
-    if (!groups)
+    FREE_AUTO gid_t *groups = malloc(size);
+    if (!groups || getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
         return false;
-    peer->groups = groups;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups + peer->group_count, &size))
-        return false;
-    peer->group_count += count;
+    for (size_t i = 0; i < size / sizeof(gid_t); i++)
+        if (!add_sid(peer, "S-1-22-2-", groups[i]))
+            return false;
     return true;
 }
 
@@ -65,86 +70,134 @@ bool peer_of_socket(int fd, struct peer *ret)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || size != sizeof who)
         return false;
     ret->uid = who.uid;
-    return add_group(ret, who.gid) && read_groups_of_socket(fd, ret);
+    return add_user(ret, who.gid) && add_groups_of_socket(fd, ret);
 }
 
 /* A process behind a stream is whoever started it; ssh has asked who that is. */
 bool peer_of_process(struct peer *ret)
 {
     *ret = (struct peer){.uid = getuid()};
-    return add_group(ret, getgid());
+    return add_user(ret, getgid());
 }
 
-/* ---- the lists ---- */
+/* ---- callers from elsewhere ---- */
 
-static bool has_group(const struct peer *peer, gid_t group)
+/* "S-1-" and numbers with single dashes between. */
+static bool is_sid(const char *text, size_t count)
 {
-    for (size_t i = 0; i < peer->group_count; i++)
-        if (peer->groups[i] == group)
+    if (count < 5 || strncmp(text, "S-1-", 4) != 0)
+        return false;
+    for (size_t i = 4; i < count; i++) {
+        bool dash = text[i] == '-' && text[i - 1] != '-' && i + 1 < count;
+        if (!dash && !isdigit((unsigned char)text[i]))
+            return false;
+    }
+    return true;
+}
+
+static LSTATUS read_sids(const char *text, struct buffer *ret)
+{
+    size_t count;
+    const char *sid;
+    while ((sid = text_word(&text, &count)))
+        if (!is_sid(sid, count))
+            return ERROR_INVALID_PARAMETER;
+        else if (!buffer_add(ret, sid, count) || !buffer_add_byte(ret, '\0'))
+            return ERROR_NOT_ENOUGH_MEMORY;
+    return ret->len ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+}
+
+LSTATUS peer_speak_for(struct peer *peer, const struct form_request *request)
+{
+    struct buffer sids = {0};
+    if (peer->uid != 0 && peer->uid != geteuid())
+        return ERROR_ACCESS_DENIED;
+    LSTATUS status = request->name ? read_sids(request->name, &sids) : ERROR_INVALID_PARAMETER;
+    if (status) {
+        buffer_done(&sids);
+        buffer_clear(&peer->sids);
+    } else {
+        buffer_done(&peer->sids);
+        peer->sids = sids;
+    }
+    peer->is_caller = true; /* also one of whom nothing is known */
+    peer->protection = request->index;
+    snprintf(peer->name, sizeof peer->name, "%s", request->path);
+    if (!status && !limits_take_caller(peer))
+        status = ERROR_BUSY;
+    return status;
+}
+
+bool peer_has_sid(const struct peer *peer, const char *sid)
+{
+    const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
+    for (; at < end; at += strlen(at) + 1)
+        if (!strcmp(at, sid))
             return true;
     return false;
 }
 
-/* "NAME" or "1000", "@GROUP" or "@1000", "*". */
-static bool entry_names(const char *entry, const struct peer *peer)
+bool peer_is_trusted(const struct peer *peer)
 {
-    uint32_t number;
-    bool is_group = *entry == '@';
-    const char *name = entry + is_group;
-    if (!strcmp(entry, "*"))
-        return true;
-    if (text_decimal(name, strlen(name), &number))
-        return is_group ? has_group(peer, number) : peer->uid == number;
-    const struct group *group = is_group ? getgrnam(name) : NULL;
-    const struct passwd *user = is_group ? NULL : getpwnam(name);
-    return (group && has_group(peer, group->gr_gid)) || (user && user->pw_uid == peer->uid);
+    return !peer->is_caller && (peer->uid == 0 || peer->uid == geteuid());
 }
 
-enum listed { LIST_ABSENT, LIST_NAMES, LIST_SILENT };
+/* ---- may it? ---- */
 
-/* One text, or several. A value that is no list names nobody. */
-static enum listed judge_list(const char *path, const struct peer *peer)
+/* A machine's or domain's account Guest: S-1-5-21-...-501. */
+static bool is_guest_account(const char *sid)
 {
-    static char list[LIST_BYTES + 2];
-    DWORD size = LIST_BYTES, type = REG_NONE;
-    HKEY key;
-    if (RegOpenKeyExA(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key))
-        return LIST_ABSENT;
-    LSTATUS status = RegQueryValueExA(key, "Access", NULL, &type, (LPBYTE)list, &size);
-    RegCloseKey(key);
-    if (status == ERROR_FILE_NOT_FOUND)
-        return LIST_ABSENT;
-    if (status || (type != REG_SZ && type != REG_MULTI_SZ))
-        return LIST_SILENT;
-    list[size] = list[size + 1] = '\0';
-    const char *cursor = list, *entry;
-    while ((entry = text_multi_next(&cursor, list + size + 1)))
-        if (entry_names(entry, peer))
-            return LIST_NAMES;
-    return LIST_SILENT;
+    const char *last = strrchr(sid, '-');
+    return !strncmp(sid, "S-1-5-21-", 9) && last && !strcmp(last, "-501");
+}
+
+/* Nobody in particular: never, whatever the lists say. */
+static bool is_nobody(const struct peer *peer)
+{
+    const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
+    bool known = at < end;
+    for (; at < end; at += strlen(at) + 1)
+        if (!strcmp(at, "S-1-5-7") || !strcmp(at, "S-1-5-32-546") || is_guest_account(at))
+            return true;
+    return !known;
+}
+
+static bool is_protected(const struct peer *peer)
+{
+    return (peer->protection & FORM_ENCRYPTED) || (peer->protection & FORM_LEVEL) == FORM_PRIVACY ||
+           !list_setting("RequireEncryption", 0);
+}
+
+/* Administrators, Performance Monitor Users, the group here; of users here only the last. */
+static bool is_usual(const struct peer *peer)
+{
+    if (list_entry_names("@openperflib", peer))
+        return true;
+    return peer->is_caller &&
+           (peer_has_sid(peer, "S-1-5-32-544") || peer_has_sid(peer, "S-1-5-32-558"));
 }
 
 bool access_granted(const struct peer *peer)
 {
-    if (peer->uid == 0 || peer->uid == geteuid())
+    if (peer_is_trusted(peer))
         return true;
+    if (is_nobody(peer) || (peer->is_caller && !is_protected(peer)))
+        return false;
     enum listed gate =
-        judge_list("SYSTEM\\CurrentControlSet\\Control\\SecurePipeServers\\winreg", peer);
+        list_judge("SYSTEM\\CurrentControlSet\\Control\\SecurePipeServers\\winreg", peer);
     enum listed counters =
-        judge_list("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", peer);
+        list_judge("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", peer);
     if (gate == LIST_ABSENT && counters == LIST_ABSENT)
-        return entry_names("@openperflib", peer);
+        return is_usual(peer);
     return gate != LIST_SILENT && counters != LIST_SILENT;
 }
 
 void access_audit(const struct peer *peer)
 {
-    char name[64];
-    const struct passwd *user = getpwuid(peer->uid);
-    snprintf(name, sizeof name, "%s", user ? user->pw_name : "");
-    if (!user)
-        snprintf(name, sizeof name, "uid %u", (unsigned)peer->uid);
-    event_log("Perflib", 1000, name,
-              EVENT_FIELDS(EVENT_TEXT("User", name), EVENT_TEXT("Module", "openperflib-winregd")),
-              NULL);
+    if (peer->is_caller && !limits_may_audit())
+        return;
+    event_log(
+        "Perflib", 1000, peer->name,
+        EVENT_FIELDS(EVENT_TEXT("User", peer->name), EVENT_TEXT("Module", "openperflib-winregd")),
+        NULL);
 }

@@ -88,6 +88,28 @@ static LSTATUS judge_key(HKEY root, const struct form_request *request)
     return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
+/* Of foreign machines only those that the list here names: nobody is to make this machine connect
+ * to where he likes. */
+static bool is_foreign_unlisted(const char *query)
+{
+    static const char machines[] = "SOFTWARE\\openperflib\\Remote\\Machines";
+    char name[256];
+    size_t count, foreign = 0;
+    const char *word = query ? text_word(&query, &foreign) : NULL;
+    if (!word || text_compare_fold_n(word, foreign, "Foreign", strlen("Foreign")) != 0)
+        return false;
+    word = text_word(&query, &count);
+    if (word && count > 2 && !strncmp(word, "\\\\", 2)) {
+        word += 2;
+        count -= 2;
+    }
+    if (!word || count >= sizeof name)
+        return word;
+    memcpy(name, word, count);
+    name[count] = '\0';
+    return RegGetValueA(HKEY_LOCAL_MACHINE, machines, name, RRF_RT_REG_SZ, NULL, NULL, NULL) != 0;
+}
+
 /* ---- the operations: on a key that may be read ---- */
 
 struct asked {
@@ -143,11 +165,13 @@ static bool make_room(struct buffer *data, size_t room)
     return buffer_reserve(data, room);
 }
 
-/* Room grows as the answer demands, up to what the client has place for. */
+/* Room grows as the answer demands, up to what the client has place for, and stays: a large answer
+ * is collected several times only once. */
 static LSTATUS read_with_room(struct asked *asked, reading *read)
 {
     struct buffer *data = &asked->answers->data;
-    uint32_t most = asked->request->room, room = most < FIRST_ROOM ? most : FIRST_ROOM;
+    uint32_t kept = data->room > FIRST_ROOM ? (uint32_t)data->room - 1 : FIRST_ROOM;
+    uint32_t most = asked->request->room, room = most < kept ? most : kept;
     most = most < FORM_DATA_BYTES ? most : FORM_DATA_BYTES;
     for (;;) {
         DWORD size = room;
@@ -182,6 +206,8 @@ static LSTATUS read_by_flags(struct asked *asked, reading *read)
 
 static LSTATUS ask_value(struct asked *asked)
 {
+    if (asked->key == HKEY_PERFORMANCE_DATA && is_foreign_unlisted(asked->request->name))
+        return ERROR_ACCESS_DENIED;
     return read_by_flags(asked, query_value);
 }
 

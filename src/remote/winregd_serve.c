@@ -78,8 +78,10 @@ static int listen_at(const char *path)
 static void forget(struct server *server, pid_t pid)
 {
     for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
-        if (server->clients[i].pid == pid)
+        if (server->clients[i].pid == pid) {
             server->clients[i].pid = 0;
+            limits_clear(i);
+        }
 }
 
 static void fetch_ended(struct server *server)
@@ -89,20 +91,27 @@ static void fetch_ended(struct server *server)
         forget(server, pid);
 }
 
-/* A free place; NULL-like SIZE_MAX: too many, in all or of this user. */
+/* A free place; SIZE_MAX: too many, of all others or of this user. */
 static size_t place_for(const struct server *server, uid_t uid)
 {
-    size_t of_user = 0, free_place = SIZE_MAX;
+    size_t of_user = 0, others = 0, free_place = SIZE_MAX;
     for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++) {
-        if (!server->clients[i].pid)
-            free_place = i;
-        else
-            of_user += server->clients[i].uid == uid;
+        bool taken = server->clients[i].pid != 0;
+        free_place = taken ? free_place : i;
+        of_user += taken && server->clients[i].uid == uid;
+        others += taken && server->clients[i].uid != 0;
     }
-    return of_user < SERVE_MOST_OF_USER || uid == 0 ? free_place : SIZE_MAX;
+    bool good = uid == 0 || (of_user < SERVE_MOST_OF_USER && others < SERVE_MOST_OF_OTHERS);
+    return good ? free_place : SIZE_MAX;
 }
 
-static void serve_client(struct server *server, int fd, const struct peer *peer, pid_t parent)
+struct begun {
+    int fd;
+    size_t place;
+    pid_t parent;
+};
+
+static void serve_client(struct server *server, const struct begun *begun, struct peer *peer)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -112,8 +121,9 @@ static void serve_client(struct server *server, int fd, const struct peer *peer,
     sigprocmask(SIG_SETMASK, &none, NULL);
     close(server->listening);
     close(server->signals);
-    if (getppid() == parent)
-        session_serve(fd, fd, peer);
+    limits_enter(begun->place);
+    if (getppid() == begun->parent)
+        session_serve(begun->fd, begun->fd, peer);
     event_close();
     _exit(0);
 }
@@ -121,17 +131,19 @@ static void serve_client(struct server *server, int fd, const struct peer *peer,
 static void start_client(struct server *server, int fd)
 {
     struct peer peer;
-    pid_t parent = getpid();
+    struct begun begun = {.fd = fd, .parent = getpid()};
     bool known = peer_of_socket(fd, &peer);
-    size_t place = known ? place_for(server, peer.uid) : SIZE_MAX;
+    begun.place = known ? place_for(server, peer.uid) : SIZE_MAX;
     if (known && !access_granted(&peer))
         access_audit(&peer);
-    pid_t pid = place == SIZE_MAX ? -1 : fork();
+    if (begun.place != SIZE_MAX)
+        limits_clear(begun.place);
+    pid_t pid = begun.place == SIZE_MAX ? -1 : fork();
     if (pid == 0)
-        serve_client(server, fd, &peer, parent);
+        serve_client(server, &begun, &peer);
     if (pid > 0) {
-        server->clients[place].pid = pid;
-        server->clients[place].uid = peer.uid;
+        server->clients[begun.place].pid = pid;
+        server->clients[begun.place].uid = peer.uid;
     }
     close(fd); /* too many: it hears that nobody is there */
     peer_done(&peer);
@@ -189,6 +201,8 @@ int serve_socket(const char *path)
     sigaddset(&wanted, SIGTERM);
     sigaddset(&wanted, SIGINT);
     sigprocmask(SIG_BLOCK, &wanted, NULL);
+    if (!limits_share())
+        return complain("mmap", "no memory");
     server.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     if (server.signals < 0)
         return complain("signalfd", "cannot wait for signals");

@@ -82,24 +82,62 @@ static bool send_reply(int out, const struct form_reply *reply)
 }
 
 struct session {
-    const struct peer *peer;
+    struct peer *peer;
     struct answers answers;
     bool was_refused;
     char message[FORM_REQUEST_BYTES];
 };
 
-/* The event is written when the answer changes: whoever began refused was told of at the door. */
+static bool is_costly(const struct form_request *request)
+{
+    return request->operation == FORM_QUERY && request->name &&
+           text_starts_fold(request->name, "Costly");
+}
+
+/* What a client may demand has bounds; our own user's may not. */
+static LSTATUS answer_within_limits(struct session *session, const struct form_request *request,
+                                    struct form_reply *ret)
+{
+    if (peer_is_trusted(session->peer)) {
+        answer(&session->answers, request, ret);
+        return ERROR_SUCCESS;
+    }
+    bool costly = is_costly(request);
+    if ((request->operation == FORM_QUERY && !limits_take_query()) ||
+        (costly && !limits_begin_costly()))
+        return ERROR_BUSY;
+    answer(&session->answers, request, ret);
+    if (costly)
+        limits_end_costly();
+    if (request->operation == FORM_QUERY)
+        objects_hide(session->peer, request, ret);
+    return ERROR_SUCCESS;
+}
+
+/* Of users here the event is written when the answer changes: who began refused was told of at the
+ * door. Callers have no door. */
+static LSTATUS judge_access(struct session *session)
+{
+    bool granted = access_granted(session->peer);
+    if (!granted && (session->peer->is_caller || !session->was_refused))
+        access_audit(session->peer);
+    session->was_refused = !granted;
+    return granted ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
+}
+
 static void reply_to(struct session *session, const struct form_request *request,
                      struct form_reply *ret)
 {
-    bool granted = access_granted(session->peer);
-    if (!granted && !session->was_refused)
-        access_audit(session->peer);
-    session->was_refused = !granted;
-    if (granted)
-        answer(&session->answers, request, ret);
+    LSTATUS status;
+    *ret = (struct form_reply){.id = request->id};
+    if (request->operation == FORM_CALLER)
+        status = peer_speak_for(session->peer, request);
     else
-        *ret = (struct form_reply){.id = request->id, .status = ERROR_ACCESS_DENIED};
+        status = judge_access(session);
+    if (!status && request->operation != FORM_CALLER)
+        status = answer_within_limits(session, request, ret);
+    if (status)
+        *ret = (struct form_reply){.id = request->id, .status = (uint32_t)status};
 }
 
 static bool serve(int in, int out, struct session *session)
@@ -118,7 +156,7 @@ static bool serve(int in, int out, struct session *session)
     }
 }
 
-bool session_serve(int in, int out, const struct peer *peer)
+bool session_serve(int in, int out, struct peer *peer)
 {
     static struct session session;
     session = (struct session){.peer = peer, .was_refused = !access_granted(peer)};

@@ -30,6 +30,59 @@ static int look_through(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
+/* Without folders and .so or .dll, so that "PERF.DLL" is perf.so. */
+static bool is_same_file(const char *path, const char *wanted)
+{
+    const char *slash = strrchr(path, '/');
+    bool by_path = strchr(wanted, '/') != NULL;
+    const char *name = by_path || !slash ? path : slash + 1;
+    size_t length = strlen(name), count = strlen(wanted);
+    if (length > 3 && !strcmp(name + length - 3, ".so"))
+        length -= 3;
+    if (count > 3 && !strcasecmp(wanted + count - 3, ".so"))
+        count -= 3;
+    else if (count > 4 && !strcasecmp(wanted + count - 4, ".dll"))
+        count -= 4;
+    return length == count && !strncasecmp(name, wanted, count);
+}
+
+struct name_search {
+    const char *wanted;
+    void *found;
+};
+
+static int look_for_name(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct name_search *search = context;
+    for (struct link_map *map = _r_debug.r_map; map && !search->found; map = map->l_next)
+        if (map->l_name && *map->l_name && is_same_file(map->l_name, search->wanted))
+            search->found = map;
+    return 1;
+}
+
+HMODULE WINAPI GetModuleHandleA(LPCSTR name)
+{
+    struct name_search search = {.wanted = name};
+    if (name) {
+        dl_iterate_phdr(look_for_name, &search);
+    } else {
+        search.found = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+        if (search.found)
+            dlclose(search.found);
+    }
+    if (!search.found)
+        SetLastError(ERROR_MOD_NOT_FOUND);
+    return search.found;
+}
+
+HMODULE WINAPI GetModuleHandleW(LPCWSTR name)
+{
+    char *narrow = name ? opl_shim_narrow(name) : NULL;
+    HMODULE module = name && !narrow ? NULL : GetModuleHandleA(narrow);
+    free(narrow);
+    return module;
+}
+
 static DWORD path_of(HMODULE module, char path[static PATH_MAX])
 {
     struct search search = {module, path};

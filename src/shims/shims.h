@@ -5,11 +5,84 @@
 
 #include <openperflib/windows.h>
 
+#include <stdarg.h>
+#include <stdbool.h>
+
 /* "name[number]" of the process, at most 63 bytes */
 void opl_shim_process(char ret[static 64]);
 /* Prints the line if OPENPERFLIB_TRACE is set: "openperflib: STATION: ...". */
 void opl_shim_trace(const char *station, const char *text);
 /* A copy as UTF-8; NULL: no memory. The caller frees it. */
 char *opl_shim_narrow(LPCWSTR text);
+/* Sets the last error; FALSE, for returning. */
+BOOL opl_shim_fail(DWORD code);
+
+/* ---- lock.c: one lock for the tables of this module; never held over a wait ---- */
+
+void opl_shim_lock(void);
+void opl_shim_unlock(void);
+
+/* ---- handle.c: what a handle is ---- */
+
+enum opl_shim_kind {
+    SHIM_NOTHING,
+    SHIM_EVENT, /* an eventfd, or a process on kernels that tell no difference */
+    SHIM_PROCESS,
+    SHIM_MAPPING,
+    SHIM_MUTEX,
+    SHIM_FILE,        /* of CreateFile */
+    SHIM_FILE_MAPPING /* of CreateFileMapping over a file */
+};
+
+/* *ret_descriptor is -1 for SHIM_NOTHING. */
+enum opl_shim_kind opl_shim_kind(HANDLE handle, int *ret_descriptor);
+/* The handle of a descriptor that becomes its own; -1: NULL. Never 0 to 2. */
+HANDLE opl_shim_handle(int descriptor, enum opl_shim_kind kind);
+
+/* ---- object.c: objects by name ---- */
+
+enum { SHIM_HEADER = 65536, SHIM_MUTEX_AT = 128 };
+
+/* How a mapping's or mutex's file begins; what it holds lies SHIM_HEADER behind. */
+struct opl_shim_header {
+    char magic[8];
+    uint32_t kind, pointer_bytes;
+    uint64_t bytes;
+    uint32_t protection, unused;
+};
+
+struct opl_shim_object {
+    const char *name; /* NULL: without one */
+    enum opl_shim_kind kind;
+    uint64_t bytes;
+    uint32_t protection;
+    bool committed;
+};
+
+/* A new object, or the one of this name: *ret_existed. */
+DWORD opl_shim_create(const struct opl_shim_object *wish, int *ret, bool *ret_existed);
+DWORD opl_shim_open(const char *name, enum opl_shim_kind kind, bool writable, int *ret);
+bool opl_shim_header(int descriptor, struct opl_shim_header *ret);
+/* Removes the objects that nobody holds any more. */
+void opl_shim_sweep(void);
+
+/* ---- mutex.c ---- */
+
+/* In a new file, which is as long as its header at least. */
+bool opl_shim_mutex_prepare(int descriptor);
+DWORD opl_shim_mutex_wait(int descriptor, DWORD milliseconds);
+void opl_shim_mutex_leave(int descriptor);
+
+/* ---- format.c: printf by Windows' rules ---- */
+
+struct opl_shim_text {
+    bool wide;   /* units are WCHAR, else char */
+    void *units; /* the caller frees it */
+    size_t count, room;
+    bool failed; /* no memory */
+};
+
+/* Adds what `format`, of the same width as the text, says. */
+void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arguments);
 
 #endif

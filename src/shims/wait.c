@@ -14,12 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int fail(DWORD code)
-{
-    SetLastError(code);
-    return 0;
-}
-
 static HANDLE create_event(BOOL stays_set, BOOL is_set, BOOL named)
 {
     if (named) {
@@ -66,14 +60,8 @@ BOOL WINAPI SetEvent(HANDLE handle)
     if (event < 0)
         return FALSE;
     if (write(event, &one, sizeof one) < 0 && errno != EAGAIN) /* EAGAIN: set more than enough */
-        return fail(ERROR_INVALID_HANDLE);
+        return opl_shim_fail(ERROR_INVALID_HANDLE);
     return TRUE;
-}
-
-BOOL WINAPI CloseHandle(HANDLE handle)
-{
-    int event = event_of(handle);
-    return event >= 0 && close(event) == 0;
 }
 
 /* ---- waiting ---- */
@@ -93,12 +81,9 @@ static BOOL take(int event)
     return flags < 0 || !(flags & O_NONBLOCK) || read(event, &count, sizeof count) > 0;
 }
 
-DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds)
+static DWORD wait_for(int event, DWORD milliseconds)
 {
-    int event = event_of(handle);
     int64_t end = now_ms() + milliseconds;
-    if (event < 0)
-        return WAIT_FAILED;
     for (;;) {
         struct pollfd wish = {.fd = event, .events = POLLIN};
         int64_t left = milliseconds == INFINITE ? -1 : end - now_ms();
@@ -113,5 +98,20 @@ DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds)
             return WAIT_OBJECT_0;
         if (count == 0 && left == 0)
             return WAIT_TIMEOUT;
+    }
+}
+
+DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds)
+{
+    int descriptor;
+    switch (opl_shim_kind(handle, &descriptor)) {
+    case SHIM_EVENT:
+    case SHIM_PROCESS:
+        return wait_for(descriptor, milliseconds);
+    case SHIM_MUTEX:
+        return opl_shim_mutex_wait(descriptor, milliseconds);
+    default:
+        SetLastError(ERROR_INVALID_HANDLE);
+        return WAIT_FAILED;
     }
 }

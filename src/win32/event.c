@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The doors of winbase.h to the event log: what programs report under names of their own. */
 #include "base/base.h"
+#include "messagefile.h"
 #include <openperflib/winbase.h>
 
 #include <stdio.h>
@@ -184,7 +185,8 @@ static void compose(struct report *report, const struct said *said)
     name_fields(report, said, row ? row->fields : "");
     if (row)
         event_add_words(&report->text, row->text, report->record.service, report->fields);
-    else
+    else if (!message_file_text(&report->text, report->record.source, said->id, said->count,
+                                said->strings))
         join_strings(&report->text, said);
     if (said->size)
         buffer_printf(&report->text, "%s[%s]", report->text.len ? " " : "", report->data.data);

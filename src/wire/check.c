@@ -94,3 +94,29 @@ enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count
     *ret_object = warned;
     return verdict;
 }
+
+/* ---- whole blocks ---- */
+
+bool wire_is_block(const void *data, size_t size)
+{
+    static const unsigned char little[] = "P\0E\0R\0F", big[] = "\0P\0E\0R\0F";
+    enum { MARK = 8 };
+    return size >= MARK && (!memcmp(data, little, MARK) || !memcmp(data, big, MARK));
+}
+
+bool wire_check_block(const void *data, size_t size)
+{
+    opl_block block;
+    opl_object_view object = {0};
+    if (opl_block_init(&block, data, size) || block.size != size)
+        return false;
+    while (opl_block_next_object(&block, &object)) {
+        opl_counter_view counter = {0};
+        opl_instance_view instance = {0};
+        while (opl_object_next_counter(&block, &object, &counter))
+            ;
+        while (opl_object_next_instance(&block, &object, &instance))
+            ;
+    }
+    return block.fault == OPL_BLOCK_GOOD;
+}

@@ -22,4 +22,9 @@ enum wire_fault {
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
                                    uint32_t *ret_object);
 
+/* Does it begin as a whole PERF_DATA_BLOCK does? No object does: its length would be too large. */
+bool wire_is_block(const void *data, size_t size);
+/* Judges one whole block, of whatever byte order: every length inside leads somewhere inside. */
+bool wire_check_block(const void *data, size_t size);
+
 #endif

@@ -33,11 +33,14 @@ static const struct {
     {"\\Memory\\Used Memory MBytes",                     "\\Memory Usage\\Used Memory MBytes"             },
     {"\\Memory\\Available MBytes Swap",                  "\\Memory Usage\\Available MBytes Swap"          },
     {"\\Memory\\% Available Swap",                       "\\Memory Usage\\% Available Swap"               },
+    {"\\Memory\\% Available Swap Space",                 "\\Memory Usage\\% Available Swap"               },
     {"\\Memory\\% Used Swap",                            "\\Memory Usage\\% Used Swap Space"              },
     {"\\Memory\\% Used Swap Space",                      "\\Memory Usage\\% Used Swap Space"              },
     {"\\Memory\\Used MBytes Swap Space",                 "\\Memory Usage\\Used MBytes Swap Space"         },
     {"\\Processor(_Total)\\% IO Wait Time",              "\\Processor Information(_Total)\\% IO Wait Time"},
     {"\\Processor(_Total)\\% Nice Time",                 "\\Processor Information(_Total)\\% Nice Time"   },
+    {"\\Processor(0)\\% IO Wait Time",                   "\\Processor Information(0,0)\\% IO Wait Time"   },
+    {"\\Processor(3)\\% Nice Time",                      "\\Processor Information(0,3)\\% Nice Time"      },
 };
 
 /* The path behind the machine's name. */
@@ -106,6 +109,28 @@ static void values_are_those_of_the_machine(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
+/* A processor's number alone: its value, not only its name. */
+static void a_processor_is_found_by_its_number(void **state)
+{
+    static const char *const paths[] = {"\\Processor(3)\\% IO Wait Time",
+                                        "\\Processor Information(0,3)\\% IO Wait Time",
+                                        "\\Processor(2)\\% IO Wait Time"};
+    PDH_RAW_COUNTER raw[3];
+    PDH_HCOUNTER counters[3];
+    PDH_HQUERY query;
+    assert_int_equal(PdhOpenQueryA(NULL, 0, &query), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(PdhAddCounterA(query, paths[i], 0, &counters[i]), 0);
+    assert_int_equal(PdhCollectQueryData(query), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(PdhGetRawCounterValue(counters[i], NULL, &raw[i]), 0);
+    assert_int_equal(raw[0].CStatus, PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(raw[0].FirstValue, 5003 * 100000);
+    assert_int_equal(raw[1].FirstValue, 5003 * 100000);
+    assert_int_equal(raw[2].CStatus, (DWORD)PDH_CSTATUS_NO_INSTANCE); /* it is off */
+    assert_int_equal(PdhCloseQuery(query), 0);
+}
+
 static void other_names_stay_unknown(void **state)
 {
     PDH_HQUERY query;
@@ -134,6 +159,7 @@ int main(void)
         cmocka_unit_test(each_name_is_valid_and_expands),
         cmocka_unit_test(all_instances_of_another_name),
         cmocka_unit_test(values_are_those_of_the_machine),
+        cmocka_unit_test(a_processor_is_found_by_its_number),
         cmocka_unit_test(other_names_stay_unknown),
     };
     return cmocka_run_group_tests(tests, use_a_frozen_machine, NULL);

@@ -63,7 +63,7 @@ def compile_text(command, text, folder):
 def our_values(root, names, folder):
     """What our own headers say, evaluated by the host's compiler."""
     program = os.path.join(folder, 'values')
-    lines = ''.join(f'    print((ULONGLONG)(ULONG_PTR)({name}));\n' if name.startswith('HKEY_') else
+    lines = ''.join(f'    print((ULONGLONG)(ULONG_PTR)({name}));\n' if name.startswith(('HKEY_', 'INVALID_HANDLE')) else
                     f'    print((ULONGLONG)({name}));\n' for name in names)
     with open(program + '.c', 'w', encoding='utf-8') as file:
         file.write('#include <stdio.h>\n' + INCLUDES +
@@ -83,7 +83,7 @@ def lacking(root):
 def assertions(pairs, missing):
     text = INCLUDES
     for name, value in pairs:
-        if name.startswith('HKEY_'):
+        if name.startswith(('HKEY_', 'INVALID_HANDLE')):
             test = f'(ULONG_PTR)({name}) == (ULONG_PTR){value}ULL'
         else:
             test = f'(unsigned long long)({name}) == {value}ULL'

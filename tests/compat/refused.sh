@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# With -fshort-wchar the C library's wide printf and std::wstring must be refused by the compiler, with
+# With -fshort-wchar the C library's wide scanf and std::wstring must be refused by the compiler, with
 # a reason; without it they must work. refused.sh SOURCE_ROOT COMPILER...
 root=$1
 shift
@@ -32,7 +32,7 @@ case $compiler in
         -fshort-wchar || exit 1
     ;;
 *)
-    expect_refused c '#include <windows.h>\n#include <wchar.h>\nint f(void) { return wprintf(L"x"); }\n' \
+    expect_refused c '#include <windows.h>\n#include <wchar.h>\nint f(void) { wchar_t c; return wscanf(L"x", &c); }\n' \
         '4-byte'
     expect_refused c '#include <wchar.h>\n#include <windows.h>\nint f(wchar_t *t, char *s) {\n
         return (int)mbstowcs(t, s, 1); }\n' '4-byte'

@@ -29,7 +29,11 @@ for source in "$root"/samples/*/*.c; do
     [ "$name" = "$(basename "$folder")" ] || continue
     [ "$library" = windows ] && grep -Eq "#include <.*($only_ours)" "$source" && continue
     others=
-    grep -q '"../common/sample.h"' "$source" && others="$root/samples/common/numbers.c $root/samples/common/query.c"
+    grep -q -e '"../common/sample.h"' -e '"perfmap.h"' "$source" && others="$root/samples/common/numbers.c $root/samples/common/query.c"
+    ! grep -q '"../common/bases.h"' "$folder"/*.c || others="$others $root/samples/common/bases.c"
+    for other in "$folder"/*.c; do
+        case $(basename "$other") in "$name.c" | data_*) ;; *) others="$others $other" ;; esac
+    done
     data=
     case $name in *_inst) data=$root/samples/myperf1_inst/data_random.c ;; esac
     # shellcheck disable=SC2086

@@ -169,6 +169,7 @@ static int begin(void **state)
     install_language("007");
     /* the document's machine has no packaged block behind its own numbers */
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfLinux");
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfForeign");
     last_counter = lab_get_dword(LAB_PERFLIB, "Last Counter");
     last_help = lab_get_dword(LAB_PERFLIB, "Last Help");
     lab_register(&(struct lab_service){"DriverName", getenv("DEVICE"), "OpenPerformanceData",

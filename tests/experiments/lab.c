@@ -2,13 +2,55 @@
 /* The laboratory: registry values in, events and notes out. */
 #include "lab.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "../temp.h"
 
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
 char lab_root[64];
+
+/* Nobody's child, with nothing open: waits for the test's end, however it comes, and cleans up. */
+static void be_the_keeper(int test)
+{
+    struct pollfd end = {.fd = test, .events = POLLIN};
+    setsid();
+    for (int fd = 0; fd < 64; fd++)
+        if (fd != test)
+            close(fd);
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        ;
+    for (int i = 0; i < 50 && !access(lab_root, F_OK); i++) {
+        temp_remove(lab_root); /* those that the test started may still be ending */
+        usleep(100000);
+    }
+    _exit(0);
+}
+
+/* Without pidfd_open it stays. */
+void lab_keep(void)
+{
+    fflush(NULL);
+    int test = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    pid_t middle = test < 0 ? -1 : fork();
+    if (!middle) {
+        if (!fork())
+            be_the_keeper(test);
+        _exit(0);
+    }
+    if (middle > 0)
+        waitpid(middle, NULL, 0);
+    if (test >= 0)
+        close(test);
+}
 
 void lab_open(void)
 {

@@ -26,6 +26,9 @@ extern char lab_root[64];
 
 /* Makes the folder and sets OPENPERFLIB_ROOT; the library reads it at its first call. */
 void lab_open(void);
+/* Has the folder removed also when the test is aborted: by a process that is nobody's child (so a
+ * subreaper's), after lab_open. */
+void lab_keep(void);
 /* Removes the folder with all that is in it. */
 void lab_close(void);
 /* Both abort when the registry refuses. `key` is below HKEY_LOCAL_MACHINE. */

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../parts.h"
 #include "../temp.h"
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
@@ -1147,5 +1148,5 @@ int main(int argc, char **argv)
         CASE(level_4_is_the_callers_own_buffer),
         CASE(c31_c111_job_object_details_bring_job_objects),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return parts_run(tests, sizeof tests / sizeof *tests, enter, leave);
 }

@@ -127,6 +127,23 @@ static void c116_foreign_goes_to_everybody(void **state)
     assert_true(asked(MYPERF, QUERY_FOREIGN, 2, 0));
 }
 
+/* Nobody else's query starts a process for it; a machine, or its object, is asked for by name. */
+static void on_demand_waits_to_be_named(void **state)
+{
+    struct library code = {0};
+    list_myperf();
+    services[MYPERF].on_demand = 1;
+    services[MYPERF].code = &code;
+    assert_true(asked(OS, QUERY_GLOBAL, 0, 0));
+    assert_false(asked(MYPERF, QUERY_GLOBAL, 0, 0));
+    assert_false(asked(MYPERF, QUERY_COSTLY, 0, 0));
+    assert_true(asked(MYPERF, QUERY_FOREIGN, 0, 0));
+    assert_true(asked(MYPERF, QUERY_GLOBAL, 0, 0));
+    code = (struct library){0};
+    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+    assert_true(asked(MYPERF, QUERY_COSTLY, 0, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +158,7 @@ int main(void)
         cmocka_unit_test_setup(c55_one_unknown_index_among_known_ones_is_enough, fresh),
         cmocka_unit_test_setup(c65_a_list_with_repetitions_is_a_list, fresh),
         cmocka_unit_test_setup(c116_foreign_goes_to_everybody, fresh),
+        cmocka_unit_test_setup(on_demand_waits_to_be_named, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,11 +43,17 @@ static inline void put_provider(int i)
     put(name, ini.data);
 }
 
+/* Where each provider's library is, if it has one that answers: "FOLDER/svc-N.so". */
+static const char *library_folder;
+
 static inline void load_provider(int i)
 {
-    char name[64];
+    char name[64], library[256];
+    opl_load_options options = options_of();
     snprintf(name, sizeof name, "s%d.ini", i);
-    assert_int_equal(load_library(name), ERROR_SUCCESS);
+    snprintf(library, sizeof library, "%s/svc-%d.so", library_folder ? library_folder : "", i);
+    options.library = library_folder ? library : LIBRARY_PATH;
+    assert_int_equal(load_with(name, options), ERROR_SUCCESS);
 }
 
 static inline void make_machine(int count)

@@ -160,6 +160,25 @@ static void a_missing_help_is_empty(void **state)
     assert_last(1852); /* Last Help counts it */
 }
 
+/* English that another language stands in for is not judged a second time. */
+static void each_line_is_warned_of_once(void **state)
+{
+    put_files(symbols_text, "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n00C=\n"
+                            "[objects]\nOBJ_00C_NAME=\n[text]\nOBJ_00C_NAME=Mien\n"
+                            "ONE_00C_NAME=Premier\nONE_00C_HELP=Aide\nTWO_00C_HELP=De rien\n");
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    assert_remark("\"Mien\" has no explanation");
+    const char *first = strstr(remarks.data, "has no explanation");
+    const char *second = strstr(remarks.data, "an explanation without a name");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "has no explanation"));
+    assert_non_null(second);
+    assert_null(strstr(second + 1, "an explanation without a name"));
+    assert_name(1850, 9, "Premier");
+    assert_name(1848, 9, "Mien");
+    assert_name(1853, 9, NULL);
+}
+
 static void missing_objects_are_an_event(void **state)
 {
     put_files(symbols_text, HEAD "[text]\nOBJ_009_NAME=Mine\nOBJ_009_HELP=x\n");
@@ -251,6 +270,7 @@ int main(void)
         LOAD_TEST(all_mistakes_are_told_at_once),
         LOAD_TEST(c63_info_is_complete),
         LOAD_TEST(the_symbol_file_lies_beside_in_any_case),
+        LOAD_TEST(each_line_is_warned_of_once),
         LOAD_TEST(c99_what_shipped_files_get_wrong_is_passed_over),
         LOAD_TEST(strict_makes_warnings_errors_and_writes_nothing),
         LOAD_TEST(a_missing_help_is_empty),

@@ -78,6 +78,46 @@ static void a_name_is_replaced_in_its_place(void **state)
     assert_string_equal(name, "sd[a]_1");
 }
 
+static void assert_word(const char *word, const char *expected)
+{
+    char to[16];
+    assert_int_equal(opl_octal_name(to, sizeof to, word, strlen(word)), strlen(expected));
+    assert_string_equal(to, expected);
+}
+
+static void octal_digits_are_characters(void **state)
+{
+    assert_word("a\\040b\\011\\012\\134", "a b\t\n\\");
+    assert_word("\\303\\251\\377", "\xc3\xa9\xff");
+    assert_word("", "");
+    /* too few digits, too large, no digits */
+    assert_word("\\04", "\\04");
+    assert_word("\\400\\08a\\", "\\400\\08a\\");
+    assert_word("12345678901234567890", "123456789012345");
+}
+
+/* Of exactly these bytes, in no more than this room, and in its place. */
+static void octal_digits_end_with_the_word(void **state)
+{
+    char to[8] = "-------", word[] = "x\\040y z";
+    assert_int_equal(opl_octal_name(to, 3, "\\101\\102\\103", 12), 2);
+    assert_memory_equal(to, "AB\0----", 8);
+    assert_int_equal(opl_octal_name(to, sizeof to, "\\1012", 3), 3);
+    assert_string_equal(to, "\\10");
+    assert_int_equal(opl_octal_name(to, 0, "ab", 2), 0);
+    assert_int_equal(opl_octal_name(word, sizeof word, word, 6), 3);
+    assert_string_equal(word, "x y");
+}
+
+static void the_next_line_begins_behind_the_end_of_this(void **state)
+{
+    static const char text[] = "one\n\nthree";
+    assert_ptr_equal(opl_next_line(text), text + 4);
+    assert_ptr_equal(opl_next_line(text + 4), text + 5);
+    assert_ptr_equal(opl_next_line(text + 5), text + 10);
+    assert_ptr_equal(opl_next_line(text + 10), text + 10);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -86,6 +126,9 @@ int main(void)
         cmocka_unit_test(a_zero_in_the_middle_is_replaced),
         cmocka_unit_test(what_has_no_room_is_cut_between_characters),
         cmocka_unit_test(a_name_is_replaced_in_its_place),
+        cmocka_unit_test(octal_digits_are_characters),
+        cmocka_unit_test(octal_digits_end_with_the_word),
+        cmocka_unit_test(the_next_line_begins_behind_the_end_of_this),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

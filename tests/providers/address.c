@@ -129,9 +129,18 @@ static void images_have_their_process_as_parent(void **state)
     assert_true(object_named(&answer, &images, "pro[1]_2", &image));
     assert_int_equal(image.definition.ParentObjectTitleIndex, 786);
     assert_int_equal(image.definition.ParentObjectInstance, 0);
-    static const unsigned pages[] = {4, 1, 0, 3, 5, 2, 0, 6};
+    static const DWORD pages[][2] = {
+        {788, 4},
+        {790, 1},
+        {792, 0},
+        {794, 3},
+        {796, 5},
+        {798, 2},
+        {800, 0},
+        {802, 6}
+    };
     for (DWORD i = 0; i < 8; i++)
-        assert_int_equal(value_at(&answer, &images, &image, 788 + 2 * i), pages[i] * PAGE);
+        assert_int_equal(value_at(&answer, &images, &image, pages[i][0]), pages[i][1] * PAGE);
     assert_true(object_named(&answer, &images, "[vdso]", &image));
     assert_true(object_named(&answer, &images, "old.so", &image));
     assert_int_equal(value_at(&answer, &images, &image, 798), 3 * PAGE);
@@ -142,7 +151,11 @@ static void images_have_their_process_as_parent(void **state)
 static void full_images_are_named_by_their_path(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"1408");
+    static const DWORD rows[] = {788, 790, 792, 794, 796, 798, 800, 802};
+    struct answer answer = ask(u"740 1408");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(value_of(&answer, 1408, "_opt_my app_pro[1]_2", rows[i]),
+                         value_of(&answer, 740, "pro[1]_2", rows[i]));
     assert_int_equal(value_of(&answer, 1408, "_opt_my app_pro[1]_2", 798), 2 * PAGE);
     assert_int_equal(value_of(&answer, 1408, "_usr_lib_old.so", 798), 3 * PAGE);
 }

@@ -15,7 +15,9 @@ enum {
     TCPV6 = 1530,
     UDPV6 = 1532,
     ICMPV6 = 1534,
-    ADAPTER = 1820
+    ADAPTER = 1820,
+    REDIRECTOR = 262,
+    SERVER = 330
 };
 enum { BANDWIDTH = 520 };
 
@@ -219,16 +221,35 @@ static void objects_are_shaped_as_windows(void **state)
     ask("laptop4", "Global");
     shape(INTERFACE, 5);
     shape(ADAPTER, 2);
-    static const unsigned singles[] = {IPV4, IPV6, ICMP, ICMPV6, TCPV4, UDPV4, UDPV6};
+    static const unsigned singles[] = {IPV4,  IPV6,  ICMP,       ICMPV6, TCPV4,
+                                       UDPV4, UDPV6, REDIRECTOR, SERVER};
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
         shape(singles[i], PERF_NO_INSTANCES);
-    assert_int_equal(answer.header.NumObjectTypes, 9);
+    assert_int_equal(answer.header.NumObjectTypes, 11);
     ask("laptop4", "1820");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     ask("laptop4", "1530");
     assert_int_equal(answer.header.NumObjectTypes, 0);
     ask("laptop4", "Costly");
     assert_int_equal(answer.header.NumObjectTypes, 0);
+}
+
+/* Shares of both versions of SMB, and file systems by NFS of which one is shown twice. */
+static void laptop_shares(void **state)
+{
+    ask("laptop4", "262 330");
+    VALUE(REDIRECTOR, NULL, 274, 5000000000 + 7 + 600 + 1000 + 1000 + 4000);
+    VALUE(REDIRECTOR, NULL, 286, 300 + 8 + 80 + 2000 + 2000 + 8000);
+    VALUE(REDIRECTOR, NULL, 278, 1000 + 200 + 30);
+    VALUE(REDIRECTOR, NULL, 292, 20 + 1 + 50 + 10 + 20 + 10 + 40);
+    VALUE(REDIRECTOR, NULL, 302, 30 + 2 + 70 + 30 + 20 + 50);
+    VALUE(REDIRECTOR, NULL, 314, 2);
+    VALUE(REDIRECTOR, NULL, 316, 3);
+    VALUE(REDIRECTOR, NULL, 392, 7);
+    VALUE(SERVER, NULL, 314, 5);
+    ask("vm2", "Global"); /* neither a client nor a server */
+    assert_string_equal(answer_names(REDIRECTOR), "no object");
+    assert_string_equal(answer_names(SERVER), "no object");
 }
 
 int main(void)
@@ -245,6 +266,7 @@ int main(void)
         cmocka_unit_test(odd_names),
         cmocka_unit_test(old_kernel),
         cmocka_unit_test(objects_are_shaped_as_windows),
+        cmocka_unit_test(laptop_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,43 +23,12 @@
 #include <openperflib/block.h>
 #include <openperflib/winerror.h>
 
+#include "counted.h"
+
 DWORD APIENTRY OpenTcpIpPerformanceData(LPWSTR devices);
 DWORD APIENTRY CollectTcpIpPerformanceData(LPWSTR query, LPVOID *data, LPDWORD bytes,
                                            LPDWORD types);
 DWORD APIENTRY CloseTcpIpPerformanceData(void);
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-int __real_openat64(int folder, const char *path, int flags, mode_t mode);
-int __wrap_openat64(int folder, const char *path, int flags, mode_t mode);
-
-static unsigned allocations, opens;
-static unsigned failing; /* the allocation that fails; 0: none */
-
-int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
-{
-    opens++;
-    return __real_openat64(folder, path, flags, mode);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return ++allocations == failing ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return ++allocations == failing ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return ++allocations == failing ? NULL : __real_realloc(old, size);
-}
 
 /* ---- a copy of the frozen laptop4 ---- */
 

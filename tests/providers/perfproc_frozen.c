@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfproc.so on the frozen machines: which processes and threads there are, and what they are
- * called.
+ * perfproc.so on the frozen machines: which processes, threads and jobs there are, and what they
+ * are called.
  */
 #include "answer.h"
 
-enum { PROCESS = 230, THREAD = 232 };
+enum { PROCESS = 230, THREAD = 232, JOB = 1500, JOB_DETAILS = 1548 };
 
 static void ask(const char *root, const char *query)
 {
@@ -71,6 +71,75 @@ static void many_processors(void **state)
     VALUE(PROCESS, "server", 680, 9);
 }
 
+static void jobs(void **state)
+{
+    ask("laptop4", "1500");
+    assert_string_equal(answer_names(JOB_DETAILS), "no object");
+    assert_string_equal(
+        answer_names(JOB),
+        "system.slice,system.slice|docker.service,system.slice|docker.service|inner."
+        "scope,system.slice|ssh.service,system.slice|system-getty.slice,"
+        "system.slice|system-getty.slice|getty@tty1.service,");
+    VALUE(JOB, "system.slice", 1502, 10000000);
+    VALUE(JOB, "system.slice|ssh.service", 1504, 12000000);
+    VALUE(JOB, "system.slice|ssh.service", 1506, 8000000);
+    VALUE(JOB, "system.slice|ssh.service", 1514, 140);
+    VALUE(JOB, "system.slice|docker.service", 1518, 4);
+    VALUE(JOB, "system.slice|docker.service", 1520, 4);
+    VALUE(JOB, "system.slice|docker.service", 1522, 5000);
+    VALUE(JOB, "system.slice|docker.service", 1524, 3000);
+    VALUE(JOB, "system.slice|docker.service", 1526, 2000);
+    ask("laptop4", "Global");
+    assert_string_equal(answer_names(JOB), "no object");
+    ask("cgroup1", "Costly");
+    assert_string_equal(answer_names(JOB), "no object");
+    assert_string_equal(answer_names(JOB_DETAILS), "no object");
+}
+
+/* The same rows as Process, for the same processes, whose parents are jobs. */
+static void c31_processes_of_jobs_bring_their_jobs(void **state)
+{
+    opl_object_view details;
+    opl_instance_view instance = {0};
+    ask("laptop4", "1548 230");
+    assert_string_equal(answer_names(JOB_DETAILS), "editor,gone,");
+    assert_true(answer_object(JOB_DETAILS, &details) && instances(JOB) == 6);
+    opl_counter_view row = {0};
+    unsigned rows = 0;
+    for (; opl_object_next_counter(&answer_block, &details, &row); rows++)
+        VALUE(JOB_DETAILS, "editor", (unsigned)row.definition.CounterNameTitleIndex,
+              answer_number(PROCESS, "editor", (unsigned)row.definition.CounterNameTitleIndex,
+                            false));
+    assert_true(rows >= 15);
+    VALUE(JOB_DETAILS, "gone", 784, 500);
+    assert_false(answer_has(JOB_DETAILS, 1478));
+    while (opl_object_next_instance(&answer_block, &details, &instance)) {
+        assert_int_equal(instance.definition.ParentObjectTitleIndex, JOB);
+        assert_int_equal(instance.definition.ParentObjectInstance, 3);
+    }
+}
+
+/* Whatever the groups are called: each name is another one, large and small letters being alike. */
+static void jobs_have_names_of_their_own(void **state)
+{
+    ask("oddnames", "1548");
+    assert_string_equal(answer_names(JOB), "a,a|b,a_b,a|b~2,x_2d,x_2D~2,x_2d~3,x_2d~2~2,");
+    VALUE(JOB, "a|b", 1522, 2000);
+    VALUE(JOB, "a|b~2", 1522, 4000);
+    VALUE(JOB, "a_b", 1522, 3000);
+    VALUE(JOB, "x_2d", 1522, 5000);
+    assert_int_equal(instances(JOB_DETAILS), 8 * 2); /* number 0 is of another namespace */
+    VALUE(JOB, "a_b", 1518, 3);
+}
+
+static void what_no_controller_counts_is_absent(void **state)
+{
+    ask("arm64", "1500");
+    VALUE(JOB, "system.slice|ssh.service", 1522, 2000);
+    assert_false(answer_has(JOB, 1514));
+    assert_false(answer_has(JOB, 1520));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -78,6 +147,10 @@ int main(void)
         cmocka_unit_test(zombies_and_kernel_threads_are_there),
         cmocka_unit_test(a_container_shows_its_own_numbers),
         cmocka_unit_test(many_processors),
+        cmocka_unit_test(jobs),
+        cmocka_unit_test(c31_processes_of_jobs_bring_their_jobs),
+        cmocka_unit_test(jobs_have_names_of_their_own),
+        cmocka_unit_test(what_no_controller_counts_is_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ enum {
     PAGING_FILE = 700,
     SPACE = 786,
     DETAILS = 816,
+    JOB_DETAILS = 1548,
     JOB = 1500,
     NODE = 1814,
     ADAPTER = 1820,
@@ -69,7 +70,7 @@ static bool name_is_harmless(unsigned object, const char *name)
 {
     bool path = name[0] == '/';
     return object == PROCESS || object == THREAD || object == DETAILS || object == SPACE ||
-           !strpbrk(name, path ? "\\()#*" : "\\()/#*");
+           object == JOB_DETAILS || !strpbrk(name, path ? "\\()#*" : "\\()/#*");
 }
 
 static size_t values_of(const opl_object_view *object, const opl_instance_view *instance)

@@ -362,6 +362,93 @@ static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
 }
 
 /* What would stay unseen behind the user's layer is refused; what the packages say is no bar. */
+static void set_text(const char *key, const char *name, const char *text)
+{
+    assert_int_equal(registry_set(LAYER_MACHINE, key, name, REG_SZ, text, strlen(text) + 1), 0);
+}
+
+static void no_manual(void)
+{
+    assert_int_equal(access(path_of("machine/registry.d/manual.reg"), F_OK), -1);
+}
+
+/* What other files say already is not said again, so that their next version counts. */
+static void what_is_put_back_leaves_no_trace(void **state)
+{
+    put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
+    set_text(KEY, "x", "1");
+    no_manual();
+    set_text(KEY, "x", "2");
+    set_text(KEY, "y", "3");
+    assert_text(KEY, "x", "2");
+    set_text(KEY, "x", "1");
+    assert_manual("machine", "\n[" KEY "]\n\"y\"=\"3\"\n");
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "y"), ERROR_SUCCESS);
+    no_manual();
+    assert_text(KEY, "x", "1");
+    /* deleted, and put back */
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "x"), ERROR_SUCCESS);
+    assert_text(KEY, "x", NULL);
+    set_text(KEY, "x", "1");
+    assert_text(KEY, "x", "1");
+    no_manual();
+    put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"the next version\"\n");
+    store_forget(); /* files that are edited in place are looked at once a second */
+    assert_text(KEY, "x", "the next version");
+    /* another type, another length, or another layer's file is another value */
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_BINARY, "the next version", 17), 0);
+    assert_manual("machine",
+                  "\n[" KEY "]\n\"x\"=hex:74,68,65,20,6e,65,78,74,20,76,65,72,73,69,6f,6e,"
+                  "00\n");
+    set_text(KEY, "x", "the next");
+    assert_manual("machine", "\n[" KEY "]\n\"x\"=\"the next\"\n");
+}
+
+/* A key that was deleted hides what the files below say: there a value must be said. */
+static void below_a_deleted_key_everything_is_said(void **state)
+{
+    put("vendor/data/registry.d/a.reg", HEADER "[" KEY "\\Sub]\n\"x\"=\"1\"\n");
+    assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY), ERROR_SUCCESS);
+    assert_text(KEY "\\Sub", "x", NULL);
+    set_text(KEY "\\Sub", "x", "1");
+    assert_text(KEY "\\Sub", "x", "1");
+    assert_manual("machine", "\n[-" KEY "]\n\n[" KEY "\\Sub]\n\"x\"=\"1\"\n");
+    /* a file of the same layer is below manual.reg, too, and one that deletes counts */
+    put("machine/registry.d/b.reg", HEADER "[-" KEY "]\n");
+    unlink(path_of("machine/registry.d/manual.reg"));
+    set_text(KEY "\\Sub", "x", "1");
+    assert_manual("machine", "\n[" KEY "\\Sub]\n\"x\"=\"1\"\n");
+    store_forget();
+    put("machine/registry.d/c.reg", HEADER "[" KEY "\\Sub]\n\"x\"=\"1\"\n");
+    set_text(KEY "\\Sub", "x", "1");
+    no_manual();
+}
+
+/* An empty key that nobody else has is a key, unless it was to go with its last value. */
+static void the_last_value_takes_its_key_along(void **state)
+{
+    set_text(KEY "\\A\\B", "x", "1");
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY "\\A\\B", "x"), ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "\\A\\B]\n");
+    set_text(KEY "\\A\\B", "x", "1");
+    set_text(KEY "\\A\\B", "y", "1");
+    assert_int_equal(registry_delete_last_value(LAYER_MACHINE, KEY "\\A\\B", "y", 1),
+                     ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "\\A\\B]\n\"x\"=\"1\"\n");
+    assert_int_equal(registry_delete_last_value(LAYER_MACHINE, KEY "\\A\\B", "x", 1),
+                     ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "\\A]\n");
+    set_text(KEY "\\A\\B", "x", "1");
+    assert_int_equal(registry_delete_last_value(LAYER_MACHINE, KEY "\\A\\B", "x", 2),
+                     ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "]\n");
+    set_text(KEY "\\A\\B", "x", "1");
+    set_text(KEY "\\A\\C", "x", "1");
+    assert_int_equal(registry_delete_last_value(LAYER_MACHINE, KEY "\\A\\B", "x", 3),
+                     ERROR_SUCCESS);
+    assert_manual("machine", "\n[" KEY "\\A\\C]\n\"x\"=\"1\"\n");
+}
+
 static void a_write_that_a_layer_above_would_hide_is_refused(void **state)
 {
     put("user/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"user\"\n\"gone\"=-\n[-" KEY "\\Cut]\n");
@@ -479,6 +566,9 @@ int main(void)
         ROOT_TEST(a_damaged_line_is_named_and_costs_only_itself),
         ROOT_TEST(a_damaged_line_survives_a_write_as_a_remark),
         ROOT_TEST(only_what_a_file_below_says_leaves_a_deletion_behind),
+        ROOT_TEST(what_is_put_back_leaves_no_trace),
+        ROOT_TEST(below_a_deleted_key_everything_is_said),
+        ROOT_TEST(the_last_value_takes_its_key_along),
         ROOT_TEST(a_write_that_a_layer_above_would_hide_is_refused),
         ROOT_TEST(a_change_meets_what_was_edited_in_place),
         ROOT_TEST(no_descriptor_stays_open_and_none_of_others_is_closed),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <grp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,6 +355,72 @@ static void c61_several_users_at_once(void **state)
         judge_order(text, seen[i]);
 }
 
+/* ---- threads ---- */
+
+enum { THREADS = 4 };
+static HKEY common_key;
+
+static void *query_in_thread(void *failed)
+{
+    enum { LITTLE = 64 << 10 };
+    BYTE *data = malloc(LITTLE);
+    for (int i = 0; data && i < 5; i++) {
+        DWORD size = LITTLE, type = REG_NONE;
+        LSTATUS status = RegQueryValueExA(common_key, "22222", NULL, &type, data, &size);
+        if (status || !has_object(data, size, 22222))
+            *(int *)failed = 1;
+    }
+    free(data);
+    return NULL;
+}
+
+static int query_in_threads(void)
+{
+    pthread_t threads[THREADS];
+    int failed[THREADS] = {0}, any = 0;
+    if (RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &common_key))
+        return 1;
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, query_in_thread, &failed[i]))
+            return 2;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        any |= failed[i];
+    }
+    return any ? 3 : RegCloseKey(common_key);
+}
+
+/* Static data of a provider is one user's, whatever many there are; a user's threads share it, one
+ * at a time, between one Open and one Close. */
+static void c119_data_of_a_user(void **state)
+{
+    enum { USERS = 2 };
+    pid_t users[USERS];
+    int attached = 0, opened = 0, collected = 0, closed = 0;
+    server_forget_notes();
+    for (int i = 0; i < USERS; i++)
+        users[i] = server_fork(query_in_threads);
+    for (int i = 0; i < USERS; i++)
+        assert_int_equal(server_join(users[i]), 0);
+    for (int tries = 0; tries < 500 && closed < USERS; tries++) {
+        attached = opened = collected = closed = 0;
+        usleep(10000);
+        for (const char *line = lab_read("notes"); *line; line += strcspn(line, "\n") + 1) {
+            char what[64];
+            if (sscanf(line, "%*d %*d %63s", what) != 1)
+                break;
+            attached += !strcmp(what, "attach");
+            opened += !strcmp(what, "Open");
+            collected += !strcmp(what, "Collect");
+            closed += !strcmp(what, "Close");
+        }
+    }
+    assert_int_equal(attached, USERS);
+    assert_int_equal(opened, USERS);
+    assert_int_equal(collected, USERS * THREADS * 5);
+    assert_int_equal(closed, USERS);
+}
+
 static int query_and_vanish(void)
 {
     HKEY key;
@@ -594,6 +661,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(c60_the_provider_is_loaded_at_the_server),
         cmocka_unit_test(c61_close_lets_the_next_query_open),
         cmocka_unit_test(c61_several_users_at_once),
+        cmocka_unit_test(c119_data_of_a_user),
         cmocka_unit_test(who_vanishes_leaves_nothing),
         cmocka_unit_test(a_fork_has_its_own_connection),
         cmocka_unit_test(a_program_may_close_everything),

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -45,6 +46,7 @@ static void write_shell(void)
 void server_lab(const char *collect)
 {
     lab_open();
+    lab_keep();
     chmod(lab_root, 0755);
     lab_register(&(struct lab_service){.name = "MyPerf",
                                        .library = getenv("RECORDER"),
@@ -54,6 +56,19 @@ void server_lab(const char *collect)
                                        .isolation = LAB_IN_PROCESS});
     write_shell();
     snprintf(server_socket, sizeof server_socket, "%s/socket", lab_root);
+}
+
+void server_lab_slow(bool there)
+{
+    if (there)
+        lab_register(&(struct lab_service){.name = "Slow",
+                                           .library = getenv("RECORDER"),
+                                           .open = "record_open",
+                                           .collect = "record_very_slow",
+                                           .close = "record_close",
+                                           .isolation = LAB_IN_PROCESS});
+    else
+        lab_unregister("Slow");
 }
 
 void server_way(const char *way)
@@ -78,6 +93,7 @@ void server_start(void)
         return;
     server_pid = fork();
     if (!server_pid) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* a test that is aborted does not come to end it */
         execl(getenv("WINREGD"), "openperflib-winregd", "--socket", server_socket, (char *)NULL);
         _exit(127);
     }

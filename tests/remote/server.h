@@ -9,6 +9,8 @@
 
 /* A laboratory with the service MyPerf, which runs in whoever asks it, and one in place of ssh. */
 void server_lab(const char *collect);
+/* One more service, which takes a second and a half. */
+void server_lab_slow(bool there);
 extern char server_url[160]; /* of `way`: "unix" or "ssh" */
 extern char server_socket[128];
 void server_way(const char *way);

@@ -2,6 +2,8 @@
 """What the style tests share: finding files, reading C without comments, reporting."""
 import os
 import re
+import shlex
+import shutil
 import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -76,3 +78,16 @@ def finish(problems, done):
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(SKIPPED)
+
+
+def write_compiler(folder, sanitize, compiler):
+    """Makes `cc` in the folder, this build's compiler: what is used with a sanitized library must be
+    compiled alike."""
+    # absolute: ccache would look for "cc" in PATH and find this program
+    compiler = [shutil.which(word) or word for word in compiler]
+    if sanitize != "none":
+        compiler = [*compiler, f"-fsanitize={sanitize}"]
+    path = os.path.join(folder, "cc")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec {shlex.join(compiler)} "$@"\n')
+    os.chmod(path, 0o755)

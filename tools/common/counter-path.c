@@ -2,9 +2,14 @@
 /* What can be told of a path without asking PDH, which takes it in either form. */
 #include "counter-path.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
 
 bool counter_path_is_pattern(const char *path)
 {
@@ -32,4 +37,34 @@ bool counter_path_is_here(const char *machine)
     if (gethostname(host, sizeof host - 1))
         return false;
     return strcasecmp(machine, host) == 0;
+}
+
+/* The form for shells has a machine's slashes for its own, so PDH writes it with backslashes. */
+static char *put_machine(char *machine, const char *path)
+{
+    PDH_COUNTER_PATH_ELEMENTS_A *parts = NULL;
+    DWORD size = 0, length = PDH_MAX_COUNTER_PATH * 4;
+    PDH_STATUS status = PdhParseCounterPathA(path, NULL, &size, 0);
+    char *whole = NULL;
+    if ((DWORD)status == PDH_MORE_DATA && (parts = malloc(size)) && (whole = malloc(length)))
+        status = PdhParseCounterPathA(path, parts, &size, 0);
+    if (whole && !status) {
+        parts->szMachineName = machine;
+        status = PdhMakeCounterPathA(parts, whole, &length, 0);
+    }
+    free(parts);
+    if (!status && whole)
+        return whole;
+    free(whole);
+    return strdup(path); /* PDH says later what is wrong with it */
+}
+
+char *counter_path_on(char *machine, const char *path)
+{
+    char *whole = NULL;
+    if (!*machine || counter_path_is_here(machine) || counter_path_has_machine(path))
+        return strdup(path);
+    if (!counter_path_is_windows(path))
+        return put_machine(machine, path);
+    return asprintf(&whole, "%s%s", machine, path) < 0 ? NULL : whole;
 }

@@ -14,4 +14,8 @@ bool counter_path_is_windows(const char *path);
 /* Is this this machine: its name, ".", "localhost", with or without backslashes? */
 bool counter_path_is_here(const char *machine);
 
+/* The path with the machine (with its backslashes, or "": none) in front, unless it has one or the
+ * machine is this one: malloc, NULL: no memory. */
+char *counter_path_on(char *machine, const char *path);
+
 #endif

@@ -134,7 +134,7 @@ BASH_NAMES = r"""_TOOL_names() {
         *) printf -v word %q "$word" ;;
         esac
         COMPREPLY+=("${word:${#before}}")
-    done < <(PRINTER --names 2>/dev/null)
+    done < <("$1" --names 2>/dev/null)
 }"""
 BASH_INI = """compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.[iI][nN][iI]' -- "$cur")"""
@@ -145,13 +145,20 @@ def bash_complete(tool, what):
         return "compopt -o default; COMPREPLY=()"
     if what == "@ini":
         return BASH_INI
-    return f"_{tool.name}_names" if what in NAMES else bash_list(what)
+    return f"_{tool.name}_names {NAMES[what]}" if what in NAMES else bash_list(what)
 
 
-def names_printer(tool):
-    """The program that prints the names which this tool's words or arguments are; None: none."""
-    what = {tool.words, *(option.complete for option in tool.options)} & set(NAMES)
-    return NAMES[what.pop()] if what else None
+def names_kinds(tool):
+    """The kinds of names which this tool's words or arguments are."""
+    return sorted({tool.words, *(option.complete for option in tool.options)} & set(NAMES))
+
+
+def words_after(tool):
+    """Options behind which plain words are names of another kind: their spellings, and the kind."""
+    options = [option for option in tool.options
+               if option.complete in NAMES and (option.optional or not option.argument)]
+    kind = options[0].complete if options else None
+    return [text for option in options for text in option.spellings()], kind
 
 
 def bash(tool, commands):
@@ -165,8 +172,8 @@ def bash(tool, commands):
                 cases.append(f"    {' | '.join(option.spellings())})\n"
                              f"        {bash_complete(tool, option.complete)}\n        return ;;")
     lines = [f"# bash completion for {tool.name}; made from its option table"]
-    if names_printer(tool):
-        lines.append(BASH_NAMES.replace("TOOL", tool.name).replace("PRINTER", names_printer(tool)))
+    if names_kinds(tool):
+        lines.append(BASH_NAMES.replace("TOOL", tool.name))
     lines += [f"_{tool.name}() {{",
              '    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
              '    [[ $cur == "=" ]] && cur=',
@@ -182,6 +189,11 @@ def bash(tool, commands):
     else:
         lines += ['    if [[ $cur == -* ]]; then', f'        {bash_list(spellings([tool]))}',
                   '        return', '    fi']
+    others, kind = words_after(tool)
+    if others:
+        lines += ['    local word', '    for word in "${COMP_WORDS[@]}"; do', '        case $word in',
+                  f'        {" | ".join(others)})', f'            {bash_complete(tool, kind)}',
+                  '            return ;;', '        esac', '    done']
     if tool.words:
         lines.append('    ' + bash_complete(tool, tool.words))
     default = "-o default " if commands else ""
@@ -191,7 +203,7 @@ def bash(tool, commands):
 def zsh_action(tool, what):
     fixed = {"": "", "@files": "_files", "@ini": '_files -g "*.(#i)ini"'}
     if what in NAMES:
-        return f"_{tool.name}_names"
+        return f"_{tool.name}_{what[1:]}"
     return fixed.get(what, f"({what})")
 
 
@@ -220,9 +232,13 @@ def zsh(tool, commands):
         kind = tool.words.strip("@").rstrip("s") if tool.words in NAMES else "file"
         specs.append(quoted(f"*:{kind}:{zsh_action(tool, tool.words)}"))
     lines = [f"#compdef {tool.name}", f"# made from the option table of {tool.name}"]
-    if names_printer(tool):
-        lines += [f"_{tool.name}_names() {{", "    local -a names",
-                  f"    names=(${{(f)\"$({names_printer(tool)} --names 2>/dev/null)\"}})",
+    others, other_kind = words_after(tool)
+    for what in names_kinds(tool):
+        lines += [f"_{tool.name}_{what[1:]}() {{", "    local -a names"]
+        if what == tool.words and others:
+            lines.append(f"    (( $words[(I)({'|'.join(others)})] )) && "
+                         f"{{ _{tool.name}_{other_kind[1:]}; return }}")
+        lines += [f"    names=(${{(f)\"$({NAMES[what]} --names 2>/dev/null)\"}})",
                   "    compadd -a names", "}"]
     if commands:
         pairs = " ".join(quoted(f"{c.name}:{c.summary}") for c in commands)
@@ -256,7 +272,8 @@ def fish_option(tool, option, condition):
         words += ["-l", option.name]
     if option.argument and not option.optional:
         words += ["-r"] if option.complete == "@files" else ["-x"]
-    if option.complete and option.complete != "@files":
+    for_words = option.optional or not option.argument
+    if option.complete and option.complete != "@files" and not for_words:
         words += ["-a", quoted(fish_list(option.complete))]
     return " ".join([*words, "-d", quoted(option.help.split(". ")[0].rstrip("."))])
 
@@ -264,7 +281,14 @@ def fish_option(tool, option, condition):
 def fish(tool, commands):
     lines = [f"# fish completion for {tool.name}; made from its option table"]
     if tool.words in NAMES or tool.words == "@ini":
-        lines.append(f"complete -c {tool.name} -f -a {quoted(fish_list(tool.words))}")
+        others, kind = words_after(tool)
+        seen = "__fish_contains_opt " + " ".join(
+            part for option in tool.options if others and option.complete == kind
+            for part in (["-s", option.letter] if option.letter else []) + [option.name])
+        known = f" -n {quoted('not ' + seen)}" if others else ""
+        lines.append(f"complete -c {tool.name}{known} -f -a {quoted(fish_list(tool.words))}")
+        if others:
+            lines.append(f"complete -c {tool.name} -n {quoted(seen)} -f -a {quoted(fish_list(kind))}")
     elif tool.words != "@files":
         lines.append(f"complete -c {tool.name} -f")
     lines += [fish_option(tool, o, "") for o in tool.options]

@@ -12,10 +12,8 @@ static const struct {
     DWORD status;
     const char *words;
 } rows[] = {
-    {PDH_CSTATUS_NO_MACHINE,
-     "counters of another machine cannot be read; run the tool there, for instance with ssh"                   },
-    {PDH_CANNOT_CONNECT_MACHINE,
-     "counters of another machine cannot be read; run the tool there, for instance with ssh"                   },
+    {PDH_CSTATUS_NO_MACHINE,        "the machine cannot be reached;  pcview -m MACHINE  says why"              },
+    {PDH_CANNOT_CONNECT_MACHINE,    "the machine cannot be reached;  pcview -m MACHINE  says why"              },
     {PDH_CSTATUS_NO_OBJECT,         "there is no such object; 'typeperf -q' lists what there is"               },
     {PDH_CSTATUS_NO_COUNTER,
      "the object has no such counter; 'typeperf -q OBJECT' lists its counters"                                 },

@@ -35,6 +35,7 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
 /* All values but the texts. */
 static void read_numbers(HKEY key, struct service *ret)
 {
+    enum { ALWAYS = 2 }; /* even if it is shipped */
     int found = read_number(key, "First Counter", &ret->first_counter);
     found += read_number(key, "Last Counter", &ret->last_counter);
     found += read_number(key, "First Help", &ret->first_help);
@@ -43,7 +44,8 @@ static void read_numbers(HKEY key, struct service *ret)
     read_number(key, "Disable Performance Counters", &ret->disabled);
     ret->isolation = 1;
     read_number(key, "Isolation", &ret->isolation);
-    ret->isolated = ret->isolation != 0 && ret->library && strchr(ret->library, '/');
+    bool shipped = ret->library && !strchr(ret->library, '/');
+    ret->isolated = ret->library && ret->isolation != 0 && (!shipped || ret->isolation == ALWAYS);
 }
 
 LSTATUS service_read(const char *name, struct service *ret)

@@ -25,6 +25,8 @@ static void look_up(const struct names *names, struct wanted *wanted)
     }
     if (wanted->index_count == 0)
         wanted->index_count = registered_objects(wanted->title, wanted->indices, WANTED_INDICES);
+    if (wanted->index_count == 0)
+        wanted->index_count = names_find_elsewhere(wanted->title, wanted->indices, WANTED_INDICES);
 }
 
 /* "Object(pattern)" only when no object is called so as a whole. */
@@ -145,7 +147,8 @@ static bool report_silence(const struct wanted *wanted)
     text_clean(wanted->text, title, sizeof title);
     if (enabled)
         fprintf(stderr,
-                "pcview: no answer for '%s' from its service %s; 'pcview --events' may tell why.\n",
+                "pcview: no answer for '%s' from its service %s; this machine may have nothing for "
+                "it, and 'pcview --events' tells what failed.\n",
                 title, service);
     else
         fprintf(stderr,

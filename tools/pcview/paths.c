@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters by their paths, through PDH: a wildcard is every path that it stands for. */
 #include "pcview.h"
+#include "../common/counter-path.h"
 #include "../common/json.h"
 #include "../common/pdh-words.h"
 
@@ -16,6 +17,7 @@ struct reading {
     struct view_value value;
 };
 struct readings {
+    char machine[256]; /* "" or with its backslashes */
     PDH_HQUERY query;
     struct reading *items;
     size_t count, room;
@@ -83,14 +85,14 @@ static char *expand(const char *word, PDH_STATUS *ret_status)
 
 static void add_word(struct readings *all, const char *word)
 {
-    PDH_STATUS status;
-    char *list = expand(word, &status);
+    PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    char *list = word ? expand(word, &status) : NULL;
     if (!status && !*list)
         status = (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
     if (status)
-        miss(all, word, status);
+        miss(all, word ? word : "a path", status);
     for (const char *path = list; !status && *path; path += strlen(path) + 1)
-        add(all, path, strpbrk(word, "*?"));
+        add(all, path, strpbrk(word, "*?") != NULL);
     free(list);
 }
 
@@ -205,11 +207,17 @@ static void done(struct readings *all)
 int paths_print(struct pcview *view)
 {
     struct readings all = {0};
+    if (view->machine)
+        snprintf(all.machine, sizeof all.machine, "\\\\%s",
+                 view->machine + strspn(view->machine, "\\"));
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &all.query);
     if (status)
         return pdh_complain("pcview", "a query", status);
-    for (size_t i = 0; i < view->wanted_count; i++)
-        add_word(&all, view->wanted[i].text);
+    for (size_t i = 0; i < view->wanted_count; i++) {
+        char *word = counter_path_on(all.machine, view->wanted[i].text);
+        add_word(&all, word);
+        free(word);
+    }
     status = all.count ? collect(&all) : 0;
     for (size_t i = 0; !status && i < all.count; i++)
         read_value(&all, &all.items[i]);

@@ -4,6 +4,7 @@
  * types, instances and values, dumps the bytes, writes JSON, or watches. Knows no object by heart.
  */
 #include "pcview.h"
+#include "../common/machine-words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,20 @@
 
 #include <openperflib/winerror.h>
 
-enum { COUNTERS = 1, VALUES, EXPLAIN, HEX, JSON, NAMES, LANGUAGE, BLOCK, SAVE, WATCH, EVENTS };
+enum {
+    COUNTERS = 1,
+    VALUES,
+    EXPLAIN,
+    HEX,
+    JSON,
+    NAMES,
+    LANGUAGE,
+    BLOCK,
+    SAVE,
+    WATCH,
+    EVENTS,
+    MACHINE
+};
 enum { EVENTS_SHOWN = 20, EVENTS_MOST = 100000 };
 enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60 };
 
@@ -32,6 +46,8 @@ static const struct option_row rows[] = {
     {'b', "block", "FILE", BLOCK,
      "Read a saved block instead of asking this system; - is standard input. Given twice, the "
      "first is the older sample.", "@files", 0},
+    {'m', "machine", "NAME", MACHINE,
+     "Ask another machine: a NAME, listed in the registry or of the network, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0},
     {'s', "save", "FILE", SAVE, "Write the block to FILE as it came; - is standard output.",
      "@files", 0},
     {'w', "watch", "[SECONDS]", WATCH,
@@ -44,7 +60,7 @@ static const struct option_row rows[] = {
 /* clang-format on */
 
 static const char more[] =
-    "OBJECT is a name in English or in the chosen language, or an index; Process(b*)\n"
+    "OBJECT is a name in English or any installed language, or an index; Process(b*)\n"
     "shows only the instances that match. Without OBJECT, all objects are listed.\n"
     "Counters are also shown by their PATH, through PDH: '\\Object(instance)\\Counter', or\n"
     "'Object(instance)::Counter', each part of which may be a pattern.\n"
@@ -58,6 +74,7 @@ static const char more[] =
     "  pcview --save now.perf 2 4      keep the bytes of System and Memory\n"
     "  pcview --block now.perf --hex   look at them later\n"
     "  pcview --watch                  what this machine is doing\n"
+    "  pcview -m ssh://web1 --watch    what another one is doing\n"
     "\n"
     "Exit codes: 0 good, 1 failure or damage, 2 usage, 3 an object is missing.\n";
 
@@ -123,6 +140,8 @@ static int take_option(struct pcview *view, const struct options *options, int i
                                 options->value);
     else if (id == EVENTS && !take_events(view, options->value))
         return options_complain(options, "no number from 1 to %d: %s", EVENTS_MOST, options->value);
+    else if (id == MACHINE)
+        view->machine = options->value;
     else if (id == BLOCK && view->block_count == 2)
         return options_complain(options, "more than two blocks");
     else if (id == BLOCK)
@@ -143,7 +162,8 @@ static int check_paths(struct pcview *view, const struct options *options)
                  view->explain || view->names_only || view->block_count || view->values ||
                  strcmp(view->language, "009") != 0;
     if (paths && other)
-        return options_complain(options, "of all options, paths of counters take --json only");
+        return options_complain(options,
+                                "of all options, paths of counters take --json and -m only");
     return EXIT_GOOD;
 }
 
@@ -155,6 +175,8 @@ static int check_options(const struct pcview *view, const struct options *option
                                 "--hex, --json, --save, --watch, --events exclude each other");
     if (view->watch && view->block_count)
         return options_complain(options, "a saved block cannot be watched");
+    if (view->machine && (view->block_count || view->events))
+        return options_complain(options, "of another machine there are no saved blocks and events");
     if (view->watch && view->wanted_count > 1)
         return options_complain(options, "--watch shows one object");
     return EXIT_GOOD;
@@ -305,16 +327,26 @@ static bool needs_two_samples(struct pcview *view)
     return false;
 }
 
+static void complain_of_machine(const struct pcview *view, LSTATUS status)
+{
+    const char *words = machine_words(status);
+    fprintf(stderr, "pcview: %s: %s (error %d)\n", view->machine,
+            words ? words : "it cannot be read", (int)status);
+}
+
 static int ask(struct pcview *view, const char *query)
 {
     LSTATUS status = picture_query(&view->now, query);
-    if (status) {
+    if (status && view->machine)
+        complain_of_machine(view, status);
+    else if (status) {
         fprintf(stderr,
                 "pcview: the query '%s' failed with error %d.\n"
                 "OPENPERFLIB_TRACE=1 shows where it ends.\n",
                 query, (int)status);
-        return EXIT_FAILED;
     }
+    if (status)
+        return EXIT_FAILED;
     if (picture_begin(&view->now))
         return EXIT_GOOD;
     report_damage(view, false);
@@ -404,6 +436,15 @@ static void done(struct pcview *view)
     picture_done(&view->before);
 }
 
+/* PDH connects by itself. */
+static bool connect_machine(const struct pcview *view)
+{
+    LSTATUS status = view->machine && !view->paths ? view_connect(view->machine) : ERROR_SUCCESS;
+    if (status)
+        complain_of_machine(view, status);
+    return !status;
+}
+
 int main(int argc, char **argv)
 {
     static struct pcview view;
@@ -412,6 +453,8 @@ int main(int argc, char **argv)
     int code = read_options(&view, argc, argv);
     if (code >= 0)
         return code;
+    if (!connect_machine(&view))
+        return EXIT_FAILED;
     if (!view.events && !view.paths)
         load_names(&view);
     output_begin(&view);
@@ -428,7 +471,7 @@ int main(int argc, char **argv)
     if (!output_end(&view))
         code = EXIT_FAILED;
     if (!view.block_count)
-        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        view_disconnect();
     done(&view);
     return code;
 }

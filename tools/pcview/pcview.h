@@ -34,6 +34,7 @@ struct pcview {
     const char *blocks[2]; /* --block: the older one first */
     int block_count;
     const char *save;
+    const char *machine; /* NULL: this one */
     bool counters, values, explain, hex, json, watch, names_only;
     bool paths;      /* the words are paths of counters */
     unsigned events; /* --events: how many */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GROUP = 1, MOUNT, GRANT, VERBOSE, RECORD_VERSION };
+enum { GROUP = 1, MOUNT, GRANT, VERBOSE, RECORD_VERSION, INDIRECT };
 enum { PIN = 1, UNPIN, STATUS };
 
 /* clang-format off */
@@ -21,6 +21,7 @@ static const struct option_row pin_rows[] = {
     {0, "grant", NULL, GRANT, "Let the group pass /sys/fs/bpf if it is root's alone (chgrp, mode 0710).", NULL, 0},
     {'v', "verbose", NULL, VERBOSE, "Show what libbpf and the kernel's verifier say.", NULL, 0},
     {0, "record-version", "NUMBER", RECORD_VERSION, "Claim this version in the records; for tests.", NULL, true},
+    {0, "indirect", NULL, INDIRECT, "Load what kernels before 6.2 load; for tests.", NULL, true},
     {0},
 };
 static const struct tool commands[] = {
@@ -40,7 +41,9 @@ static const char more[] =
     "included, which /proc shows to their owners only.\n"
     "\n"
     "The exit code is 0, 1 if something failed, 2 for wrong usage, 3 if nothing is\n"
-    "pinned (status, unpin).\n";
+    "pinned (status, unpin).\n"
+    "\n"
+    "\"openperflib-bpf COMMAND --help\" tells more of a command.\n";
 
 static const struct tool tool = {
     .name = "openperflib-bpf",
@@ -67,6 +70,7 @@ static bool take_option(struct bpf_wish *wish, const struct options *options, in
     wish->mount |= id == MOUNT;
     wish->grant |= id == GRANT;
     wish->verbose |= id == VERBOSE;
+    wish->indirect |= id == INDIRECT;
     if (id == GROUP)
         wish->group = options->value;
     if (id == RECORD_VERSION) {

@@ -163,8 +163,13 @@ static struct bpf_program *program_named(const struct bpf_object *object, const 
     return bpf_object__find_program_by_name(object, name);
 }
 
-/* Without the processors' own parts, which older kernels do not need, sizes are marked as rough. */
-static int load(struct bpf_object *object, const struct bpf_wish *wish, bool with_processors)
+/* What a kernel may be too old for, or may not need: without the processors' own parts sizes are
+ * marked as rough; without direct loads the program is slower. */
+struct ability {
+    bool processors, direct;
+};
+
+static int load(struct bpf_object *object, const struct bpf_wish *wish, struct ability with)
 {
     uint32_t settings[SETTINGS];
     int processors = libbpf_num_possible_cpus();
@@ -172,14 +177,15 @@ static int load(struct bpf_object *object, const struct bpf_wish *wish, bool wit
         return EINVAL;
     if (wish->version)
         settings[SETTING_VERSION] = wish->version;
-    with_processors = with_processors && processors > 0 && processors <= MOST_PROCESSORS;
-    settings[SETTING_PROCESSORS] = with_processors ? (uint32_t)processors : 0;
+    with.processors = with.processors && processors > 0 && processors <= MOST_PROCESSORS;
+    settings[SETTING_PROCESSORS] = with.processors ? (uint32_t)processors : 0;
+    settings[SETTING_DIRECT] = with.direct;
     struct bpf_program *finder = program_named(object, "find_processors");
     if (!finder || !write_settings(object, settings))
         return EINVAL;
-    bpf_program__set_autoload(finder, with_processors);
+    bpf_program__set_autoload(finder, with.processors);
     int error = -bpf_object__load(object);
-    if (error || !with_processors)
+    if (error || !with.processors)
         return error;
     struct bpf_test_run_opts run = {.sz = sizeof run};
     error = -bpf_prog_test_run_opts(bpf_program__fd(finder), &run);
@@ -188,11 +194,19 @@ static int load(struct bpf_object *object, const struct bpf_wish *wish, bool wit
 
 static struct bpf_object *load_somehow(const struct bpf_wish *wish)
 {
+    static const struct ability abilities[] = {
+        {.processors = true, .direct = true},
+        {.processors = true                 },
+        {.direct = true},
+        {0                 },
+    };
     int error = 0;
-    for (int with = 1; with >= 0; with--) {
+    for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++) {
+        struct ability with = abilities[i];
         struct bpf_object *object = bpf_open(wish->verbose);
         if (!object)
             return NULL;
+        with.direct &= !wish->indirect;
         error = load(object, wish, with);
         if (!error)
             return object;

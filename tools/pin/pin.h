@@ -17,6 +17,7 @@ struct bpf_wish {
     bool mount;        /* where no BPF file system is mounted, mount one */
     bool grant;        /* let the group pass BPF_PLACE */
     bool verbose;      /* show what libbpf says */
+    bool indirect;     /* load what kernels before 6.2 load */
     uint32_t version;  /* of the records, instead of the right one; 0: the right one */
 };
 
@@ -38,8 +39,8 @@ int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool bpf_is_mounted(void);
 /* Opens the embedded program; NULL: said why not. */
 struct bpf_object *bpf_open(bool verbose);
-/* Its constants, in the order of the program's `settings`: version, processors. */
-enum { SETTING_VERSION, SETTING_PROCESSORS, SETTINGS };
+/* Its constants, in the order of the program's `settings`. */
+enum { SETTING_VERSION, SETTING_PROCESSORS, SETTING_DIRECT, SETTINGS };
 bool bpf_settings(const struct bpf_object *object, uint32_t settings[SETTINGS]);
 
 #endif

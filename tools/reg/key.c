@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys by name, and what to say when something does not work. */
 #include "reg.h"
+#include "../common/machine-words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,28 +119,27 @@ static const char *text_of(LSTATUS status)
         const char *text;
     } rows[] = {
         {ERROR_FILE_NOT_FOUND,
-         "no such key or value; \"reg query\" on the key above shows what is there"                     },
+         "no such key or value; \"reg query\" on the key above shows what is there"                    },
         {ERROR_ACCESS_DENIED,
-         "access denied; write HKEY_LOCAL_MACHINE as root, or use HKEY_CURRENT_USER"                    },
-        {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; ask values with /v"            },
-        {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"         },
-        {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                   },
-        {ERROR_OUTOFMEMORY,       "not enough memory"                                                   },
-        {ERROR_INVALID_DATA,      "some lines were damaged and left out; correct them and import again" },
-        {ERROR_WRITE_PROTECT,     "the file system is read-only; OPENPERFLIB_ROOT names another place"  },
-        {ERROR_WRITE_FAULT,       "cannot be written"                                                   },
-        {ERROR_BAD_NETPATH,       "that machine is not this one; only this machine's names work for now"},
-        {ERROR_DISK_FULL,         "the disk is full; nothing was changed"                               },
-        {ERROR_HANDLE_DISK_FULL,  "the disk is full; nothing was changed"                               },
-        {ERROR_INVALID_PARAMETER, "a name is too long, or holds control characters"                     },
+         "access denied; write HKEY_LOCAL_MACHINE as root, or use HKEY_CURRENT_USER"                   },
+        {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; ask values with /v"           },
+        {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"        },
+        {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                  },
+        {ERROR_OUTOFMEMORY,       "not enough memory"                                                  },
+        {ERROR_INVALID_DATA,      "some lines were damaged and left out; correct them and import again"},
+        {ERROR_WRITE_PROTECT,     "the file system is read-only; OPENPERFLIB_ROOT names another place" },
+        {ERROR_WRITE_FAULT,       "cannot be written"                                                  },
+        {ERROR_DISK_FULL,         "the disk is full; nothing was changed"                              },
+        {ERROR_HANDLE_DISK_FULL,  "the disk is full; nothing was changed"                              },
+        {ERROR_INVALID_PARAMETER, "a name is too long, or holds control characters"                    },
         {ERROR_INVALID_NAME,
-         "a key begins with its root, such as HKLM\\SOFTWARE; quote it against the shell"               },
-        {ERROR_BAD_PATHNAME,      "a part of the path is empty; quote the key against the shell"        },
-        {ERROR_ALREADY_EXISTS,    "exists already; add /f to overwrite it"                              },
+         "a key begins with its root, such as HKLM\\SOFTWARE; quote it against the shell"              },
+        {ERROR_BAD_PATHNAME,      "a part of the path is empty; quote the key against the shell"       },
+        {ERROR_ALREADY_EXISTS,    "exists already; add /f to overwrite it"                             },
         {ERROR_NOT_REGISTRY_FILE,
-         "no registry file: its first line is neither REGEDIT4 nor the version 5 line"                  },
-        {ERROR_UNSUPPORTED_TYPE,  "the data does not fit the type; see \"reg add --help\""              },
-        {ERROR_KEY_DELETED,       "somebody deleted the key meanwhile; try again"                       },
+         "no registry file: its first line is neither REGEDIT4 nor the version 5 line"                 },
+        {ERROR_UNSUPPORTED_TYPE,  "the data does not fit the type; see \"reg add --help\""             },
+        {ERROR_KEY_DELETED,       "somebody deleted the key meanwhile; try again"                      },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status)
@@ -149,7 +149,9 @@ static const char *text_of(LSTATUS status)
 
 LSTATUS complain(const char *about, LSTATUS status)
 {
-    const char *text = text_of(status);
+    const char *text = strncmp(about, "\\\\", 2) ? NULL : machine_words(status);
+    if (!text)
+        text = text_of(status);
     fflush(stdout);
     if (text)
         fprintf(stderr, "reg: %s: %s (error %ld)\n", about, text, (long)status);

@@ -75,7 +75,7 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
         counters->handles = grown;
         counters->room = room;
     }
-    if (!counters->machine[0])
+    if (!counters->machine[0] && !counter_path_has_machine(path))
         find_machine(counters, handle);
     spell(counters, handle, path, whole, sizeof whole);
     counters->handles[counters->paths.count] = handle;
@@ -150,11 +150,14 @@ int counters_open(struct counters *counters, const struct typeperf *asked, bool 
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  asked->server + strspn(asked->server, "\\"));
     for (size_t i = 0; i < asked->words.count; i++) {
-        const char *path = asked->words.texts[i];
-        if (counter_path_is_pattern(path) && !patterns)
+        char *path = counter_path_on(counters->machine, asked->words.texts[i]);
+        if (!path)
+            miss(counters, asked->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+        else if (counter_path_is_pattern(path) && !patterns)
             add_pattern(counters, path, !asked->top);
         else
             add(counters, path);
+        free(path);
     }
     if (counters->paths.count)
         return EXIT_GOOD;

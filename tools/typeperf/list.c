@@ -17,14 +17,14 @@ static void items_done(struct items *items)
     free(items->instances);
 }
 
-static char *enum_objects(PDH_STATUS *ret_status)
+static char *enum_objects(const char *machine, PDH_STATUS *ret_status)
 {
     DWORD length = 0;
-    *ret_status = PdhEnumObjectsA(NULL, NULL, NULL, &length, PERF_DETAIL_WIZARD, TRUE);
+    *ret_status = PdhEnumObjectsA(NULL, machine, NULL, &length, PERF_DETAIL_WIZARD, TRUE);
     if ((DWORD)*ret_status != PDH_MORE_DATA)
         return NULL;
     char *list = calloc(1, (size_t)length + 1);
-    *ret_status = list ? PdhEnumObjectsA(NULL, NULL, list, &length, PERF_DETAIL_WIZARD, FALSE)
+    *ret_status = list ? PdhEnumObjectsA(NULL, machine, list, &length, PERF_DETAIL_WIZARD, FALSE)
                        : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!*ret_status)
         return list;
@@ -32,10 +32,10 @@ static char *enum_objects(PDH_STATUS *ret_status)
     return NULL;
 }
 
-static PDH_STATUS enum_items(const char *object, struct items *items)
+static PDH_STATUS enum_items(const char *machine, const char *object, struct items *items)
 {
-    PDH_STATUS status = PdhEnumObjectItemsA(NULL, NULL, object, NULL, &items->counters_length, NULL,
-                                            &items->instances_length, PERF_DETAIL_WIZARD, 0);
+    PDH_STATUS status = PdhEnumObjectItemsA(NULL, machine, object, NULL, &items->counters_length,
+                                            NULL, &items->instances_length, PERF_DETAIL_WIZARD, 0);
     if (status && (DWORD)status != PDH_MORE_DATA)
         return status;
     items->counters = calloc(1, (size_t)items->counters_length + 2);
@@ -43,7 +43,7 @@ static PDH_STATUS enum_items(const char *object, struct items *items)
     if (!items->counters || !items->instances)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     DWORD instances = items->instances_length;
-    status = PdhEnumObjectItemsA(NULL, NULL, object, items->counters, &items->counters_length,
+    status = PdhEnumObjectItemsA(NULL, machine, object, items->counters, &items->counters_length,
                                  items->instances, &instances, PERF_DETAIL_WIZARD, 0);
     return status;
 }
@@ -51,6 +51,7 @@ static PDH_STATUS enum_items(const char *object, struct items *items)
 struct listing {
     FILE *out;
     const char *machine; /* "" or with its \\ */
+    const char *asked;   /* for PDH: NULL is this one */
     bool instances;
     bool both; /* each also as Object(*)::Counter, for completions */
 };
@@ -82,7 +83,7 @@ static bool list_instances(const struct listing *listing, const char *object)
 {
     char path[PDH_MAX_COUNTER_PATH];
     DWORD length = 0;
-    snprintf(path, sizeof path, "\\%s(*)\\*", object);
+    snprintf(path, sizeof path, "%s\\%s(*)\\*", listing->asked ? listing->asked : "", object);
     PDH_STATUS status = PdhExpandWildCardPathA(NULL, path, NULL, &length, 0);
     if ((DWORD)status != PDH_MORE_DATA)
         return false;
@@ -100,7 +101,7 @@ static bool list_instances(const struct listing *listing, const char *object)
 static int list_object(const struct listing *listing, const char *object)
 {
     struct items items = {0};
-    PDH_STATUS status = enum_items(object, &items);
+    PDH_STATUS status = enum_items(listing->asked, object, &items);
     if (!status &&
         !(listing->instances && items.instances_length > 0 && list_instances(listing, object)))
         list_counters(listing, object, &items);
@@ -117,14 +118,14 @@ static void bare_object(const char *text, char *ret, size_t size)
 }
 
 /* The name of a number, if it has one. */
-static void name_number(char *object, size_t size)
+static void name_number(const char *machine, char *object, size_t size)
 {
     char name[PDH_MAX_COUNTER_NAME], *end;
     DWORD length = sizeof name;
     unsigned long number = strtoul(object, &end, 10);
     if (*object < '0' || *object > '9' || *end || !number || number > UINT32_MAX)
         return;
-    if (!PdhLookupPerfNameByIndexA(NULL, (DWORD)number, name, &length))
+    if (!PdhLookupPerfNameByIndexA(machine, (DWORD)number, name, &length))
         snprintf(object, size, "%s", name);
 }
 
@@ -134,7 +135,7 @@ static int list_asked(const struct listing *listing, const struct text_list *wor
     int code = EXIT_GOOD;
     for (size_t i = 0; i < words->count; i++) {
         bare_object(words->texts[i], object, sizeof object);
-        name_number(object, sizeof object);
+        name_number(listing->asked, object, sizeof object);
         int one = list_object(listing, object);
         code = one ? one : code;
     }
@@ -145,9 +146,10 @@ static int list_asked(const struct listing *listing, const struct text_list *wor
 static int list_all(const struct listing *listing)
 {
     PDH_STATUS status;
-    char *objects = enum_objects(&status);
+    char *objects = enum_objects(listing->asked, &status);
     if (!objects)
-        return pdh_complain("typeperf", "the list of objects", status);
+        return pdh_complain("typeperf", listing->asked ? listing->asked : "the list of objects",
+                            status);
     for (const char *at = objects; *at; at += strlen(at) + 1)
         list_object(listing, at);
     free(objects);
@@ -162,7 +164,8 @@ int list_objects(const struct typeperf *asked)
         return output_file_code();
     if (asked->server)
         snprintf(machine, sizeof machine, "\\\\%s", asked->server + strspn(asked->server, "\\"));
-    struct listing listing = {out, machine, asked->list_instances, asked->names};
+    const char *far = *machine && !counter_path_is_here(machine) ? machine : NULL;
+    struct listing listing = {out, machine, far, asked->list_instances, asked->names};
     int code = asked->words.count ? list_asked(&listing, &asked->words) : list_all(&listing);
     if (!code && !asked->names && out == stdout) {
         fputc('\n', out);

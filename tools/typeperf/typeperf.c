@@ -35,11 +35,11 @@ static const struct option_row rows[] = {
      "0.1 1 10 1:00", 0, "si"},
     {'o', "output", "FILE", OUTPUT,
      "Write to a file: CSV and TSV become captures with time zone and all digits, which relog and Windows read.", "@files", 0, NULL},
-    {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of those given as words.", NULL, 0, NULL},
-    {0, "query-instances", NULL, LIST_INSTANCES, "The same, with a line for each instance.", NULL, 0, "qx"},
+    {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of those given as words.", "@objects", 0, NULL},
+    {0, "query-instances", NULL, LIST_INSTANCES, "The same, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples; if not given, Ctrl-C ends it.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {'s', "server", "MACHINE", SERVER, "The machine of counters without one. Only this machine's can be read.", "localhost", 0, NULL},
+    {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
     {0, "top", "N", TOP,
      "Show only the N largest values of each sample; in CSV and TSV, the first sample chooses. * does not stand for _Total then.", "5 10 20", 0, NULL},
@@ -60,6 +60,7 @@ static const char more[] =
     "  typeperf --top 10 -f table 'Process(*)::% Processor Time'\n"
     "  typeperf -q Memory                                   which counters are there\n"
     "  typeperf --explain 'Memory::Available Bytes'         what does it mean\n"
+    "  typeperf -s ssh://web1 '\\Memory\\Available Bytes'    of another machine\n"
     "\n"
     "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
     "are not there (the others were printed), 4 no rights.\n";
@@ -113,12 +114,9 @@ static int take_output(struct typeperf *asked, const struct options *options)
 
 static int take_server(struct typeperf *asked, const struct options *options)
 {
-    if (!counter_path_is_here(options->value))
-        return options_complain(
-            options,
-            "-s %s: only this machine's counters can be read; run typeperf there, "
-            "for instance: ssh %s typeperf",
-            options->value, options->value + strspn(options->value, "\\"));
+    const char *name = options->value + strspn(options->value, "\\");
+    if (!*name || strchr(name, '\\'))
+        return options_complain(options, "no name of a machine: %s", options->value);
     asked->server = options->value;
     return 0;
 }

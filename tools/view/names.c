@@ -51,14 +51,14 @@ static void table_sort(struct name_table *table)
 static LSTATUS table_read(const char *query, char **ret_data, DWORD *ret_size)
 {
     DWORD size = 0;
-    LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, NULL, &size);
+    LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, NULL, &size);
     for (int tries = 0; status == ERROR_SUCCESS || status == ERROR_MORE_DATA; tries++) {
         char *data = malloc((size_t)size + 2);
         if (!data || tries == 8) {
             free(data);
             return data ? ERROR_MORE_DATA : ERROR_NOT_ENOUGH_MEMORY;
         }
-        status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, (LPBYTE)data, &size);
+        status = RegQueryValueExA(view_key(), query, NULL, NULL, (LPBYTE)data, &size);
         if (status == ERROR_SUCCESS) {
             data[size] = data[size + 1] = 0;
             *ret_data = data;
@@ -157,14 +157,47 @@ bool names_fell_back(const struct names *names)
     return true;
 }
 
+static size_t table_find(const struct name_table *table, const char *title, uint32_t *ret,
+                         size_t room)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < table->count && found < room; i++)
+        if (table->rows[i].index > 1 && text_equal(table->rows[i].text, title))
+            ret[found++] = table->rows[i].index;
+    return found;
+}
+
 size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t room)
 {
     size_t found = 0;
     const struct name_table *tables[] = {&names->chosen, &names->english};
     for (size_t t = 0; t < 2; t++)
-        for (size_t i = 0; i < tables[t]->count && found < room; i++)
-            if (tables[t]->rows[i].index > 1 && text_equal(tables[t]->rows[i].text, title))
-                ret[found++] = tables[t]->rows[i].index;
+        found += table_find(tables[t], title, ret + found, room - found);
+    return found;
+}
+
+/* The subkeys of Perflib are the installed languages. */
+size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room)
+{
+    HKEY root, perflib;
+    char language[16];
+    size_t found = 0;
+    DWORD size = sizeof language;
+    if (view_root(&root))
+        return 0;
+    LSTATUS status = RegOpenKeyExA(root, "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib",
+                                   0, KEY_READ, &perflib);
+    RegCloseKey(root);
+    for (DWORD i = 0; !status && !found; i++, size = sizeof language) {
+        struct name_table table = {0};
+        if (RegEnumKeyExA(perflib, i, language, &size, NULL, NULL, NULL, NULL))
+            break;
+        if (!table_load(&table, "Counter", language))
+            found = table_find(&table, title, ret, room);
+        table_done(&table);
+    }
+    if (!status)
+        RegCloseKey(perflib);
     return found;
 }
 

@@ -13,6 +13,42 @@
 
 enum { FIRST_ROOM = 256 * 1024, LAST_ROOM = 1 << 29, BUSY_TRIES = 10, BUSY_MILLISECONDS = 10 };
 
+/* ---- whose ---- */
+
+static HKEY far_key;
+static const char *far_machine;
+
+LSTATUS view_connect(const char *machine)
+{
+    far_machine = machine;
+    return RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &far_key);
+}
+
+void view_disconnect(void)
+{
+    RegCloseKey(view_key());
+    far_key = NULL;
+    far_machine = NULL;
+}
+
+bool view_is_far(void)
+{
+    return far_key;
+}
+
+HKEY view_key(void)
+{
+    return far_key ? far_key : HKEY_PERFORMANCE_DATA;
+}
+
+LSTATUS view_root(HKEY *ret)
+{
+    *ret = HKEY_LOCAL_MACHINE;
+    return far_key ? RegConnectRegistryA(far_machine, HKEY_LOCAL_MACHINE, ret) : ERROR_SUCCESS;
+}
+
+/* ---- its bytes ---- */
+
 static bool picture_reserve(struct picture *picture, size_t room)
 {
     if (room <= picture->room)
@@ -68,8 +104,7 @@ LSTATUS picture_query(struct picture *picture, const char *query)
         if (!picture_reserve(picture, room))
             return ERROR_NOT_ENOUGH_MEMORY;
         DWORD size = (DWORD)room;
-        LSTATUS status =
-            RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, picture->data, &size);
+        LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, picture->data, &size);
         if (status == ERROR_MORE_DATA) {
             room *= 2;
         } else if (status == ERROR_BUSY && busy++ < BUSY_TRIES) {

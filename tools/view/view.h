@@ -47,6 +47,8 @@ const char *names_help(struct names *names, uint32_t index);
 bool names_fell_back(const struct names *names);
 /* The indices with this title in either language, without regard to case. */
 size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t room);
+/* The same in the first other language of the machine that has it. */
+size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room);
 /* How unlike two texts are, without regard to case; 0: equal; small when one contains the other. */
 unsigned names_distance(const char *left, const char *right);
 
@@ -58,7 +60,14 @@ struct picture {
     opl_block_fault fault; /* the first damage met so far */
     size_t fault_offset;
 };
-/* Asks HKEY_PERFORMANCE_DATA; reuses the picture's memory. */
+/* Names and pictures are another machine's from now on; until view_disconnect. */
+LSTATUS view_connect(const char *machine);
+void view_disconnect(void);
+bool view_is_far(void);
+HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, here or there */
+/* HKEY_LOCAL_MACHINE, here or there: close it. */
+LSTATUS view_root(HKEY *ret);
+/* Asks view_key; reuses the picture's memory. */
 LSTATUS picture_query(struct picture *picture, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
 int picture_read(struct picture *picture, const char *path);

@@ -32,6 +32,13 @@ enum { BPF_MAP_TYPE_PERCPU_ARRAY = 6 };
 struct list_head {
     struct list_head *next;
 };
+struct hlist_head {
+    void *first;
+};
+struct timespec64 {
+    int64_t tv_sec;
+    long tv_nsec;
+};
 struct pid_namespace;
 struct upid {
     int nr;
@@ -39,6 +46,7 @@ struct upid {
 };
 struct pid {
     unsigned level;
+    struct hlist_head tasks[1];
     struct upid numbers[1];
 };
 struct prev_cputime {
@@ -70,6 +78,7 @@ struct fdtable {
 };
 struct files_struct {
     struct fdtable *fdt;
+    unsigned long open_fds_init[1];
 };
 typedef struct {
     unsigned spare;
@@ -97,7 +106,7 @@ struct task_struct {
     int pid, tgid;
     struct task_struct *real_parent, *group_leader;
     struct pid *thread_pid;
-    struct list_head thread_node;
+    struct list_head tasks, thread_node;
     uint64_t utime, stime;
     struct prev_cputime prev_cputime;
     unsigned long nvcsw, nivcsw;

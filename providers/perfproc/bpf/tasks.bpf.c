@@ -8,15 +8,42 @@
 #include "kernel.h"
 
 typedef __SIZE_TYPE__ size_t;
-enum { MAX_PROCESSORS = 512, CHUNK = 8, TRIES = 4, WORD_BITS = 64 };
+enum { MAX_PROCESSORS = 512, TRIES = 4, WORD_BITS = 64 };
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* The only constants of the program: openperflib-bpf writes the second before it loads it. */
+/* The only constants of the program: openperflib-bpf writes them before it loads it. */
 const volatile struct {
     uint32_t version;
     uint32_t processors; /* possible ones; 0: their parts of the sizes cannot be had */
-} settings = {RECORD_VERSION, 0};
+    uint32_t direct;     /* addresses may become typed pointers, as kernels from 6.2 on allow */
+} settings = {RECORD_VERSION, 0, 0};
+
+/* ---- what is at an address ---- */
+
+extern void *bpf_rdonly_cast(const void *address, uint32_t type) __ksym __weak;
+
+/* A member of something whose address was found: a load, or a call that copies. */
+#define GET(pointer, member)                                                                       \
+    (settings.direct ? (pointer)->member : BPF_CORE_READ((pointer), member))
+
+static __always_inline struct task_struct *task_at(uint64_t address)
+{
+    uint32_t type = bpf_core_type_id_kernel(struct task_struct);
+    return settings.direct ? bpf_rdonly_cast((void *)address, type) : (void *)address;
+}
+
+/* The type is only that of two words. */
+static __always_inline bool read_words(uint64_t words[2], uint64_t address)
+{
+    uint32_t type = bpf_core_type_id_kernel(struct timespec64);
+    if (!settings.direct)
+        return bpf_probe_read_kernel(words, 2 * sizeof *words, (void *)address) == 0;
+    struct timespec64 *two = bpf_rdonly_cast((void *)address, type);
+    words[0] = (uint64_t)two->tv_sec;
+    words[1] = (uint64_t)two->tv_nsec;
+    return true;
+}
 
 /* ---- where each processor keeps its parts ---- */
 
@@ -117,10 +144,10 @@ static __always_inline void add_io(struct record_process *sum, struct task_struc
 {
     if (!bpf_core_field_exists(task->ioac.rchar))
         return;
-    sum->read_bytes += BPF_CORE_READ(task, ioac.rchar);
-    sum->written_bytes += BPF_CORE_READ(task, ioac.wchar);
-    sum->reads += BPF_CORE_READ(task, ioac.syscr);
-    sum->writes += BPF_CORE_READ(task, ioac.syscw);
+    sum->read_bytes += GET(task, ioac.rchar);
+    sum->written_bytes += GET(task, ioac.wchar);
+    sum->reads += GET(task, ioac.syscr);
+    sum->writes += GET(task, ioac.syscw);
 }
 
 static long add_thread(uint32_t position, struct walk *walk)
@@ -130,14 +157,13 @@ static long add_thread(uint32_t position, struct walk *walk)
     (void)position;
     if (!walk->at || walk->at == walk->end)
         return 1;
-    task = (void *)(walk->at - bpf_core_field_offset(struct task_struct, thread_node));
-    sum->user += BPF_CORE_READ(task, utime);
-    sum->system += BPF_CORE_READ(task, stime);
-    sum->run += BPF_CORE_READ(task, se.sum_exec_runtime);
-    sum->faults += BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
+    task = task_at(walk->at - bpf_core_field_offset(struct task_struct, thread_node));
+    sum->user += GET(task, utime);
+    sum->system += GET(task, stime);
+    sum->run += GET(task, se.sum_exec_runtime);
+    sum->faults += GET(task, min_flt) + GET(task, maj_flt);
     add_io(sum, task);
-    if (bpf_probe_read_kernel(&walk->at, sizeof walk->at, (void *)walk->at))
-        walk->at = 0;
+    walk->at = (uint64_t)GET(task, thread_node.next);
     return 0;
 }
 
@@ -216,11 +242,14 @@ static __always_inline uint32_t add_processors(int64_t *counts, struct mm_struct
     if (!together || !settings.processors)
         return RECORD_ROUGH_SIZES;
     for (uint32_t i = 0; i < MAX_PROCESSORS && i < settings.processors; i++) {
-        int32_t parts[NR_MM_COUNTERS];
-        if (bpf_probe_read_kernel(parts, sizeof parts, (void *)(first + offsets[i])))
+        union {
+            uint64_t words[2];
+            int32_t counts[NR_MM_COUNTERS];
+        } parts;
+        if (!read_words(parts.words, first + offsets[i]))
             return RECORD_ROUGH_SIZES;
         for (int j = 0; j < NR_MM_COUNTERS; j++)
-            counts[j] += parts[j];
+            counts[j] += parts.counts[j];
     }
     return 0;
 }
@@ -277,16 +306,18 @@ static __always_inline uint32_t bits_of(uint64_t word)
     return (uint32_t)(word * 0x0101010101010101 >> 56);
 }
 
-static long count_chunk(uint32_t position, struct bitmap *bitmap)
+static long count_words(uint32_t position, struct bitmap *bitmap)
 {
-    uint64_t words[CHUNK] = {0};
-    uint32_t take = bitmap->left < CHUNK ? bitmap->left : CHUNK;
-    if (!take || bpf_probe_read_kernel(words, take * sizeof *words,
-                                       (void *)(bitmap->words + position * sizeof words)))
+    uint64_t words[2];
+    (void)position;
+    if (!bitmap->left || !read_words(words, bitmap->words))
         return 1;
-    for (int i = 0; i < CHUNK; i++)
-        bitmap->count += bits_of(words[i]);
-    bitmap->left -= take;
+    bitmap->count += bits_of(words[0]);
+    if (--bitmap->left) {
+        bitmap->count += bits_of(words[1]);
+        bitmap->left--;
+    }
+    bitmap->words += sizeof words;
     return 0;
 }
 
@@ -294,17 +325,15 @@ static __always_inline uint32_t handles_of(struct task_struct *task)
 {
     struct files_struct *files = task->files;
     struct bitmap bitmap = {0};
-    uint64_t word = 0;
     if (!files)
         return 0;
     bitmap.words = (uint64_t)files->fdt->open_fds;
     bitmap.left = files->fdt->max_fds / WORD_BITS;
-    if (bitmap.left > 1) {
-        bpf_loop(1 << 20, count_chunk, &bitmap, 0);
-        return bitmap.count;
-    }
-    bpf_probe_read_kernel(&word, sizeof word, (void *)bitmap.words);
-    return bits_of(word);
+    if (bitmap.left == 1)
+        count_words(0, &bitmap);
+    else
+        bpf_loop(1 << 20, count_words, &bitmap, 0);
+    return bitmap.count;
 }
 
 /* ---- names ---- */
@@ -329,55 +358,151 @@ static __always_inline void fill_kernel_name(struct record_kernel_name *out,
         bpf_core_read_str(out->name, sizeof out->name, &task->comm);
 }
 
-static __always_inline void write_name(struct seq_file *seq, struct task_struct *task)
+/* ---- what comes next ---- */
+
+/*
+ * What is known of a process lies in some forty places of memory that no cache holds: to wait for
+ * them is most of what an iteration costs. A load whose value nobody uses makes the processor fetch
+ * the place and go on meanwhile. So those of the next two tasks are on their way while this one is
+ * written. Who comes next is a guess (the order of creation), and what is read there may be gone:
+ * no record depends on it.
+ */
+#define FETCH(pointer, member) ((void)*(volatile __typeof__((pointer)->member) *)&(pointer)->member)
+
+static __always_inline struct task_struct *guess_next(struct task_struct *task, bool all)
 {
-    if (task->flags & PF_KTHREAD) {
-        struct record_kernel_name name = {0};
-        fill_kernel_name(&name, task);
-        bpf_seq_write(seq, &name, sizeof name);
-    } else {
-        char name[RECORD_NAME];
-        bpf_core_read(name, sizeof name, &task->comm);
-        bpf_seq_write(seq, name, sizeof name);
+    uint64_t next = (uint64_t)task->thread_node.next;
+    if (all && next != (uint64_t)&task->signal->thread_head)
+        return task_at(next - bpf_core_field_offset(struct task_struct, thread_node));
+    next = (uint64_t)task->group_leader->tasks.next;
+    return task_at(next - bpf_core_field_offset(struct task_struct, tasks));
+}
+
+static __always_inline void fetch_task(struct task_struct *task)
+{
+    FETCH(task, flags);
+    FETCH(task, prio);
+    FETCH(task, se.sum_exec_runtime);
+    FETCH(task, policy);
+    if (bpf_core_field_exists(task->sched_info.pcount))
+        FETCH(task, sched_info.pcount);
+    FETCH(task, exit_state);
+    FETCH(task, group_leader);
+    FETCH(task, thread_pid);
+    FETCH(task, thread_node.next);
+    FETCH(task, utime);
+    FETCH(task, start_boottime);
+    FETCH(task, signal);
+    if (task->pid != task->tgid)
+        return;
+    FETCH(task, tasks.next);
+    FETCH(task, mm);
+    FETCH(task, real_parent);
+    FETCH(task, comm[0]);
+    FETCH(task, files);
+    if (!bpf_core_field_exists(task->ioac.rchar))
+        return;
+    FETCH(task, ioac.rchar);
+    FETCH(task, ioac.syscw);
+}
+
+static __always_inline void fetch_signal(struct signal_struct *signal)
+{
+    FETCH(signal, nr_threads);
+    FETCH(signal, utime);
+    FETCH(signal, prev_cputime.utime);
+    FETCH(signal, min_flt);
+    if (bpf_core_field_exists(signal->ioac.rchar))
+        FETCH(signal, ioac.rchar);
+    FETCH(signal, sum_sched_runtime);
+}
+
+/* What a task points to, whose own places are there already. */
+static __always_inline void fetch_rest(struct task_struct *task)
+{
+    FETCH(task->thread_pid, level);
+    FETCH(task->thread_pid, tasks[0].first);
+    FETCH(task->thread_pid, numbers[0].ns);
+    if (task->pid != task->tgid)
+        return;
+    fetch_signal(task->signal);
+    FETCH(task->files->fdt, open_fds);
+    FETCH(task->files, open_fds_init[0]);
+    FETCH(task->mm, total_vm);
+    if (bpf_core_field_exists(task->mm->rss_stat[0].count)) {
+        FETCH(task->mm, rss_stat[0].count);
+        FETCH(task->mm, rss_stat[2].count);
+        FETCH(task->mm, rss_stat[3].counters);
     }
+}
+
+static __always_inline void fetch_next(struct task_struct *task, bool all)
+{
+    struct task_struct *next = guess_next(task, all);
+    fetch_rest(next);
+    fetch_task(guess_next(next, all));
 }
 
 /* ---- the records ---- */
 
-static __always_inline uint32_t record_bytes(struct task_struct *task)
+static __always_inline void fill_head(struct record_task *out, struct task_struct *task,
+                                      struct pid *own, uint32_t flags)
 {
-    uint32_t bytes = sizeof(struct record_task) + sizeof(struct record_process);
-    return bytes + (task->flags & PF_KTHREAD ? sizeof(struct record_kernel_name) : RECORD_NAME);
+    fill_task(out, task);
+    out->flags = flags | (task->flags & PF_KTHREAD ? RECORD_KERNEL : 0);
+    out->process = process_of(task, own);
+    out->id = flags & RECORD_PROCESS ? out->process
+              : own->level           ? number_of(task->thread_pid, own)
+                                     : (uint32_t)task->pid;
 }
 
-static __always_inline void write_task(struct seq_file *seq, struct task_struct *task,
-                                       struct pid *own, uint32_t flags)
+static __always_inline void write_thread(struct seq_file *seq, struct task_struct *task,
+                                         struct pid *own)
 {
     struct record_task out = {0};
-    fill_task(&out, task);
-    out.flags = flags | (task->flags & PF_KTHREAD ? RECORD_KERNEL : 0);
-    out.bytes = flags & RECORD_PROCESS ? record_bytes(task) : sizeof out;
-    out.process = process_of(task, own);
-    out.id = flags & RECORD_PROCESS ? out.process
-             : own->level           ? number_of(task->thread_pid, own)
-                                    : (uint32_t)task->pid;
+    fill_head(&out, task, own, 0);
+    out.bytes = sizeof out;
     bpf_seq_write(seq, &out, sizeof out);
+}
+
+struct entry {
+    struct record_task task;
+    struct record_process process;
+    char name[RECORD_NAME];
+};
+
+static __always_inline void write_entry(struct seq_file *seq, struct task_struct *task,
+                                        struct entry *entry)
+{
+    uint32_t before_name = sizeof *entry - sizeof entry->name;
+    if (task->flags & PF_KTHREAD) {
+        struct record_kernel_name name = {0};
+        fill_kernel_name(&name, task);
+        entry->task.bytes = before_name + sizeof name;
+        bpf_seq_write(seq, entry, before_name);
+        bpf_seq_write(seq, &name, sizeof name);
+    } else {
+        entry->task.bytes = sizeof *entry;
+        bpf_core_read(entry->name, sizeof entry->name, &task->comm);
+        bpf_seq_write(seq, entry, sizeof *entry);
+    }
 }
 
 static __always_inline void write_process(struct seq_file *seq, struct task_struct *task,
                                           struct pid *own)
 {
-    struct record_process out = {0};
-    uint32_t flags = RECORD_PROCESS | fill_sums(&out, task) | fill_memory(&out, task);
-    out.shown_user = task->signal->prev_cputime.utime;
-    out.shown_system = task->signal->prev_cputime.stime;
-    out.parent = process_of(task->real_parent, own);
-    out.handles = handles_of(task);
-    if (!out.threads || !task->thread_pid) /* released meanwhile: it was no process any more */
+    struct entry entry = {0};
+    struct record_process *out = &entry.process;
+    out->handles = handles_of(task); /* the longest way first */
+    uint32_t flags = RECORD_PROCESS | fill_memory(out, task);
+    flags |= fill_sums(out, task);
+    out->shown_user = task->signal->prev_cputime.utime;
+    out->shown_system = task->signal->prev_cputime.stime;
+    out->parent = process_of(task->real_parent, own);
+    if (!out->threads || !task->thread_pid) /* released meanwhile: it was no process any more */
         return;
-    write_task(seq, task, own, flags);
-    bpf_seq_write(seq, &out, sizeof out);
-    write_name(seq, task);
+    fill_head(&entry.task, task, own, flags);
+    write_entry(seq, task, &entry);
 }
 
 static __always_inline int dump(struct bpf_iter__task *context, bool all)
@@ -392,10 +517,12 @@ static __always_inline int dump(struct bpf_iter__task *context, bool all)
     own = bpf_get_current_task_btf()->thread_pid;
     if (!own)
         return 0;
+    if (settings.direct)
+        fetch_next(task, all);
     if (leader)
         write_process(context->meta->seq, task, own);
     else
-        write_task(context->meta->seq, task, own, 0);
+        write_thread(context->meta->seq, task, own);
     return 0;
 }
 

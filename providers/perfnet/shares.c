@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Redirector (262): this machine as a client of file servers, by what the kernel's SMB client
+ * counts for each share, and its NFS client for each mounted file system. Server (330): this
+ * machine as a file server, by the kernel's SMB server. Shares count from when they were mounted:
+ * the sums fall when one goes.
+ *
+ * proc/fs/cifs/Stats, for each share: "1) \\host\share", "SMBs: 9", then of the first version
+ * "Reads:  2 Bytes: 5", "Writes: 1 Bytes: 5", of later ones "Bytes read: 5  Bytes written: 5",
+ * "Reads: 2 total 0 failed", "Writes: 1 total 0 failed".
+ */
+#include <string.h>
+
+#include "perfnet.h"
+
+static const opl_source smb = {.path = "proc/fs/cifs/Stats"};
+/* Every mounted file system, most of them with nothing but their names. */
+static const opl_source nfs = {.path = "proc/self/mountstats"};
+/* There when the NFS client is. */
+static const opl_source nfs_servers = {.path = "proc/fs/nfsfs/servers"};
+/* Since Linux 7.0, and root's to read. */
+static const opl_source smb_server = {.path = "proc/fs/ksmbd/server"};
+
+static uint64_t number_at(const char *at)
+{
+    uint64_t number = 0;
+    for (at += strspn(at, " \t"); *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+/* Behind the key, if the line begins with it after blanks; else NULL. */
+static const char *behind(const char *line, const char *key)
+{
+    size_t length = strlen(key);
+    line += strspn(line, " \t");
+    return strncmp(line, key, length) == 0 ? line + length : NULL;
+}
+
+/* Behind the key anywhere in the line; else NULL. */
+static const char *within(const char *line, const char *key)
+{
+    const char *end = strchrnul(line, '\n'), *found = strstr(line, key);
+    return found && found < end ? found + strlen(key) : NULL;
+}
+
+/* ---- SMB ---- */
+
+struct share_keys {
+    const char *begin, *bytes; /* the line of requests, and of bytes in the first version */
+    const char *bytes_later;
+};
+static const struct share_keys reads = {"Reads:", "Bytes:", "Bytes read:"};
+static const struct share_keys writes = {"Writes:", "Bytes:", "Bytes written:"};
+
+/* Of the sums either may be NULL. False: there is no SMB client. */
+static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint64_t *requests,
+                       uint64_t *bytes)
+{
+    const char *line = opl_reading_text(reading, &smb, NULL), *at;
+    if (!line)
+        return false;
+    for (; *line; line = opl_next_line(line)) {
+        if ((at = behind(line, keys->begin)) != NULL) {
+            if (requests)
+                *requests += number_at(at);
+            if (bytes && (at = within(at, keys->bytes)) != NULL)
+                *bytes += number_at(at);
+        } else if (bytes && (at = within(line, keys->bytes_later)) != NULL) {
+            *bytes += number_at(at);
+        }
+    }
+    return true;
+}
+
+/* The sum of the numbers behind the key; false: no line begins with it. */
+static bool add_lines(opl_reading *reading, const char *key, uint64_t *ret)
+{
+    const char *line = opl_reading_text(reading, &smb, NULL), *at;
+    bool found = false;
+    for (*ret = 0; line && *line; line = opl_next_line(line))
+        if ((at = behind(line, key)) != NULL) {
+            *ret += number_at(at);
+            found = true;
+        }
+    return found;
+}
+
+/* Without a share nothing is sent for one. */
+static bool requests_sent(opl_reading *reading, uint64_t *ret)
+{
+    return add_lines(reading, "SMBs:", ret) || opl_reading_text(reading, &smb, NULL);
+}
+
+static bool sessions(opl_reading *reading, uint64_t *ret)
+{
+    return add_lines(reading, "CIFS Session:", ret);
+}
+
+static bool commands(opl_reading *reading, uint64_t *ret)
+{
+    return add_lines(reading, "Operations (MIDs):", ret);
+}
+
+/* "0 session 0 share reconnects" */
+static bool reconnects(opl_reading *reading, uint64_t *ret)
+{
+    const char *line = opl_reading_text(reading, &smb, NULL);
+    for (; line && *line; line = opl_next_line(line))
+        if (within(line, " share reconnects")) {
+            *ret = number_at(line);
+            return true;
+        }
+    return false;
+}
+
+/* ---- NFS ---- */
+
+/* "device host:/path mounted on /place with fstype nfs4 statvers=1.1" */
+static bool is_nfs(const char *line)
+{
+    return behind(line, "device ") && within(line, " with fstype nfs") && within(line, "statvers=");
+}
+
+static const char *next_device(const char *line)
+{
+    do
+        line = opl_next_line(line);
+    while (*line && !behind(line, "device "));
+    return line;
+}
+
+/* One file system that is mounted at several places is told for each, with the same numbers. */
+static bool is_same(const char *one, const char *other)
+{
+    const char *a = opl_next_line(one), *b = opl_next_line(other);
+    size_t bytes = (size_t)(next_device(one) - a);
+    return strcspn(one + 7, " \n") == strcspn(other + 7, " \n") &&
+           strncmp(one, other, 7 + strcspn(one + 7, " \n")) == 0 &&
+           (size_t)(next_device(other) - b) == bytes && memcmp(a, b, bytes) == 0;
+}
+
+static bool was_counted(const char *text, const char *device)
+{
+    for (; text < device; text = next_device(text))
+        if (is_nfs(text) && is_same(text, device))
+            return true;
+    return false;
+}
+
+static uint64_t word_at(const char *at, unsigned word)
+{
+    for (at += strspn(at, " \t"); word > 1; word--) {
+        at += strcspn(at, " \t\n");
+        at += strspn(at, " \t");
+    }
+    return number_at(at);
+}
+
+/* The word behind each of the keys, NULL-terminated, in the lines of each file system. False:
+ * there is no NFS client. */
+static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned word, uint64_t *sum)
+{
+    const char *text = opl_reading_text(reading, &nfs_servers, NULL)
+                           ? opl_reading_text(reading, &nfs, NULL)
+                           : NULL;
+    for (const char *device = text; device && *device; device = next_device(device)) {
+        if (!is_nfs(device) || was_counted(text, device))
+            continue;
+        const char *end = next_device(device), *at;
+        for (const char *line = opl_next_line(device); line < end; line = opl_next_line(line))
+            for (const char *const *key = keys; *key; key++)
+                if ((at = behind(line, *key)) != NULL)
+                    *sum += word_at(at, word);
+    }
+    return text != NULL;
+}
+
+/* ---- both ---- */
+
+/* "bytes: ...": the fifth number came from the server, the sixth went there. "READ: ...": the
+ * second is how often a request was sent. */
+enum { FROM_SERVER = 5, TO_SERVER = 6, SENT = 2 };
+static const char *const nfs_bytes[] = {"bytes:", NULL};
+static const char *const nfs_reads[] = {"READ:", "READ_PLUS:", NULL};
+static const char *const nfs_writes[] = {"WRITE:", NULL};
+
+static bool read_bytes(opl_reading *reading, uint64_t *ret)
+{
+    *ret = 0;
+    bool told = add_shares(reading, &reads, NULL, ret);
+    return add_mounts(reading, nfs_bytes, FROM_SERVER, ret) || told;
+}
+
+static bool written_bytes(opl_reading *reading, uint64_t *ret)
+{
+    *ret = 0;
+    bool told = add_shares(reading, &writes, NULL, ret);
+    return add_mounts(reading, nfs_bytes, TO_SERVER, ret) || told;
+}
+
+static bool read_requests(opl_reading *reading, uint64_t *ret)
+{
+    *ret = 0;
+    bool told = add_shares(reading, &reads, ret, NULL);
+    return add_mounts(reading, nfs_reads, SENT, ret) || told;
+}
+
+static bool write_requests(opl_reading *reading, uint64_t *ret)
+{
+    *ret = 0;
+    bool told = add_shares(reading, &writes, ret, NULL);
+    return add_mounts(reading, nfs_writes, SENT, ret) || told;
+}
+
+#define EXPERT PERF_DETAIL_EXPERT
+#define BYTES PERF_COUNTER_BULK_COUNT, -4, EXPERT
+#define PACKETS PERF_COUNTER_BULK_COUNT, 0, EXPERT
+#define STATS "proc/fs/cifs/Stats: "
+#define MOUNTS "; proc/self/mountstats: "
+
+/* clang-format off */
+static const opl_counter redirector_counters[] = {
+    {274, 275, BYTES, OPL_FN(read_bytes), .name = "Read Bytes Network/sec",
+     .help = "Bytes of files per second that came from file servers, because they were not in this machine's cache.",
+     .where = STATS "Bytes read of each share" MOUNTS "bytes, word 5, of each NFS file system"},
+    {278, 279, PERF_COUNTER_BULK_COUNT, 0, EXPERT, OPL_FN_OF(&smb, requests_sent), .name = "Packets Transmitted/sec",
+     .help = "SMB requests per second that were sent to servers for their shares. Those that belong to no share, as logging on does, are not counted.",
+     .where = STATS "SMBs of each share"},
+    {286, 287, BYTES, OPL_FN(written_bytes), .name = "Write Bytes Network/sec",
+     .help = "Bytes of files per second that were sent to file servers.",
+     .where = STATS "Bytes written of each share" MOUNTS "bytes, word 6, of each NFS file system"},
+    {292, 293, PACKETS, OPL_FN(read_requests), .name = "Read Packets/sec",
+     .help = "Requests per second that asked file servers for bytes of files.",
+     .where = STATS "Reads of each share" MOUNTS "READ and READ_PLUS, word 2, of each NFS file system"},
+    {302, 303, PACKETS, OPL_FN(write_requests), .name = "Write Packets/sec",
+     .help = "Requests per second that sent bytes of files to file servers.",
+     .where = STATS "Writes of each share" MOUNTS "WRITE, word 2, of each NFS file system"},
+    {314, 315, PERF_COUNTER_RAWCOUNT, 0, EXPERT, OPL_FN_OF(&smb, sessions), .name = "Server Sessions",
+     .help = "Sessions with SMB servers that exist now: each user whose shares are mounted has one with each server.",
+     .where = STATS "CIFS Session"},
+    {316, 317, PERF_COUNTER_RAWCOUNT, 0, EXPERT, OPL_FN_OF(&smb, reconnects), .name = "Server Reconnects",
+     .help = "How often a connection with an SMB server was lost and made again.", .where = STATS "session reconnects"},
+    {392, 393, PERF_COUNTER_RAWCOUNT, 0, EXPERT, OPL_FN_OF(&smb, commands), .name = "Current Commands",
+     .help = "Requests to SMB servers that are on their way now, or wait for their answer.",
+     .where = STATS "Operations (MIDs)"},
+};
+
+static const opl_counter server_counters[] = {
+    {314, 315, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_KEY(&smb_server, "sessions", OPL_ONE), .name = "Server Sessions",
+     .help = "Sessions that clients have with the SMB server of this machine's kernel now."},
+};
+/* clang-format on */
+
+const opl_object perfnet_redirector = {
+    .index = 262,
+    .help_index = 263,
+    .name = "Redirector",
+    .help =
+        "The Redirector object tells what this machine asks of file servers, by SMB and by NFS.",
+    OPL_COUNTERS(redirector_counters),
+    .default_counter = 274,
+};
+
+const opl_object perfnet_server = {
+    .index = 330,
+    .help_index = 331,
+    .name = "Server",
+    .help = "The Server object tells how this machine serves files to others by SMB.",
+    OPL_COUNTERS(server_counters),
+    .default_counter = 314,
+};

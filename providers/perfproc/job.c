@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Job Object (1500) and Job Object Details (1548): the kernel's control groups (version 2), and the
+ * processes that are in each. What groups in a group use counts for it too, so that there is no
+ * total.
+ *
+ * A job is named by its path. Its slashes become |, which systemd allows in no name: a/b and a_b
+ * stay two. Names that are equal nevertheless, because of other characters that cannot stand in a
+ * counter's path, get "~2", "~3" behind them, in the order of their paths.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfproc.h"
+
+enum { NAME_ROOM = 512, DEPTH = 8 };
+
+#define GROUP(file)                                                                                \
+    {                                                                                              \
+        .path = "sys/fs/cgroup/*/" file                                                            \
+    }
+static const opl_source cpu = GROUP("cpu.stat");
+static const opl_source memory_stat = GROUP("memory.stat");
+static const opl_source memory_events = GROUP("memory.events");
+static const opl_source processes = {.path = "sys/fs/cgroup/*/cgroup.procs", .pieces = true};
+/* The controllers that are on for the groups below the root. */
+static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
+
+/* A line for each process; those of groups in it are theirs. */
+static bool process_count(opl_reading *reading, uint64_t *ret)
+{
+    const char *text = opl_reading_text(reading, &processes, NULL);
+    if (!text)
+        return false;
+    for (*ret = 0; *text; text = opl_next_line(text))
+        ++*ret;
+    return true;
+}
+
+#define JOB PERF_DETAIL_ADVANCED
+#define TIMER PERF_100NSEC_TIMER, 0, JOB
+#define MILLISECONDS PERF_COUNTER_LARGE_RAWCOUNT, 0, JOB
+#define TIME(key) OPL_KEY(&cpu, key, OPL_MICROSECONDS), .total = OPL_NONE
+#define TOTAL(key) OPL_KEY(&cpu, key, OPL_PARTS(1000)), .total = OPL_NONE
+#define MEMORY(file, key)                                                                          \
+    OPL_KEY(&file, key, OPL_ONE), .total = OPL_NONE, .if_source = &controllers, .if_word = "memory"
+
+/* clang-format off */
+static const opl_counter job_counters[] = {
+    {1502, 1503, TIMER, TIME("usage_usec"), .name = "Current % Processor Time",
+     .help = "Share of one processor's time that the processes of the group use."},
+    {1504, 1505, TIMER, TIME("user_usec"), .name = "Current % User Mode Time",
+     .help = "Share of one processor's time that the processes of the group use in programs themselves."},
+    {1506, 1507, TIMER, TIME("system_usec"), .name = "Current % Kernel Mode Time",
+     .help = "Share of one processor's time that the processes of the group use in the kernel."},
+    {1514, 1515, PERF_COUNTER_COUNTER, 0, JOB, MEMORY(memory_stat, "pgfault"), .name = "Pages/Sec",
+     .help = "Page faults per second of the processes of the group."},
+    {1518, 1519, PERF_COUNTER_RAWCOUNT, 0, JOB, OPL_FN_OF(&processes, process_count), .total = OPL_NONE, .name = "Process Count - Active",
+     .help = "Processes that are in the group itself now; those of groups in it are counted there.", .where = "lines of `sys/fs/cgroup/*/cgroup.procs`"},
+    {1520, 1521, PERF_COUNTER_RAWCOUNT, 0, JOB, MEMORY(memory_events, "oom_kill"), .name = "Process Count - Terminated",
+     .help = "Processes of the group that the kernel ended because there was no memory, the group's or the machine's: control groups end them for no "
+             "other limit."},
+    {1522, 1523, MILLISECONDS, TOTAL("usage_usec"), .name = "Total mSec - Processor",
+     .help = "Processor time in milliseconds that the processes of the group have used since it was made."},
+    {1524, 1525, MILLISECONDS, TOTAL("user_usec"), .name = "Total mSec - User Mode",
+     .help = "Processor time in milliseconds that the processes of the group have used in programs themselves since it was made."},
+    {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
+     .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
+};
+
+static const opl_counter details_counters[] = {
+#define PEAK_LEVEL PERF_DETAIL_NOVICE
+#define SWAP_LEVEL PERF_DETAIL_NOVICE
+#include "rows.h"
+};
+/* clang-format on */
+
+/* ---- names ---- */
+
+/* Of the names of this answer, as if all letters were small: equal names have equal sums. */
+struct names {
+    size_t count, room;
+    uint64_t sums[];
+};
+
+static uint64_t sum_of(const char *name, size_t bytes)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < bytes; i++)
+        sum = (sum ^ (uint64_t)tolower((unsigned char)name[i])) * 1099511628211u;
+    return sum;
+}
+
+/* May move. NULL: no memory; the collection fails. */
+static struct names *names_room(opl_listing *jobs, size_t room)
+{
+    struct names *names =
+        opl_reading_memory(opl_listing_reading(jobs), PERFPROC_SLOT_JOBS,
+                           sizeof(struct names) + room * sizeof(((struct names *)0)->sums[0]));
+    if (names && names->room < room)
+        names->room = room;
+    return names;
+}
+
+static bool names_have(const struct names *names, uint64_t sum)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->sums[i] == sum)
+            return true;
+    return false;
+}
+
+/* Makes it another name than all before. */
+static size_t make_unique(struct names *names, char name[NAME_ROOM], size_t bytes)
+{
+    size_t plain = bytes;
+    uint64_t sum = sum_of(name, bytes);
+    for (unsigned number = 2; names_have(names, sum); number++) {
+        char tail[16];
+        size_t more = (size_t)snprintf(tail, sizeof tail, "~%u", number);
+        if (plain + more >= NAME_ROOM)
+            plain = NAME_ROOM - 1 - more;
+        memcpy(name + plain, tail, more + 1);
+        bytes = plain + more;
+        sum = sum_of(name, bytes);
+    }
+    names->sums[names->count++] = sum;
+    return bytes;
+}
+
+static size_t name_of(const char *path, char name[NAME_ROOM])
+{
+    size_t bytes = opl_harmless_name(name, NAME_ROOM, path, strlen(path), true);
+    for (char *slash = name; (slash = strchr(slash, '/')) != NULL; slash++)
+        *slash = '|';
+    return bytes;
+}
+
+/* ---- instances ---- */
+
+/* The processes of the job that was added last. Another pid namespace's are told as 0. */
+static void add_processes(opl_listing *jobs, opl_listing *details)
+{
+    const char *text = opl_reading_text(opl_listing_reading(jobs), &processes, NULL);
+    uint32_t position = opl_listing_count(jobs) - 1;
+    for (; text && *text; text = opl_next_line(text)) {
+        char number[16];
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits >= sizeof number || *text == '0')
+            continue;
+        memcpy(number, text, digits);
+        number[digits] = 0;
+        if (opl_listing_read(details, number, "", 0))
+            opl_listing_parent(details, &perfproc_job, position);
+    }
+}
+
+static void list_jobs(opl_listing *jobs)
+{
+    opl_listing *details = opl_listing_of(jobs, &perfproc_job_details);
+    struct names *names = names_room(jobs, 64);
+    const char *found = opl_listing_folders(jobs, "sys/fs/cgroup", DEPTH);
+    if (names)
+        names->count = 0;
+    for (; names && found && *found; found += strlen(found) + 1) {
+        char name[NAME_ROOM];
+        if (names->count == names->room && !(names = names_room(jobs, names->room * 2)))
+            return;
+        size_t bytes = make_unique(names, name, name_of(found, name));
+        if (opl_listing_read(jobs, found, name, bytes) && details)
+            add_processes(jobs, details);
+    }
+}
+
+const opl_object perfproc_job = {
+    .index = 1500,
+    .help_index = 1501,
+    .name = "Job Object",
+    .help = "The Job Object object tells what groups of processes use, together with the groups in "
+            "them. Its instances are the kernel's control groups.",
+    OPL_COUNTERS(job_counters),
+    .default_counter = 1502,
+    .costly = true,
+    .needs = "sys/fs/cgroup/cgroup.controllers",
+    .instances = true,
+    .list = list_jobs,
+};
+
+const opl_object perfproc_job_details = {
+    .index = 1548,
+    .help_index = 1549,
+    .name = "Job Object Details",
+    .help =
+        "The Job Object Details object tells what each process in a group uses, as Process does. "
+        "The parent of a process is its control group.",
+    OPL_COUNTERS(details_counters),
+    .default_counter = 6,
+    .clock = true,
+    .costly = true,
+    .needs = "sys/fs/cgroup/cgroup.controllers",
+    .related = &perfproc_job,
+    .instances = true,
+    .listed_with = &perfproc_job,
+    .rows_as = &perfproc_process,
+};

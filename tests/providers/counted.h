@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts what a provider that is linked into the test allocates and opens (the engine opens by
+ * openat only), and can let one allocation fail. Linked with --wrap=malloc, calloc, realloc and
+ * openat64; included by one file of a program. */
+#ifndef OPL_TEST_COUNTED_H
+#define OPL_TEST_COUNTED_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+int __real_openat64(int folder, const char *path, int flags, mode_t mode);
+int __wrap_openat64(int folder, const char *path, int flags, mode_t mode);
+
+static unsigned allocations, opens;
+static unsigned failing; /* the allocation that fails; 0: none */
+
+int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
+{
+    opens++;
+    return __real_openat64(folder, path, flags, mode);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return ++allocations == failing ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return ++allocations == failing ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return ++allocations == failing ? NULL : __real_realloc(old, size);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* perfmon status as one JSON document. What is not known has no member. */
+#include "perfmon.h"
+
+#include <stdlib.h>
+
+static void add_time(struct json *json, const char *key, time_t when)
+{
+    char text[32];
+    struct tm utc;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &utc));
+    json_string(json, key, text);
+}
+
+static void add_text(struct json *json, const char *key, const char *text)
+{
+    if (text)
+        json_string(json, key, text);
+}
+
+static void add_numbers(struct json *json, const struct service *service)
+{
+    if (!service->loaded)
+        return;
+    json_integer(json, "firstCounter", service->first_counter);
+    json_integer(json, "lastCounter", service->last_counter);
+    json_integer(json, "firstHelp", service->first_help);
+    json_integer(json, "lastHelp", service->last_help);
+}
+
+static void add_answer(struct json *json, const struct answer *answer)
+{
+    if (!answer->asked)
+        return;
+    json_open_flat(json, "answer");
+    json_bool(json, "answered", answer->answered);
+    json_integer(json, "status", answer->status);
+    json_double(json, "firstMilliseconds", answer->first_ms);
+    json_double(json, "milliseconds", answer->again_ms);
+    json_integer(json, "objects", (int64_t)answer->objects);
+    json_integer(json, "instances", (int64_t)answer->instances);
+    json_close_flat(json);
+}
+
+static void add_events(struct json *json, const struct perfmon *perfmon,
+                       const struct provider *provider, const struct event_log *log)
+{
+    struct recent *list = calloc(perfmon->events + 1u, sizeof *list);
+    if (log->readable && perfmon->events && list) {
+        size_t count = event_log_last(log, provider->service.name, false, perfmon->events, list);
+        json_open(json, "events", '[');
+        for (size_t i = 0; i < count; i++) {
+            const struct event *event = list[i].event;
+            json_open_flat(json, NULL);
+            json_string(json, "time", event->time);
+            json_string(json, "level", event->level);
+            json_string(json, "source", event->source);
+            json_integer(json, "id", event->id);
+            json_integer(json, "count", (int64_t)list[i].count);
+            json_string(json, "text", event->text);
+            json_close_flat(json);
+        }
+        json_close(json, ']');
+    }
+    free(list);
+}
+
+static void add_provider(struct json *json, const struct perfmon *perfmon,
+                         const struct provider *provider, const struct event_log *log)
+{
+    char next[1024];
+    const struct service *service = &provider->service;
+    json_open(json, NULL, '{');
+    json_string(json, "name", service->name);
+    json_string(json, "state", provider_state(provider));
+    json_bool(json, "trouble", provider_in_trouble(provider));
+    json_bool(json, "enabled", service_enabled(service));
+    json_bool(json, "loaded", service->loaded);
+    add_text(json, "runs", provider_place(provider));
+    add_text(json, "library", service->library);
+    add_text(json, "path", provider->path);
+    add_text(json, "objectList", service->object_list);
+    add_numbers(json, service);
+    if (provider->until)
+        add_time(json, "until", provider->until);
+    if (provider->ordinal)
+        json_integer(json, "time", provider->ordinal);
+    add_text(json, "why", provider->why);
+    add_answer(json, &provider->answer);
+    add_events(json, perfmon, provider, log);
+    provider_next(provider, next, sizeof next);
+    if (*next)
+        json_string(json, "next", next);
+    json_close(json, '}');
+}
+
+void status_json(const struct perfmon *perfmon, const struct providers *providers,
+                 const struct event_log *log)
+{
+    struct json json = {.out = stdout};
+    json_open(&json, NULL, '{');
+    add_time(&json, "time", time(NULL));
+    json_bool(&json, "switchedOff", providers->switched_off);
+    if (!log->readable)
+        json_string(&json, "eventsUnreadable", log->why);
+    json_open(&json, "providers", '[');
+    for (size_t i = 0; i < providers->count; i++)
+        add_provider(&json, perfmon, &providers->list[i], log);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* One provider asked now, by the numbers of its objects: does it answer, and how soon? */
+#include "perfmon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUERY_ROOM = 2048, PATIENCE_MS = 3000, PAUSE_MS = 50 };
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Its list; without one its numbers, of which some are objects. "": neither is known. */
+static void make_query(const struct service *service, char query[static QUERY_ROOM])
+{
+    size_t used = 0;
+    *query = '\0';
+    if (service->object_list && strlen(service->object_list) < QUERY_ROOM) {
+        strcpy(query, service->object_list);
+        return;
+    }
+    for (DWORD index = service->first_counter;
+         service->loaded && index <= service->last_counter && used < QUERY_ROOM - 16; index += 2)
+        used += (size_t)snprintf(query + used, QUERY_ROOM - used, "%s%u", used ? " " : "",
+                                 (unsigned)index);
+}
+
+static bool is_listed(const char *query, DWORD index)
+{
+    char *end;
+    for (; *query; query = end) {
+        unsigned long number = strtoul(query, &end, 10);
+        if (end == query)
+            return false;
+        if (number == index)
+            return true;
+    }
+    return false;
+}
+
+static void count_answer(struct picture *picture, const char *query, struct answer *ret)
+{
+    opl_object_view object = {0};
+    ret->objects = ret->instances = 0;
+    bool more = picture_begin(picture) && picture_next_object(picture, &object);
+    for (; more; more = picture_next_object(picture, &object))
+        if (is_listed(query, object.type.ObjectNameTitleIndex)) {
+            opl_instance_view instance = {0};
+            ret->objects++;
+            while (picture_next_instance(picture, &object, &instance))
+                ret->instances++;
+        }
+}
+
+/* Nobody waits for one that was late too often: it is asked until it had time to answer. */
+static void ask_on(struct picture *picture, const char *query, struct answer *ret)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    double begin = now_ms();
+    while (!ret->status && !ret->objects && now_ms() - begin < PATIENCE_MS) {
+        nanosleep(&pause, NULL);
+        double asked = now_ms();
+        ret->status = picture_query(picture, query);
+        ret->again_ms = now_ms() - asked;
+        if (!ret->status)
+            count_answer(picture, query, ret);
+    }
+}
+
+void ask_provider(const struct service *service, struct answer *ret)
+{
+    struct picture picture = {0};
+    char query[QUERY_ROOM];
+    *ret = (struct answer){0};
+    make_query(service, query);
+    if (!*query)
+        return;
+    ret->asked = true;
+    RegCloseKey(HKEY_PERFORMANCE_DATA); /* the first time is with loading and Open */
+    double begin = now_ms();
+    ret->status = picture_query(&picture, query);
+    double middle = now_ms();
+    if (!ret->status)
+        ret->status = picture_query(&picture, query);
+    double end = now_ms();
+    if (!ret->status)
+        count_answer(&picture, query, ret);
+    ret->first_ms = middle - begin;
+    ret->again_ms = end - middle;
+    if (service->unanswered)
+        ask_on(&picture, query, ret);
+    ret->answered = !ret->status && ret->objects;
+    picture_done(&picture);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* perfmon: the performance monitor. Its command so far: status, how the providers are. */
+#include "perfmon.h"
+
+#include "../common/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { STATUS = 1 };
+enum { JSON = 1, ASK, EVENTS, VERBOSE };
+enum { SHOWN = -1 };
+enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
+
+/* clang-format off */
+static const struct option_row status_rows[] = {
+    {'a', "ask", NULL, ASK, "Ask each provider now, twice, and tell whether it answers and how soon.", NULL, 0},
+    {'e', "events", "COUNT", EVENTS, "So many of the last events of each provider; default 3, 0: none.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
+    {'v', "verbose", NULL, VERBOSE, "Show everything that is known of each provider.", NULL, 0},
+    {0},
+};
+static const char status_more[] =
+    "Without SERVICE all providers are listed, and of those that need somebody all\n"
+    "that is known; of a SERVICE that is named always. What is shown is what is\n"
+    "recorded in the registry and in the event log; what nobody recorded is not\n"
+    "shown. Nobody is asked but with --ask.\n"
+    "\n"
+    "The exit code is 0 when nobody needs help, 5 when a provider does, 3 when there\n"
+    "is no such SERVICE, 1 when the registry cannot be read, 2 for wrong usage.\n";
+static const struct tool commands[] = {
+    {.name = "status", .summary = "How the providers of counters are, and what to do about it.",
+     .usage = "[OPTION]... [SERVICE]...", .rows = status_rows, .more = status_more,
+     .complete_words = "@services", .id = STATUS},
+    {0},
+};
+static const struct tool tool = {
+    .name = "perfmon", .summary = "Performance monitor.", .usage = "COMMAND [OPTION]... [WORD]...",
+    .commands = commands,
+    .more = "\"perfmon COMMAND --help\" tells more of a command.\n",
+};
+/* clang-format on */
+
+static void look_at_terminal(struct perfmon *perfmon)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    perfmon->utf8 = text_begin();
+    perfmon->colours = status_colours(STDOUT_FILENO);
+    perfmon->width = columns ? atoi(columns) : 0;
+    if (perfmon->width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        perfmon->width = size.ws_col;
+    if (perfmon->width <= 0)
+        perfmon->width = DEFAULT_WIDTH;
+    if (perfmon->width < LEAST_WIDTH)
+        perfmon->width = LEAST_WIDTH;
+}
+
+static bool read_count(const char *text, unsigned *ret)
+{
+    char *end;
+    unsigned long count = strtoul(text, &end, 10);
+    *ret = (unsigned)count;
+    return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
+}
+
+/* 0; SHOWN: that was all; or an exit code: it was said. */
+static int parse(struct options *options, struct perfmon *perfmon)
+{
+    int id;
+    while ((id = options_next(options)) > 0)
+        switch (id) {
+        case JSON:
+            perfmon->json = true;
+            break;
+        case ASK:
+            perfmon->ask = true;
+            break;
+        case VERBOSE:
+            perfmon->details = true;
+            break;
+        case EVENTS:
+            if (!read_count(options->value, &perfmon->events))
+                return options_complain(options, "%s: not a number from 0 to %d", options->value,
+                                        MOST_EVENTS);
+            break;
+        default:
+            perfmon->words[perfmon->word_count++] = (char *)options->value;
+        }
+    return id == OPTION_SHOWN ? SHOWN : id < 0 ? options_status(id) : EXIT_GOOD;
+}
+
+static int say_missing(const struct providers *providers)
+{
+    fprintf(stderr, "perfmon: %s: no such provider; \"perfmon status\" lists them all\n",
+            providers->missing);
+    return EXIT_MISSING;
+}
+
+static int finish(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fputs("perfmon: standard output could not be written\n", stderr);
+    return EXIT_FAILED;
+}
+
+static int run_status(struct perfmon *perfmon)
+{
+    struct providers providers;
+    struct event_log log = {0};
+    int code = EXIT_GOOD;
+    providers_read(perfmon, &providers);
+    if (providers.missing || providers.status) {
+        code = providers.missing ? say_missing(&providers) : EXIT_FAILED;
+        if (!providers.missing)
+            fprintf(stderr, "perfmon: the registry cannot be read: %s\n",
+                    status_words((DWORD)providers.status));
+        providers_done(&providers);
+        return code;
+    }
+    event_log_read(&log);
+    if (perfmon->json)
+        status_json(perfmon, &providers, &log);
+    else
+        status_print(perfmon, &providers, &log);
+    for (size_t i = 0; i < providers.count; i++)
+        if (provider_in_trouble(&providers.list[i]))
+            code = EXIT_TROUBLE;
+    if (providers.switched_off)
+        code = EXIT_TROUBLE;
+    event_log_done(&log);
+    providers_done(&providers);
+    return finish(code);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct perfmon perfmon = {.events = DEFAULT_EVENTS};
+    int id = options_begin(&options, &tool, argc, argv);
+    if (id < 0)
+        return options_status(id);
+    perfmon.words = calloc((size_t)argc + 1, sizeof *perfmon.words);
+    if (!perfmon.words)
+        return EXIT_FAILED;
+    int code = parse(&options, &perfmon);
+    if (code == 0) {
+        look_at_terminal(&perfmon);
+        code = run_status(&perfmon);
+    } else if (code == SHOWN) {
+        code = EXIT_GOOD;
+    }
+    free(perfmon.words);
+    return code;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* perfmon status for people: a line for each provider, then all that is known of those who need
+ * somebody, or were named. */
+#include "perfmon.h"
+
+#include "../common/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_INDENT = 2, LABEL_WIDTH = 9, TEXT_INDENT = LABEL_INDENT + LABEL_WIDTH };
+enum { STATE_WIDTH = 14, PLACE_WIDTH = 10, OBJECTS_WIDTH = 7, GAP = 2, NEXT_ROOM = 1024 };
+enum { LEAST_NAME = 8, MARK_WIDTH = 2, SECONDS_A_DAY = 24 * 3600 };
+
+/* How a state looks. */
+enum look { GOOD, WEAK, WARN, BAD, LOOKS };
+static const enum look looks[STATES] = {
+    [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN,
+    [LATE] = WARN,       [SILENT] = WARN,      [NOT_LOADED] = WARN,
+    [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD};
+static const char *const marks[2][LOOKS] = {
+    {"*",   "-",   "!",   "X"  },
+    {"●", "○", "▲", "✖"}
+};
+static const char *const colours[LOOKS] = {"\033[32m", "\033[2m", "\033[33m", "\033[31m"};
+
+struct page {
+    const struct perfmon *perfmon;
+    const struct providers *providers;
+    const struct event_log *log;
+    int name_width;
+    struct names names;
+};
+
+/* "" without colours. */
+static const char *paint(const struct page *page, const char *sequence)
+{
+    return page->perfmon->colours ? sequence : "";
+}
+
+static void print_mark(const struct page *page, enum state state)
+{
+    enum look look = looks[state];
+    printf("%s%s%s ", paint(page, colours[look]), marks[page->perfmon->utf8][look],
+           paint(page, "\033[0m"));
+}
+
+/* ---- times ---- */
+
+/* Local; the day only when it is not today. */
+static void time_text(time_t when, char *text, size_t room)
+{
+    time_t now = time(NULL);
+    struct tm local, today;
+    localtime_r(&now, &today);
+    localtime_r(&when, &local);
+    bool same_day = local.tm_yday == today.tm_yday && local.tm_year == today.tm_year;
+    strftime(text, room, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &local);
+}
+
+static void event_time(const struct event *event, char *text, size_t room)
+{
+    struct tm utc = {0};
+    if (strptime(event->time, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        time_text(timegm(&utc), text, room);
+    else
+        text_clean(event->time, text, room);
+}
+
+static void span_text(time_t seconds, char *text, size_t room)
+{
+    if (seconds < 120)
+        snprintf(text, room, "%ld s", (long)seconds);
+    else if (seconds < 7200)
+        snprintf(text, room, "%ld min", (long)seconds / 60);
+    else if (seconds < 2 * SECONDS_A_DAY)
+        snprintf(text, room, "%ld h", (long)seconds / 3600);
+    else
+        snprintf(text, room, "%ld days", (long)seconds / SECONDS_A_DAY);
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void ms_text(double ms, char *text, size_t room)
+{
+    if (ms < 10)
+        snprintf(text, room, "%.2f ms", ms);
+    else if (ms < 1000)
+        snprintf(text, room, "%.0f ms", ms);
+    else
+        snprintf(text, room, "%.1f s", ms / 1000);
+}
+
+/* ---- the list ---- */
+
+static int name_width(const struct page *page)
+{
+    int widest = LEAST_NAME, room;
+    for (size_t i = 0; i < page->providers->count; i++) {
+        char name[1024];
+        text_clean(page->providers->list[i].service.name, name, sizeof name);
+        int width = text_width(name);
+        widest = width > widest ? width : widest;
+    }
+    room = page->perfmon->width - MARK_WIDTH - GAP * 3 - STATE_WIDTH - PLACE_WIDTH - OBJECTS_WIDTH;
+    room -= page->perfmon->ask ? GAP + 9 : 0;
+    if (widest > room)
+        widest = room;
+    return widest < LEAST_NAME ? LEAST_NAME : widest;
+}
+
+static void print_row(const struct page *page, const struct provider *provider)
+{
+    char name[1024], objects[16] = "", answer[16] = "";
+    const char *place = provider_place(provider);
+    text_clean(provider->service.name, name, sizeof name);
+    if (provider->service.object_list)
+        snprintf(objects, sizeof objects, "%zu", provider->objects);
+    if (provider->answer.answered)
+        ms_text(provider->answer.again_ms, answer, sizeof answer);
+    else if (provider->answer.asked)
+        snprintf(answer, sizeof answer, "none");
+    print_mark(page, provider->state);
+    text_cell(stdout, name, page->name_width);
+    printf("%*s%s", GAP, "", paint(page, colours[looks[provider->state]]));
+    text_cell(stdout, provider_state(provider), STATE_WIDTH);
+    printf("%s%*s", paint(page, "\033[0m"), GAP, "");
+    text_cell(stdout, place ? place : "", PLACE_WIDTH);
+    printf("%*s%*s", GAP, "", OBJECTS_WIDTH, objects);
+    if (page->perfmon->ask)
+        printf("%*s%9s", GAP, "", answer);
+    putchar('\n');
+}
+
+static void print_list(const struct page *page)
+{
+    printf("%s%*s%-*s%*s%-*s%*s%-*s%*s%*s", paint(page, "\033[1m"), MARK_WIDTH, "",
+           page->name_width, "PROVIDER", GAP, "", STATE_WIDTH, "STATE", GAP, "", PLACE_WIDTH,
+           "RUNS", GAP, "", OBJECTS_WIDTH, "OBJECTS");
+    if (page->perfmon->ask)
+        printf("%*s%9s", GAP, "", "ANSWERS");
+    printf("%s\n", paint(page, "\033[0m"));
+    for (size_t i = 0; i < page->providers->count; i++)
+        print_row(page, &page->providers->list[i]);
+}
+
+/* ---- all that is known of one ---- */
+
+static void print_label(const struct page *page, const char *label)
+{
+    printf("%*s%s%-*s%s", LABEL_INDENT, "", paint(page, "\033[2m"), LABEL_WIDTH, label,
+           paint(page, "\033[0m"));
+}
+
+/* Wrapped, behind the label; text_wrap indents the first line too, so that is led back. */
+static void print_text(const struct page *page, const char *label, const char *text)
+{
+    char *wrapped = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&wrapped, &size);
+    if (out) {
+        text_wrap(out, text, TEXT_INDENT, page->perfmon->width);
+        fclose(out);
+        print_label(page, label);
+        fputs(size > TEXT_INDENT ? wrapped + TEXT_INDENT : "\n", stdout);
+    }
+    free(wrapped);
+}
+
+static void print_until(const struct page *page, const struct provider *provider)
+{
+    char when[64], span[32], text[160];
+    time_t left = provider->until - time(NULL);
+    if (!provider->until)
+        return;
+    time_text(provider->until, when, sizeof when);
+    span_text(left > 0 ? left : -left, span, sizeof span);
+    snprintf(text, sizeof text, left > 0 ? "%s, %s from now" : "%s, %s ago", when, span);
+    print_text(page, "until", text);
+}
+
+static void print_answer(const struct page *page, const struct provider *provider)
+{
+    const struct answer *answer = &provider->answer;
+    char first[32], again[32], text[200];
+    if (!answer->asked)
+        return;
+    ms_text(answer->first_ms, first, sizeof first);
+    ms_text(answer->again_ms, again, sizeof again);
+    if (answer->answered)
+        snprintf(text, sizeof text,
+                 "just now, in %s (%s with loading and Open): %zu object%s, %zu instance%s", again,
+                 first, answer->objects, plural(answer->objects), answer->instances,
+                 plural(answer->instances));
+    else if (answer->status)
+        snprintf(text, sizeof text, "none: %s", status_words((DWORD)answer->status));
+    else
+        snprintf(text, sizeof text, "none of its objects, after %s", first);
+    print_text(page, "answer", text);
+}
+
+static void print_numbers(const struct page *page, const struct service *service)
+{
+    char text[160];
+    if (!service->loaded)
+        return;
+    snprintf(text, sizeof text, "%u to %u", (unsigned)service->first_counter,
+             (unsigned)(service->last_help > service->last_counter ? service->last_help
+                                                                   : service->last_counter));
+    print_text(page, "numbers", text);
+}
+
+static void print_event(const struct page *page, const char *label, const struct recent *recent)
+{
+    const struct event *event = recent->event;
+    char when[64], times[32] = "", *text = NULL;
+    event_time(event, when, sizeof when);
+    if (recent->count > 1)
+        snprintf(times, sizeof times, " (%zu times)", recent->count);
+    if (asprintf(&text, "%s %s %s %u%s: %s", when, event->level, event->source, event->id, times,
+                 event->text) >= 0)
+        print_text(page, label, text);
+    free(text);
+}
+
+static void print_events(const struct page *page, const struct provider *provider)
+{
+    bool all = page->perfmon->details || page->perfmon->word_count;
+    struct recent *list = calloc(page->perfmon->events + 1u, sizeof *list);
+    size_t count =
+        list ? event_log_last(page->log, provider->service.name, !all, page->perfmon->events, list)
+             : 0;
+    for (size_t i = 0; i < count; i++)
+        print_event(page, i == 0 ? "events" : "", &list[i]);
+    free(list);
+}
+
+/* The titles of what is in its list. */
+static void print_objects(const struct page *page, const char *list)
+{
+    char *text = NULL, *end;
+    size_t size = 0;
+    FILE *out = list ? open_memstream(&text, &size) : NULL;
+    if (!out)
+        return;
+    for (const char *lead = ""; *list; list = end) {
+        unsigned long index = strtoul(list, &end, 10);
+        if (end == list)
+            break;
+        const char *title = names_title(&page->names, (uint32_t)index);
+        if (title)
+            fprintf(out, "%s%s", lead, title);
+        else
+            fprintf(out, "%s#%lu, which has no name", lead, index);
+        lead = ", ";
+    }
+    fclose(out);
+    print_text(page, "objects", text);
+    free(text);
+}
+
+static void print_details(const struct page *page, const struct provider *provider)
+{
+    const struct service *service = &provider->service;
+    char name[1024], next[NEXT_ROOM], times[64] = "";
+    text_clean(service->name, name, sizeof name);
+    putchar('\n');
+    print_mark(page, provider->state);
+    if (provider->ordinal > 1)
+        snprintf(times, sizeof times, ", the %uth time", provider->ordinal);
+    if (provider->ordinal == 2 || provider->ordinal == 3)
+        snprintf(times, sizeof times, provider->ordinal == 2 ? ", the 2nd time" : ", the 3rd time");
+    printf("%s%s%s: %s%s%s\n", paint(page, "\033[1m"), name, paint(page, "\033[0m"),
+           provider_state(provider), times,
+           provider->service.isolated ? ", isolated"
+           : provider_place(provider) ? ", in-process"
+                                      : "");
+    if (provider->why)
+        print_text(page, "why", provider->why);
+    print_until(page, provider);
+    if (provider->path)
+        print_text(page, "library", provider->path);
+    print_objects(page, service->object_list);
+    print_numbers(page, service);
+    print_answer(page, provider);
+    print_events(page, provider);
+    provider_next(provider, next, sizeof next);
+    if (*next)
+        print_text(page, "next", next);
+}
+
+/* ---- the page ---- */
+
+static void print_sum(const struct page *page)
+{
+    size_t counts[STATES] = {0}, count = page->providers->count, size = 0;
+    char *text = NULL;
+    const char *lead = ": ";
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    for (size_t i = 0; i < count; i++)
+        counts[page->providers->list[i].state]++;
+    fprintf(out, "%zu provider%s", count, plural(count));
+    for (int state = 0; state < STATES; state++)
+        if (counts[state]) {
+            const struct provider any = {.state = (enum state)state};
+            fprintf(out, "%s%zu %s", lead, counts[state], provider_state(&any));
+            lead = ", ";
+        }
+    fclose(out);
+    putchar('\n');
+    text_wrap(stdout, text, 0, page->perfmon->width);
+    free(text);
+    if (!page->log->readable)
+        printf("Events are not shown: %s\n", page->log->why);
+}
+
+void status_print(const struct perfmon *perfmon, const struct providers *providers,
+                  const struct event_log *log)
+{
+    struct page page = {.perfmon = perfmon, .providers = providers, .log = log};
+    bool all = perfmon->details || perfmon->word_count;
+    page.name_width = name_width(&page);
+    if (providers->switched_off)
+        printf("%sNobody is asked at all:%s Disable Performance Counters of Perflib is not 0.\n\n",
+               paint(&page, "\033[31m"), paint(&page, "\033[0m"));
+    print_list(&page);
+    names_load(&page.names, "009");
+    for (size_t i = 0; i < providers->count; i++)
+        if (all || provider_in_trouble(&providers->list[i]))
+            print_details(&page, &providers->list[i]);
+    print_sum(&page);
+    names_done(&page.names);
+}

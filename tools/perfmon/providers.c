@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* What the registry records of each provider, and what follows from it. */
+#include "perfmon.h"
+
+#include <limits.h>
+#include <openperflib/loadperf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
+enum { BY_HAND = 1 };
+
+/* ---- what one is ---- */
+
+/* "until 2026-11-21T20:10:00Z, time 1: why" */
+static void read_record(const char *text, struct provider *provider)
+{
+    struct tm utc = {0};
+    unsigned ordinal = 0;
+    int used = 0;
+    const char *end = text ? strptime(text, "until %Y-%m-%dT%H:%M:%SZ", &utc) : NULL;
+    provider->until = end ? timegm(&utc) : 0;
+    if (end && sscanf(end, ", time %9u: %n", &ordinal, &used) == 1 && used > 0)
+        provider->why = end + used;
+    else if (text && !end)
+        provider->why = text;
+    provider->ordinal = ordinal;
+}
+
+static size_t count_objects(const char *list)
+{
+    size_t count = 0;
+    for (; list && *list; list += strcspn(list, " \t")) {
+        list += strspn(list, " \t");
+        count += *list != '\0';
+    }
+    return count;
+}
+
+static enum state judge(const struct provider *provider)
+{
+    const struct service *service = &provider->service;
+    if (service->disabled & BY_HAND && service->quarantine)
+        return service_on_probation(service) ? ON_PROBATION : QUARANTINED;
+    if (!service->library)
+        return NO_LIBRARY;
+    if (!service_enabled(service))
+        return DISABLED;
+    if (!provider->path || access(provider->path, F_OK) != 0)
+        return LIBRARY_GONE;
+    if (!service->loaded && !service->object_list)
+        return NOT_LOADED;
+    if (service->unanswered && provider->until > time(NULL))
+        return LATE;
+    return provider->answer.asked && !provider->answer.answered ? SILENT : ENABLED;
+}
+
+static void fill(struct provider *provider)
+{
+    const struct service *service = &provider->service;
+    char path[PATH_MAX];
+    provider->why = NULL;
+    provider->objects = count_objects(service->object_list);
+    free(provider->path);
+    provider->path = NULL;
+    if (service->library && !opl_load_library_path(service->library, path, sizeof path))
+        provider->path = strdup(path);
+    read_record(service->quarantine ? service->quarantine : service->unanswered, provider);
+    provider->state = judge(provider);
+}
+
+const char *provider_state(const struct provider *provider)
+{
+    static const char *const words[STATES] = {
+        [ENABLED] = "enabled",           [DISABLED] = "disabled",
+        [ON_PROBATION] = "on probation", [LATE] = "not waited for",
+        [SILENT] = "no answer",          [NOT_LOADED] = "not loaded",
+        [NO_LIBRARY] = "no library",     [LIBRARY_GONE] = "library gone",
+        [QUARANTINED] = "in quarantine"};
+    return words[provider->state];
+}
+
+bool provider_in_trouble(const struct provider *provider)
+{
+    return provider->state != ENABLED && provider->state != DISABLED;
+}
+
+const char *provider_place(const struct provider *provider)
+{
+    if (!provider->service.library)
+        return NULL;
+    return provider->service.isolated ? "isolated" : "in-process";
+}
+
+/* ---- what to do ---- */
+
+static void say_next(const struct provider *provider, const char *name, char *text, size_t room)
+{
+    switch (provider->state) {
+    case QUARANTINED:
+        snprintf(
+            text, room,
+            "It is asked again by itself when that is over, and one good answer ends it. When it "
+            "is mended, \"lodctr /E:%s\" asks it at once.",
+            name);
+        break;
+    case ON_PROBATION:
+        snprintf(
+            text, room,
+            "The next query asks it: a good answer ends this, a failure is the next quarantine. "
+            "\"perfmon status --ask %s\" asks it now.",
+            name);
+        break;
+    case LATE:
+        snprintf(
+            text, room,
+            "It is asked, but nobody waits for it until it answers. \"perfmon status --ask %s\" "
+            "tells whether it does; Collect Timeout in its key gives it more time.",
+            name);
+        break;
+    case LIBRARY_GONE:
+        snprintf(text, room,
+                 "Install the library again, or remove the registration: "
+                 "\"unlodctr --library %s\".",
+                 name);
+        break;
+    case NO_LIBRARY:
+        snprintf(
+            text, room,
+            "Its names are there, but no library that answers: install it, or remove the names: "
+            "\"unlodctr %s\".",
+            name);
+        break;
+    case NOT_LOADED:
+        snprintf(text, room, "It has no numbers and no names yet: lodctr its ini file.");
+        break;
+    case DISABLED:
+        snprintf(text, room, "Somebody disabled it; \"lodctr /E:%s\" enables it.", name);
+        break;
+    case SILENT:
+        snprintf(text, room,
+                 "It gave none of its objects. The events tell why, or its documents; "
+                 "\"OPENPERFLIB_TRACE=1 perfmon status --ask %s\" shows each step.",
+                 name);
+        break;
+    default:
+        break;
+    }
+}
+
+void provider_next(const struct provider *provider, char *text, size_t room)
+{
+    char name[512];
+    const char *plain = provider->service.name;
+    text_clean(plain, name, sizeof name);
+    if (strchr(name, ' ')) {
+        char quoted[514];
+        snprintf(quoted, sizeof quoted, "'%.510s'", name);
+        snprintf(name, sizeof name, "%.511s", quoted);
+    }
+    *text = '\0';
+    say_next(provider, name, text, room);
+}
+
+/* ---- all of them ---- */
+
+struct collecting {
+    const struct perfmon *perfmon;
+    struct providers *ret;
+    bool *found; /* of each word */
+};
+
+static bool is_wanted(const struct collecting *collecting, const char *name)
+{
+    const struct perfmon *perfmon = collecting->perfmon;
+    bool wanted = perfmon->word_count == 0;
+    for (size_t i = 0; i < perfmon->word_count; i++)
+        if (strcasecmp(perfmon->words[i], name) == 0)
+            wanted = collecting->found[i] = true;
+    return wanted;
+}
+
+static bool take(void *self, const char *name)
+{
+    struct collecting *collecting = self;
+    struct providers *providers = collecting->ret;
+    if (!is_wanted(collecting, name))
+        return true;
+    if (providers->count == providers->room) {
+        size_t room = providers->room ? providers->room * 2 : 32;
+        struct provider *list = reallocarray(providers->list, room, sizeof *list);
+        if (!list) {
+            providers->status = ERROR_NOT_ENOUGH_MEMORY;
+            return false;
+        }
+        providers->list = list;
+        providers->room = room;
+    }
+    struct provider *provider = &providers->list[providers->count];
+    *provider = (struct provider){0};
+    LSTATUS status = service_read(name, &provider->service);
+    if (status == ERROR_FILE_NOT_FOUND) /* gone meanwhile */
+        return true;
+    providers->status = status;
+    providers->count += !status;
+    return !status;
+}
+
+/* What asking changed is recorded too. */
+static void ask_all(struct providers *providers)
+{
+    for (size_t i = 0; i < providers->count; i++) {
+        struct provider *provider = &providers->list[i];
+        struct service fresh;
+        if (provider->state == QUARANTINED || provider->state == DISABLED ||
+            provider->state == NO_LIBRARY || provider->state == LIBRARY_GONE)
+            continue;
+        ask_provider(&provider->service, &provider->answer);
+        if (service_read(provider->service.name, &fresh) == ERROR_SUCCESS) {
+            service_done(&provider->service);
+            provider->service = fresh;
+        }
+        fill(provider);
+    }
+}
+
+void providers_read(const struct perfmon *perfmon, struct providers *ret)
+{
+    DWORD off = 0, size = sizeof off;
+    struct collecting collecting = {perfmon, ret, calloc(perfmon->word_count + 1, sizeof(bool))};
+    *ret = (struct providers){0};
+    if (!collecting.found) {
+        ret->status = ERROR_NOT_ENOUGH_MEMORY;
+        return;
+    }
+    LSTATUS status = service_each(take, &collecting);
+    ret->status = ret->status ? ret->status : status;
+    for (size_t i = 0; !ret->missing && i < perfmon->word_count; i++)
+        if (!collecting.found[i])
+            ret->missing = perfmon->words[i];
+    free(collecting.found);
+    RegGetValueA(HKEY_LOCAL_MACHINE, PERFLIB, "Disable Performance Counters", RRF_RT_REG_DWORD,
+                 NULL, &off, &size);
+    ret->switched_off = off != 0;
+    for (size_t i = 0; i < ret->count; i++)
+        fill(&ret->list[i]);
+    if (perfmon->ask && !ret->missing && !ret->switched_off)
+        ask_all(ret);
+}
+
+void providers_done(struct providers *providers)
+{
+    for (size_t i = 0; i < providers->count; i++) {
+        service_done(&providers->list[i].service);
+        free(providers->list[i].path);
+    }
+    free(providers->list);
+}
