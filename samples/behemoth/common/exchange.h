@@ -91,7 +91,8 @@ struct behemoth_create {
     char name[BEHEMOTH_NAME]; /* empty: the server finds one */
     uint64_t mother;          /* 0: none */
     uint32_t sex;             /* BEHEMOTH_NONE: as it happens */
-    uint32_t reserved;
+    uint32_t age;             /* in seconds of the herd's time; no more than the mother's */
+    uint32_t x, y;            /* on the field; BEHEMOTH_NONE: beside the mother, or anywhere */
 };
 
 struct behemoth_parameter {
@@ -101,6 +102,7 @@ struct behemoth_parameter {
 
 _Static_assert(sizeof(struct behemoth) == 80, "no gaps");
 _Static_assert(sizeof(struct behemoth_herd) == 112, "no gaps");
+_Static_assert(sizeof(struct behemoth_create) == 48, "no gaps");
 
 /* ---- the asking side ---- */
 

@@ -9,6 +9,7 @@
 const struct behemoth_parameter herd_parameters[HERD_PARAMETERS] = {
     [HERD_CAPACITY] = {"capacity", 100,  2,  BEHEMOTH_HERD_MAX},
     [HERD_LIFETIME] = {"lifetime", 600,  20, 100000000        },
+    [HERD_CHILDREN] = {"children", 20,   0,  1000             },
     [HERD_SPEED] = {"speed",    1000, 0,  100000000        },
     [HERD_WIDTH] = {"width",    1000, 10, 1000000          },
     [HERD_HEIGHT] = {"height",   500,  10, 1000000          },
@@ -133,19 +134,26 @@ static struct animal *add(struct herd *herd, uint32_t mother)
     return animal;
 }
 
+/* Part of the life is behind; what is left is at least a moment. */
+static void make_older(const struct herd *herd, struct animal *animal, uint64_t age)
+{
+    uint64_t left = animal->dies - herd->ticks;
+    animal->is.birthday -= (int64_t)age * BEHEMOTH_SECOND;
+    animal->dies = herd->ticks + 1 + (age < left ? left - age : 0);
+    grow(herd, animal);
+}
+
 /* Comes from elsewhere, grown up and with part of the life behind. */
 static bool found(struct herd *herd, uint32_t sex)
 {
     struct animal *animal = add(herd, BEHEMOTH_NONE);
     if (!animal)
         return false;
-    uint64_t left = animal->dies - herd->ticks, age = grown_at(herd) + below(herd, left);
+    uint64_t age = grown_at(herd) + below(herd, animal->dies - herd->ticks);
     if (sex != BEHEMOTH_NONE)
         animal->is.sex = sex;
-    animal->is.birthday -= (int64_t)age * BEHEMOTH_SECOND;
-    animal->dies = herd->ticks + 1 + (age < left ? left - age : 0);
     name_it(&animal->is);
-    grow(herd, animal);
+    make_older(herd, animal, age);
     herd->founded++;
     return true;
 }
@@ -194,16 +202,16 @@ static void bury(struct herd *herd)
     herd->count = kept;
 }
 
-/* The chance of a birth falls with what is left of the field. Twenty children in a life would be
- * born to each where there is room for any number. */
+/* The chance of a birth falls with what is left of the field. */
 static bool breed(struct herd *herd)
 {
     uint64_t living = herd->count, capacity = (uint64_t)herd->parameters[HERD_CAPACITY];
     uint64_t of = capacity * (uint64_t)herd->parameters[HERD_LIFETIME];
+    uint64_t children = (uint64_t)herd->parameters[HERD_CHILDREN];
     for (uint32_t i = 0; i < living && herd->count < capacity; i++) {
         if (herd->all[i].is.sex != BEHEMOTH_FEMALE || !is_grown(herd, &herd->all[i]))
             continue;
-        if (below(herd, of) >= 20 * (capacity - herd->count))
+        if (below(herd, of) >= children * (capacity - herd->count))
             continue;
         if (!add(herd, i))
             return false;
@@ -275,6 +283,17 @@ static struct animal *find(const struct herd *herd, uint64_t id)
     return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
 }
 
+static bool can_be(const struct herd *herd, const struct behemoth_create *wish,
+                   const struct animal *mother)
+{
+    if (mother && (mother->is.sex != BEHEMOTH_FEMALE || wish->age > age_of(herd, mother)))
+        return false;
+    return (wish->sex <= BEHEMOTH_FEMALE || wish->sex == BEHEMOTH_NONE) &&
+           wish->age <= (uint32_t)herd_parameters[HERD_LIFETIME].most &&
+           (wish->x < (uint64_t)herd->parameters[HERD_WIDTH] || wish->x == BEHEMOTH_NONE) &&
+           (wish->y < (uint64_t)herd->parameters[HERD_HEIGHT] || wish->y == BEHEMOTH_NONE);
+}
+
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
                                  struct behemoth *ret)
 {
@@ -284,8 +303,7 @@ enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create
         return status;
     if (wish->mother && !mother)
         return BEHEMOTH_UNKNOWN;
-    if ((wish->sex > BEHEMOTH_FEMALE && wish->sex != BEHEMOTH_NONE) ||
-        (mother && mother->is.sex != BEHEMOTH_FEMALE))
+    if (!can_be(herd, wish, mother))
         return BEHEMOTH_BAD;
     if (herd->count >= (uint64_t)herd->parameters[HERD_CAPACITY])
         return BEHEMOTH_FULL;
@@ -295,6 +313,12 @@ enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create
     herd->births++;
     if (wish->sex != BEHEMOTH_NONE)
         animal->is.sex = wish->sex;
+    if (wish->x != BEHEMOTH_NONE)
+        animal->is.x = wish->x;
+    if (wish->y != BEHEMOTH_NONE)
+        animal->is.y = wish->y;
+    if (wish->age > 0)
+        make_older(herd, animal, wish->age);
     name_it(&animal->is);
     if (wish->name[0])
         memcpy(animal->is.name, wish->name, sizeof animal->is.name);

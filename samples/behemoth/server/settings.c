@@ -43,6 +43,7 @@ static void help(void)
          "  --forward=N       let N seconds of its life pass first\n"
          "  --capacity=N      how many the field can bear (100)\n"
          "  --lifetime=N      mean, in seconds (600)\n"
+         "  --children=N      of each mother in a life, if there were room for all (20)\n"
          "  --speed=N         thousandths of its seconds in one of ours (1000); 0: time stands "
          "still\n"
          "  --width=N, --height=N   of the field, in metres (1000, 500)\n"
@@ -140,12 +141,13 @@ void settings_read(struct settings *settings, int argc, char **argv)
         {"save-every",              required_argument, NULL, OPTION_SAVE},
         {"capacity",                  required_argument, NULL, OPTION_PARAMETER + HERD_CAPACITY},
         {"lifetime",              required_argument, NULL, OPTION_PARAMETER + HERD_LIFETIME},
-        {"speed",               required_argument, NULL, OPTION_PARAMETER + HERD_SPEED},
-        {"width",            required_argument, NULL, OPTION_PARAMETER + HERD_WIDTH},
-        {"height",              required_argument, NULL, OPTION_PARAMETER + HERD_HEIGHT},
-        {"help",                  no_argument, NULL, 'h'},
-        {"version",no_argument, NULL, 'v'},
-        {0   },
+        {"children",               required_argument, NULL, OPTION_PARAMETER + HERD_CHILDREN},
+        {"speed",            required_argument, NULL, OPTION_PARAMETER + HERD_SPEED},
+        {"width",              required_argument, NULL, OPTION_PARAMETER + HERD_WIDTH},
+        {"height",                  required_argument, NULL, OPTION_PARAMETER + HERD_HEIGHT},
+        {"help",no_argument, NULL, 'h'},
+        {"version",    no_argument, NULL, 'v'},
+        {0      },
     };
     int option, which = 0;
     *settings = (struct settings){

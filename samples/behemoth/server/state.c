@@ -15,7 +15,7 @@ struct head {
     uint64_t bytes; /* of what follows */
     uint64_t sum;   /* FNV-1a of it */
 };
-static const char magic[8] = "BHMHERD1";
+static const char magic[8] = "BHMHERD2";
 enum { FIXED = offsetof(struct herd, all) };
 
 static uint64_t sum_of(const unsigned char *bytes, size_t count)
