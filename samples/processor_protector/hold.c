@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process that is meant, and its nice value.
+ *
+ * Linux has a nice value for each thread: setpriority(PRIO_PROCESS) with a process's number reaches
+ * its first thread and no other. And it takes a number, where a handle would be needed: between the
+ * look into the folder and the call the thread may end. Its number is given away again only when
+ * all other numbers had their turn, so within some microseconds nobody else has it.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* SCHED_BATCH */
+#endif
+#include "protector.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FIELD_BEGAN = 22, PASSES = 10 };
+
+/* ---- what the folder says ---- */
+
+/* False and errno (ESRCH): the process is gone. */
+static bool read_file(int folder, const char *name, char *text, size_t room)
+{
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t bytes = read(fd, text, room - 1);
+    int problem = errno;
+    close(fd);
+    errno = problem;
+    if (bytes <= 0)
+        return false;
+    text[bytes] = 0;
+    return true;
+}
+
+/* Number and beginning; the name between them may have anything in it, also brackets and spaces. */
+static bool read_identity(struct held *held)
+{
+    char text[1024];
+    if (!read_file(held->folder, "stat", text, sizeof text))
+        return false;
+    held->id = (uint32_t)strtoul(text, NULL, 10);
+    char *at = strrchr(text, ')');
+    for (int field = 2; at && field < FIELD_BEGAN; field++)
+        at = strchr(at + 1, ' ');
+    if (!at)
+        return errno = EINVAL, false;
+    held->began_ticks = strtoull(at, NULL, 10);
+    return true;
+}
+
+struct held *hold(uint32_t id)
+{
+    char path[32];
+    struct held *held = calloc(1, sizeof *held);
+    if (!held)
+        return NULL;
+    snprintf(path, sizeof path, "/proc/%u", (unsigned)id);
+    held->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (held->folder >= 0 && read_identity(held) && held->id == id)
+        return held;
+    hold_end(held);
+    return NULL;
+}
+
+void hold_end(struct held *held)
+{
+    int problem = errno;
+    if (held->folder >= 0)
+        close(held->folder);
+    free(held->threads);
+    free(held);
+    errno = problem;
+}
+
+bool hold_is(const struct held *held, const struct held *self, const struct look *look,
+             const struct identity *who)
+{
+    const struct process *looked = look_find(look, self->id);
+    int64_t tick = SECOND_100NS / sysconf(_SC_CLK_TCK);
+    if (!looked || held->id != who->id)
+        return false;
+    int64_t counters_say = who->began - looked->who.began;
+    int64_t kernel_says = ((int64_t)held->began_ticks - (int64_t)self->began_ticks) * tick;
+    return llabs(counters_say - kernel_says) <= 2 * tick; /* each may be rounded */
+}
+
+/* All four of them: who changed one is on the way between two users. */
+static bool is_ours(const struct held *held)
+{
+    char text[4096];
+    unsigned ids[4], own = (unsigned)getuid();
+    if (!read_file(held->folder, "status", text, sizeof text))
+        return false;
+    const char *at = strstr(text, "\nUid:");
+    if (!at || sscanf(at, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+        return false;
+    return ids[0] == own && ids[1] == own && ids[2] == own && ids[3] == own;
+}
+
+/* ---- its threads ---- */
+
+typedef bool each_thread(void *of, uint32_t thread);
+
+/* Calls `each` for the threads there are now; false and errno: gone, or `each` said so. */
+static bool walk_threads(const struct held *held, each_thread *each, void *of)
+{
+    int fd = openat(held->folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    bool good = true, any = false;
+    if (!folder) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    for (struct dirent *entry; good && (entry = readdir(folder));) {
+        uint32_t thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (thread > 0)
+            good = any = true, good = each(of, thread);
+    }
+    int problem = any ? errno : ESRCH;
+    closedir(folder);
+    errno = problem;
+    return good && any;
+}
+
+/* False: it is gone. -1 is a nice value and no error. */
+static bool nice_of(uint32_t thread, int *ret)
+{
+    errno = 0;
+    *ret = getpriority(PRIO_PROCESS, thread);
+    return errno == 0;
+}
+
+static bool find_least(void *of, uint32_t thread)
+{
+    int *least = of, nice;
+    if (nice_of(thread, &nice) && nice < *least)
+        *least = nice;
+    return true;
+}
+
+bool hold_nice(const struct held *held, int *ret)
+{
+    *ret = 20;
+    return walk_threads(held, find_least, ret);
+}
+
+enum spare hold_judge(const struct held *held, int nice)
+{
+    int least, policy = sched_getscheduler((pid_t)held->id);
+    if (!hold_nice(held, &least) || policy < 0)
+        return SPARE_GONE;
+    if (!is_ours(held))
+        return SPARE_USER;
+    if (policy != SCHED_OTHER && policy != SCHED_BATCH)
+        return SPARE_POLICY;
+    return least >= nice ? SPARE_NICE : SPARE_NOT;
+}
+
+const char *hold_why(enum spare spare)
+{
+    static const char *const words[] = {
+        [SPARE_NOT] = "",
+        [SPARE_GONE] = "it is gone",
+        [SPARE_USER] = "it is not (or not only) this user's",
+        [SPARE_POLICY] = "its scheduling policy knows no nice values",
+        [SPARE_NICE] = "it is as nice already",
+    };
+    return words[spare];
+}
+
+/* ---- changing ---- */
+
+static bool remember(struct held *held, uint32_t thread, int was)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        if (held->threads[i].id == thread)
+            return true;
+    }
+    struct thread *threads = realloc(held->threads, (held->count + 1) * sizeof *threads);
+    if (!threads)
+        return errno = ENOMEM, false;
+    held->threads = threads;
+    threads[held->count++] = (struct thread){thread, was};
+    return true;
+}
+
+struct lowering {
+    struct held *held;
+    bool first, changed;
+};
+
+static bool lower_one(void *of, uint32_t thread)
+{
+    struct lowering *lowering = of;
+    struct held *held = lowering->held;
+    int nice;
+    if (!nice_of(thread, &nice) || nice > held->given)
+        return true;
+    /* who has our value at first has it not from us, and keeps it when others get theirs back */
+    if (nice == held->given)
+        return !lowering->first || remember(held, thread, nice);
+    if (!remember(held, thread, nice))
+        return false;
+    if (setpriority(PRIO_PROCESS, thread, held->given) < 0)
+        return errno == ESRCH;
+    return lowering->changed = true;
+}
+
+/* A thread that is begun meanwhile has the nice value of the one that began it: once more, until
+ * all of them have ours. */
+bool hold_lower(struct held *held, int nice)
+{
+    bool good = hold_nice(held, &held->was);
+    struct lowering lowering = {held, true, true};
+    held->given = nice;
+    for (int pass = 0; good && lowering.changed && pass < PASSES; pass++) {
+        lowering.changed = false;
+        good = walk_threads(held, lower_one, &lowering);
+        lowering.first = false;
+    }
+    return good;
+}
+
+/* What the thread had; threads that began later have what the least nice one had. */
+static int value_before(const struct held *held, uint32_t thread)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        if (held->threads[i].id == thread)
+            return held->threads[i].was;
+    }
+    return held->was;
+}
+
+/* A nice value that is not ours was set by somebody who knows better. */
+static bool give_back_one(void *of, uint32_t thread)
+{
+    const struct held *held = of;
+    int nice;
+    if (!nice_of(thread, &nice) || nice != held->given)
+        return true;
+    return setpriority(PRIO_PROCESS, thread, value_before(held, thread)) == 0 || errno == ESRCH;
+}
+
+bool hold_give_back(struct held *held)
+{
+    return held->count == 0 || walk_threads(held, give_back_one, held);
+}
+
+bool hold_may_give_back(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        int own = getpriority(PRIO_PROCESS, 0);
+        if (own == 19)
+            _exit(setpriority(PRIO_PROCESS, 0, 18) < 0);
+        _exit(setpriority(PRIO_PROCESS, 0, own + 1) < 0 || setpriority(PRIO_PROCESS, 0, own) < 0);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who has been busy for too long.
+ *
+ * Each record has the last uncooked sample of its process. PDH could cook the array by itself, but
+ * on Windows it finds the sample before by the instance's name, and then a new "cc" is measured
+ * against another one that ended. Here only samples of one identity meet.
+ */
+#include "protector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Above this, somebody who takes little may just be given little. */
+static const double busy_machine = 95;
+
+static bool same(const struct identity *left, const struct identity *right)
+{
+    return left->id == right->id && left->began == right->began;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct record *a = left, *b = right;
+    return a->who.id < b->who.id ? -1 : a->who.id > b->who.id;
+}
+
+struct record *judge_find(const struct judge *judge, uint32_t id)
+{
+    struct record key = {.who.id = id};
+    return judge->count ? bsearch(&key, judge->all, judge->count, sizeof key, compare) : NULL;
+}
+
+/* Percent of one processor between two samples of one process; below 0: not known. The samples' own
+ * clock is the time of day. When it was set in between (by more than 1 % of the interval), shares
+ * of it mean nothing. */
+static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, int64_t passed)
+{
+    PDH_FMT_COUNTERVALUE value;
+    LONGLONG time_base = SECOND_100NS;
+    PDH_RAW_COUNTER samples[2] = {*newest, *before};
+    int64_t said = newest->SecondValue - before->SecondValue;
+    if (llabs(said - passed) > passed / 100 + SECOND_100NS / 100)
+        return -1;
+    PDH_STATUS status = PdhFormatFromRawValue(PERF_100NSEC_TIMER, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100,
+                                              &time_base, &samples[0], &samples[1], &value);
+    return status == 0 ? value.doubleValue : -1;
+}
+
+/* What lasts goes on, what ends begins anew: one quiet interval makes a burst of anything. */
+static void go_on(double *seconds, double *mean, double percent, double interval)
+{
+    double before = *seconds;
+    *seconds += interval;
+    *mean = before > 0 ? (*mean * before + percent * interval) / *seconds : percent;
+}
+
+static void weigh(struct record *record, const struct judge *judge, const struct look *look)
+{
+    const struct limits *limits = &judge->limits;
+    double interval = (double)(look->time - judge->time) / SECOND_100NS;
+    bool heavy = record->percent >= limits->percent;
+    bool busy = heavy && look->load >= limits->load;
+    bool calm = !heavy && record->percent >= 0 && look->load >= 0 && look->load < busy_machine;
+    if (!busy) {
+        record->busy = 0;
+        record->told = false;
+    }
+    if (!calm)
+        record->calm = 0;
+    if (busy || calm)
+        go_on(busy ? &record->busy : &record->calm, &record->mean, record->percent, interval);
+}
+
+static struct record known_or_new(const struct judge *judge, const struct process *process,
+                                  const struct look *look)
+{
+    struct record *before = judge_find(judge, process->who.id);
+    struct record record = {.who = process->who, .percent = -1};
+    if (before && same(&before->who, &process->who)) {
+        record = *before;
+        before->held = NULL; /* the new record has it */
+        record.percent = share(&process->work, &before->work, look->time - judge->time);
+        weigh(&record, judge, look);
+    }
+    record.work = process->work;
+    return record;
+}
+
+static void let_go(struct record *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].held)
+            hold_end(all[i].held);
+    }
+    free(all);
+}
+
+bool judge_look(struct judge *judge, const struct look *look)
+{
+    struct record *all = malloc((look->count + 1) * sizeof *all);
+    if (!all)
+        return false;
+    for (size_t i = 0; i < look->count; i++)
+        all[i] = known_or_new(judge, &look->all[i], look);
+    qsort(all, look->count, sizeof *all, compare);
+    let_go(judge->all, judge->count);
+    judge->all = all;
+    judge->count = look->count;
+    judge->time = look->time;
+    return true;
+}
+
+/* Intervals are never exactly as long as they should be: ten of a second may be 9.998 s. */
+static bool lasts(double seconds, const struct limits *limits)
+{
+    return seconds > 0 && seconds >= limits->seconds * 0.99;
+}
+
+bool judge_too_long(const struct judge *judge, const struct record *record)
+{
+    return lasts(record->busy, &judge->limits);
+}
+
+bool judge_calm_again(const struct judge *judge, const struct record *record)
+{
+    return lasts(record->calm, &judge->limits);
+}
+
+void judge_end(struct judge *judge)
+{
+    let_go(judge->all, judge->count);
+    *judge = (struct judge){0};
+}

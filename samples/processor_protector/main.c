@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* processor_protector: looks, judges, and takes the processor's side; what it does it says. */
+#include "options.h"
+#include "protector.h"
+
+#include <errno.h>
+#include <math.h>
+#include <openperflib/windows.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENT_LOWERED = 1, EVENT_GIVEN_BACK = 2 };
+
+static struct {
+    struct options options;
+    struct watch watch;
+    struct look look;
+    struct judge judge;
+    struct held *self;
+    HANDLE log; /* of events; NULL in a dry run */
+    bool live;  /* a line on the terminal shows how things are */
+    bool failed;
+} protector;
+
+/* ---- what is said ---- */
+
+static void clear_line(void)
+{
+    if (protector.live)
+        fputs("\r\033[K", stderr);
+}
+
+/* "16:40:12 lowered 4711 cruncher: reasons and figures" */
+__attribute__((format(printf, 3, 4))) static void say(const char *what, const struct process *whom,
+                                                      const char *format, ...)
+{
+    char time_text[16], why[256];
+    time_t now = time(NULL);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    strftime(time_text, sizeof time_text, "%H:%M:%S", localtime(&now));
+    clear_line();
+    printf("%s %-11s %7u %s: %s\n", time_text, what, (unsigned)whom->who.id, whom->name, why);
+    fflush(stdout);
+}
+
+/* What was done to a process is asked about later, by others: it belongs into the event log. */
+static void report(DWORD id, const struct process *whom, const char *what, int from, int to)
+{
+    char text[256];
+    const char *strings[] = {text};
+    if (!protector.log)
+        return;
+    snprintf(text, sizeof text, "process %u (%s) was %s: nice %d to %d", (unsigned)whom->who.id,
+             whom->name, what, from, to);
+    ReportEventA(protector.log, EVENTLOG_INFORMATION_TYPE, 0, id, NULL, 1, 0, strings, NULL);
+}
+
+static void say_how_things_are(void)
+{
+    const struct record *busiest = NULL;
+    if (!protector.live || protector.look.load < 0)
+        return;
+    for (size_t i = 0; i < protector.judge.count; i++) {
+        const struct record *record = &protector.judge.all[i];
+        if (record->percent >= 0 && (!busiest || record->percent > busiest->percent))
+            busiest = record;
+    }
+    const struct process *process = busiest ? look_find(&protector.look, busiest->who.id) : NULL;
+    clear_line();
+    if (process)
+        fprintf(stderr, "%zu processes, all processors %.0f %%; busiest: %u %s, %.0f %% of one",
+                protector.look.count, protector.look.load, (unsigned)process->who.id, process->name,
+                busiest->percent);
+}
+
+static void complain(const char *what, PDH_STATUS status)
+{
+    clear_line();
+    fprintf(stderr, "processor_protector: %s: PDH's status is 0x%08X\n", what, (unsigned)status);
+}
+
+/* ---- who is spared ---- */
+
+/* NULL: nothing speaks for it so far. */
+static const char *why_spared(const struct process *process)
+{
+    uint32_t own = protector.self->id;
+    if (process->who.id == own)
+        return "it is this program";
+    if (look_is_parent(&protector.look, process->who.id, own))
+        return "it is a parent of this program";
+    if (!process->has_memory)
+        return "it is a thread of the kernel, or dead";
+    return NULL;
+}
+
+/* Once for each reason: who is busy all day need not be told every minute. */
+static void spare(struct record *record, const struct process *process, const char *why)
+{
+    if (!record->spared || strcmp(record->spared, why) != 0)
+        say("left alone", process, "%.1f %% of a processor for %.1f s; %s", record->mean,
+            record->busy, why);
+    record->spared = why;
+}
+
+/* ---- what is done ---- */
+
+static void lower(struct record *record, const struct process *process, struct held *held)
+{
+    if (hold_lower(held, protector.options.nice)) {
+        say("lowered", process,
+            "%.1f %% of a processor for %.1f s, all processors %.0f %%; nice %d to %d",
+            record->mean, record->busy, protector.look.load, held->was, held->given);
+        report(EVENT_LOWERED, process, "lowered", held->was, held->given);
+    } else {
+        say("not lowered", process, "%s", strerror(errno));
+        protector.failed |= errno != ESRCH;
+    }
+    record->held = held; /* to be given back; perhaps only some threads are lowered */
+}
+
+static void would_lower(const struct record *record, const struct process *process,
+                        const struct held *held)
+{
+    int nice;
+    if (hold_nice(held, &nice))
+        say("would lower", process,
+            "%.1f %% of a processor for %.1f s, all processors %.0f %%; nice %d to %d",
+            record->mean, record->busy, protector.look.load, nice, protector.options.nice);
+}
+
+static void give_back(struct record *record, const struct process *process, const char *why)
+{
+    struct held *held = record->held;
+    record->held = NULL;
+    if (held->count > 0 && hold_give_back(held)) {
+        say("given back", process, "%s; nice %d to %d", why, held->given, held->was);
+        report(EVENT_GIVEN_BACK, process, "given back its priority", held->given, held->was);
+    } else if (held->count > 0 && errno != ESRCH) {
+        say("not given", process, "%s: %s", why, strerror(errno));
+        protector.failed = true;
+    }
+    hold_end(held);
+}
+
+static void act_on(struct record *record, const struct process *process)
+{
+    record->told = true;
+    const char *why = why_spared(process);
+    struct held *held = why ? NULL : hold(process->who.id);
+    if (!why && (!held || !hold_is(held, protector.self, &protector.look, &process->who)))
+        why = hold_why(SPARE_GONE);
+    enum spare spared = why ? SPARE_NOT : hold_judge(held, protector.options.nice);
+    if (!why && spared != SPARE_NOT)
+        why = hold_why(spared);
+    if (why)
+        spare(record, process, why);
+    else if (protector.options.act)
+        lower(record, process, held);
+    else
+        would_lower(record, process, held);
+    if (held && record->held != held)
+        hold_end(held);
+}
+
+static void consider(const struct process *process)
+{
+    char why[64];
+    struct record *record = judge_find(&protector.judge, process->who.id);
+    if (!record || !options_name_it(&protector.options, process->name))
+        return;
+    if (record->held) {
+        if (protector.options.restore && judge_calm_again(&protector.judge, record)) {
+            snprintf(why, sizeof why, "%.1f %% of a processor for %.1f s", record->mean,
+                     record->calm);
+            give_back(record, process, why);
+        }
+        return;
+    }
+    if (!record->told && judge_too_long(&protector.judge, record))
+        act_on(record, process);
+}
+
+/* ---- looking ---- */
+
+/* Numbers of processes mean something only where they were given: not those of another machine's
+ * files (OPENPERFLIB_SYSROOT), nor those that a container's /proc shows of the host. */
+static bool see_ourselves(void)
+{
+    const struct process *process = look_find(&protector.look, (uint32_t)getpid());
+    char link[16] = "";
+    if (readlink("/proc/self", link, sizeof link - 1) > 0 && atol(link) == getpid() && process &&
+        process->parent == (uint32_t)getppid())
+        protector.self = hold(process->who.id);
+    if (!protector.self)
+        fputs("processor_protector: the counters tell of other processes than those that this "
+              "program could reach; nothing is done\n",
+              stderr);
+    return protector.self != NULL;
+}
+
+static bool look(void)
+{
+    const char *what;
+    PDH_STATUS status = watch_look(&protector.watch, &protector.look, &what);
+    if (status == 0 && !judge_look(&protector.judge, &protector.look)) {
+        what = "judge_look";
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    if (status != 0)
+        complain(what, status);
+    return status == 0;
+}
+
+/* Waits until `seconds` behind the time that was due last. False: a signal says that it is over. */
+static bool wait_until_due(struct timespec *due, double seconds, const sigset_t *signals)
+{
+    struct timespec now, left;
+    due->tv_sec += (time_t)seconds;
+    due->tv_nsec += (long)((seconds - floor(seconds)) * 1e9);
+    due->tv_sec += due->tv_nsec / 1000000000;
+    due->tv_nsec %= 1000000000;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double wait = (double)(due->tv_sec - now.tv_sec) + (double)(due->tv_nsec - now.tv_nsec) / 1e9;
+    if (wait <= 0) { /* what was missed is left out */
+        *due = now;
+        wait = 0;
+    }
+    left.tv_sec = (time_t)wait;
+    left.tv_nsec = (long)((wait - floor(wait)) * 1e9);
+    return sigtimedwait(signals, NULL, &left) < 0;
+}
+
+static bool over(const struct timespec *begin)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed =
+        (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
+    return protector.options.duration > 0 && passed >= protector.options.duration;
+}
+
+static bool protect(const sigset_t *signals)
+{
+    struct timespec due, begin;
+    if (!look() || !see_ourselves())
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    due = begin;
+    while (!over(&begin) && wait_until_due(&due, protector.options.interval, signals)) {
+        if (!look())
+            return false;
+        for (size_t i = 0; i < protector.look.count; i++)
+            consider(&protector.look.all[i]);
+        say_how_things_are();
+    }
+    return true;
+}
+
+/* Who gives back gives everything back at the end. */
+static void finish(void)
+{
+    for (size_t i = 0; i < protector.judge.count && protector.options.restore; i++) {
+        struct record *record = &protector.judge.all[i];
+        const struct process *process = look_find(&protector.look, record->who.id);
+        if (record->held && process)
+            give_back(record, process, "this program ends");
+    }
+    clear_line();
+    judge_end(&protector.judge);
+    watch_close(&protector.watch, &protector.look);
+    if (protector.self)
+        hold_end(protector.self);
+    if (protector.log)
+        DeregisterEventSource(protector.log);
+}
+
+static void begin(void)
+{
+    const char *terminal = getenv("TERM");
+    protector.judge.limits = protector.options.limits;
+    protector.live =
+        isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    if (protector.options.act)
+        protector.log = RegisterEventSourceA(NULL, "Processor Protector");
+    else if (isatty(STDERR_FILENO))
+        fputs("Nothing is changed, only said; --act does it.\n", stderr);
+}
+
+int main(int argc, char **argv)
+{
+    sigset_t signals;
+    const char *what;
+    options_read(&protector.options, argc, argv);
+    if (protector.options.act && protector.options.restore && !hold_may_give_back()) {
+        fputs("processor_protector: --restore: you may not raise a priority again (CAP_SYS_NICE or "
+              "RLIMIT_NICE,\nsee man setpriority); without --restore, what is lowered stays so\n",
+              stderr);
+        return EXIT_FAILURE;
+    }
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, NULL); /* they come only while we wait, between two looks */
+    begin();
+    PDH_STATUS status = watch_open(&protector.watch, &what);
+    if (status != 0)
+        complain(what, status);
+    bool good = status == 0 && protect(&signals);
+    finish();
+    return good && !protector.failed ? EXIT_SUCCESS : EXIT_FAILURE;
+}

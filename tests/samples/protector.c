@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * processor_protector: what it decides, from made-up looks; whom it holds and changes, with
+ * processes of our own; and the program itself. Wherever it may act it is told our own children's
+ * names, for other people's processes run on this machine.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* SCHED_IDLE, pipe2 */
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../samples/processor_protector/protector.h"
+#include "../experiments/lab.h"
+#include "../skip.h"
+
+enum { STRANGER = 65534 };
+
+/* ---- looks that are made up ---- */
+
+static struct process all[4];
+static struct look made = {.all = all};
+static struct judge judge;
+
+/* A look `seconds` behind the one before; every process goes on as if it did nothing. */
+static void pass(double seconds)
+{
+    made.time += (int64_t)(seconds * SECOND_100NS);
+    for (size_t i = 0; i < made.count; i++)
+        all[i].work.SecondValue += (int64_t)(seconds * SECOND_100NS);
+}
+
+static void work(size_t at, double seconds)
+{
+    all[at].work.FirstValue += (int64_t)(seconds * SECOND_100NS);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(all, 0, sizeof all);
+    made.count = 2;
+    made.time = 1000 * (int64_t)SECOND_100NS;
+    made.load = 100;
+    judge = (struct judge){
+        .limits = {.percent = 90, .seconds = 3, .load = 80}
+    };
+    for (uint32_t i = 0; i < 4; i++)
+        all[i] = (struct process){
+            .who = {100 + i, 1000 * i},
+              .parent = 1, .has_memory = true, .name = "cc"
+        };
+    assert_true(judge_look(&judge, &made));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    judge_end(&judge);
+    return 0;
+}
+
+/* A second in which the process at `at` works `share` of it. */
+static void second(size_t at, double share)
+{
+    pass(1);
+    work(at, share);
+    assert_true(judge_look(&judge, &made));
+}
+
+static bool too_long(uint32_t id)
+{
+    return judge_too_long(&judge, judge_find(&judge, id));
+}
+
+static void c37_three_seconds_are_too_long_and_two_are_not(void **state)
+{
+    (void)state;
+    second(0, 1);
+    second(0, 1);
+    assert_false(too_long(100));
+    second(0, 0.95);
+    assert_true(too_long(100));
+    assert_false(too_long(101));
+    assert_true(judge_find(&judge, 100)->mean > 98 && judge_find(&judge, 100)->mean < 99);
+}
+
+static void c37_a_quiet_second_makes_a_burst_of_it(void **state)
+{
+    (void)state;
+    second(0, 1);
+    second(0, 1);
+    second(0, 0.89);
+    second(0, 1);
+    second(0, 1);
+    assert_false(too_long(100));
+    second(0, 1);
+    assert_true(too_long(100));
+}
+
+static void c37_several_processors_of_one_process_are_above_100(void **state)
+{
+    (void)state;
+    judge.limits.percent = 250;
+    for (int i = 0; i < 3; i++)
+        second(0, i == 1 ? 2.6 : 3);
+    assert_true(too_long(100));
+}
+
+static void a_number_that_is_used_again_is_somebody_new(void **state)
+{
+    (void)state;
+    second(0, 1);
+    second(0, 1);
+    all[0].who.began += 5; /* it ended, and another one has its number */
+    second(0, 1);
+    assert_false(too_long(100));
+    assert_true(judge_find(&judge, 100)->percent < 0);
+    second(0, 1);
+    second(0, 1);
+    assert_false(too_long(100));
+    second(0, 1);
+    assert_true(too_long(100));
+}
+
+/* The first cc ends: the second one was "cc#1" and is "cc" from now on. */
+static void a_name_that_moves_to_another_moves_nothing_else(void **state)
+{
+    (void)state;
+    all[1].work.FirstValue = 500 * (int64_t)SECOND_100NS;
+    second(0, 1);
+    second(0, 1);
+    all[0] = all[1];
+    made.count = 1;
+    second(0, 0.1);
+    assert_null(judge_find(&judge, 100));
+    assert_true(judge_find(&judge, 101)->percent > 9 && judge_find(&judge, 101)->percent < 11);
+    assert_false(too_long(101));
+}
+
+static void the_order_of_a_look_means_nothing(void **state)
+{
+    (void)state;
+    second(0, 1);
+    struct process first = all[0];
+    all[0] = all[1];
+    all[1] = first;
+    second(1, 1);
+    second(1, 1);
+    assert_true(too_long(100));
+    assert_false(too_long(101));
+}
+
+static void on_an_idle_machine_nobody_waits(void **state)
+{
+    (void)state;
+    made.load = 79;
+    for (int i = 0; i < 10; i++)
+        second(0, 1);
+    assert_false(too_long(100));
+    made.load = -1; /* not known */
+    second(0, 1);
+    made.load = 80;
+    second(0, 1);
+    second(0, 1);
+    assert_false(too_long(100));
+    second(0, 1);
+    assert_true(too_long(100));
+}
+
+static void a_clock_that_is_set_is_no_work(void **state)
+{
+    (void)state;
+    second(0, 1);
+    second(0, 1);
+    for (int i = 0; i < 2; i++)
+        all[i].work.SecondValue -= SECOND_100NS / 2; /* half the time, double the share */
+    second(0, 0.6);
+    assert_true(judge_find(&judge, 100)->percent < 0);
+    assert_false(too_long(100));
+    second(0, 1);
+    assert_true(judge_find(&judge, 100)->percent > 99);
+}
+
+/* On a full machine who has a bad nice value is given little: that is not calm. */
+static void who_is_given_little_is_not_calm(void **state)
+{
+    (void)state;
+    made.load = 100;
+    for (int i = 0; i < 5; i++)
+        second(0, 0.1);
+    assert_false(judge_calm_again(&judge, judge_find(&judge, 100)));
+    made.load = 50;
+    for (int i = 0; i < 3; i++)
+        second(0, 0.1);
+    assert_true(judge_calm_again(&judge, judge_find(&judge, 100)));
+    second(0, 1);
+    assert_false(judge_calm_again(&judge, judge_find(&judge, 100)));
+}
+
+static void parents_of_parents_and_circles(void **state)
+{
+    (void)state;
+    made.count = 4;
+    all[0].parent = 101;
+    all[1].parent = 102;
+    all[2].parent = 0;
+    assert_true(look_is_parent(&made, 101, 100));
+    assert_true(look_is_parent(&made, 102, 100));
+    assert_false(look_is_parent(&made, 100, 100));
+    assert_false(look_is_parent(&made, 103, 100));
+    assert_false(look_is_parent(&made, 100, 101));
+    all[2].parent = 100;
+    assert_false(look_is_parent(&made, 103, 100));
+}
+
+/* ---- processes of our own ---- */
+
+static void spin_until(double seconds)
+{
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((double)(now.tv_sec - from.tv_sec) + (double)(now.tv_nsec - from.tv_nsec) / 1e9 <
+           seconds);
+}
+
+static void *rest(void *of)
+{
+    while (pause() < 0)
+        ;
+    return of;
+}
+
+/* What a child is and does; when it is ready it says so. */
+struct kind {
+    double spins; /* seconds; 0: for ever, below 0: never */
+    int threads, policy, nice;
+    bool stranger; /* another user */
+};
+
+static void be(const struct kind *kind, const char *name, int ready)
+{
+    struct sched_param none = {0};
+    pthread_t thread;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, name);
+    if ((kind->policy && sched_setscheduler(0, kind->policy, &none) < 0) ||
+        (kind->nice && setpriority(PRIO_PROCESS, 0, kind->nice) < 0) ||
+        (kind->stranger && setuid(STRANGER) < 0))
+        _exit(1);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user has none from before */
+    for (int i = 1; i < kind->threads; i++)
+        if (pthread_create(&thread, NULL, rest, NULL) != 0)
+            _exit(1);
+    if (write(ready, "", 1) != 1)
+        _exit(1);
+    if (kind->spins >= 0)
+        spin_until(kind->spins > 0 ? kind->spins : 1e9);
+    rest(NULL);
+}
+
+static pid_t child(const struct kind *kind, const char *name)
+{
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        be(kind, name, ends[1]);
+    assert_true(pid > 0);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
+static void bury(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static const char *own_name(char letter)
+{
+    static char name[16];
+    snprintf(name, sizeof name, "opl%c%u", letter, (unsigned)getpid());
+    return name;
+}
+
+static struct held *hold_child(const struct kind *kind, pid_t *ret)
+{
+    *ret = child(kind, own_name('h'));
+    struct held *held = hold((uint32_t)*ret);
+    assert_non_null(held);
+    return held;
+}
+
+static void c37_all_threads_are_lowered_and_get_back_what_they_had(void **state)
+{
+    (void)state;
+    pid_t pid;
+    int nice = 0, own = getpriority(PRIO_PROCESS, 0);
+    struct held *held = hold_child(&(struct kind){.spins = -1, .threads = 4}, &pid);
+    assert_int_equal(hold_judge(held, own + 3), SPARE_NOT);
+    assert_true(hold_lower(held, own + 3));
+    assert_int_equal(held->count, 4);
+    assert_int_equal(held->was, own);
+    assert_true(hold_nice(held, &nice));
+    assert_int_equal(nice, own + 3);
+    assert_int_equal(hold_judge(held, own + 3), SPARE_NICE);
+    if (hold_may_give_back()) {
+        /* somebody else's value is left as it is */
+        assert_int_equal(setpriority(PRIO_PROCESS, held->threads[3].id, own + 5), 0);
+        assert_true(hold_give_back(held));
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(getpriority(PRIO_PROCESS, held->threads[i].id), own + (i == 3) * 5);
+    } else {
+        assert_false(hold_give_back(held));
+        assert_true(errno == EACCES || errno == EPERM);
+    }
+    bury(pid);
+    hold_end(held);
+}
+
+static void who_had_the_value_before_keeps_it(void **state)
+{
+    (void)state;
+    pid_t pid;
+    int own = getpriority(PRIO_PROCESS, 0);
+    struct held *held = hold_child(&(struct kind){.spins = -1, .threads = 2, .nice = 0}, &pid);
+    if (hold_may_give_back()) {
+        assert_int_equal(setpriority(PRIO_PROCESS, (id_t)pid, own + 4), 0);
+        assert_true(hold_lower(held, own + 4));
+        assert_true(hold_give_back(held));
+        assert_int_equal(getpriority(PRIO_PROCESS, (id_t)pid), own + 4);
+    } else {
+        say_skipped("giving priorities back needs rights");
+    }
+    bury(pid);
+    hold_end(held);
+}
+
+static void who_is_spared(void **state)
+{
+    (void)state;
+    static const struct {
+        struct kind kind;
+        enum spare spare;
+    } rows[] = {
+        {{.spins = -1, .nice = 19},            SPARE_NICE  },
+        {{.spins = -1, .policy = SCHED_IDLE},  SPARE_POLICY},
+        {{.spins = -1, .policy = SCHED_BATCH}, SPARE_NOT   },
+        {{.spins = -1, .stranger = true},      SPARE_USER  },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pid_t pid;
+        if (rows[i].kind.stranger && getuid() != 0) {
+            say_skipped("only root has processes of other users");
+            continue;
+        }
+        struct held *held = hold_child(&rows[i].kind, &pid);
+        assert_int_equal(hold_judge(held, 19), rows[i].spare);
+        bury(pid);
+        assert_int_equal(hold_judge(held, 19), SPARE_GONE);
+        hold_end(held);
+    }
+}
+
+/* The number is another one's by now: nothing that was held reaches it. */
+static void who_is_held_does_not_become_another(void **state)
+{
+    (void)state;
+    pid_t pid;
+    int nice;
+    struct held *held = hold_child(&(struct kind){.spins = -1}, &pid);
+    bury(pid);
+    assert_false(hold_nice(held, &nice));
+    assert_int_equal(errno, ESRCH);
+    assert_false(hold_lower(held, 19));
+    assert_int_equal(held->count, 0);
+    hold_end(held);
+    assert_null(hold((uint32_t)pid));
+}
+
+static void looks_and_the_kernel_agree_on_who_it_is(void **state)
+{
+    (void)state;
+    struct watch watch;
+    struct look look = {0};
+    const char *what;
+    pid_t pid;
+    struct held *held = hold_child(&(struct kind){.spins = -1}, &pid);
+    struct held *self = hold((uint32_t)getpid());
+    assert_non_null(self);
+    assert_int_equal(watch_open(&watch, &what), 0);
+    assert_int_equal(watch_look(&watch, &look, &what), 0);
+    const struct process *process = look_find(&look, (uint32_t)pid);
+    assert_non_null(process);
+    assert_string_equal(process->name, own_name('h'));
+    assert_true(process->has_memory);
+    assert_int_equal(process->parent, getpid());
+    assert_true(look_is_parent(&look, (uint32_t)getpid(), (uint32_t)pid));
+    assert_true(hold_is(held, self, &look, &process->who));
+    struct identity before = process->who; /* who had the number a second ago */
+    before.began -= SECOND_100NS;
+    assert_false(hold_is(held, self, &look, &before));
+    const struct process *kernel = look_find(&look, 2);
+    if (kernel && strcmp(kernel->name, "kthreadd") == 0)
+        assert_false(kernel->has_memory);
+    bury(pid);
+    watch_close(&watch, &look);
+    hold_end(held);
+    hold_end(self);
+}
+
+/* ---- the program ---- */
+
+struct run {
+    pid_t pid;
+    int out;
+    char said[16384];
+    size_t bytes;
+};
+
+static void start(struct run *run, const char *first, ...)
+{
+    char program[4096], *argv[16] = {program, (char *)first};
+    va_list arguments;
+    int ends[2];
+    va_start(arguments, first);
+    for (int i = 2; i < 16 && argv[i - 1]; i++)
+        argv[i] = va_arg(arguments, char *);
+    va_end(arguments);
+    snprintf(program, sizeof program, "%s/samples/processor_protector", getenv("BUILD_ROOT"));
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    *run = (struct run){.pid = fork(), .out = ends[0]};
+    if (run->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execv(program, argv);
+        _exit(126);
+    }
+    assert_true(run->pid > 0);
+    close(ends[1]);
+}
+
+/* Reads what is there, for at most some milliseconds; false: it has ended. */
+static bool listen_to(struct run *run, int milliseconds)
+{
+    struct pollfd polled = {.fd = run->out, .events = POLLIN};
+    if (poll(&polled, 1, milliseconds) <= 0)
+        return true;
+    ssize_t got = read(run->out, run->said + run->bytes, sizeof run->said - 1 - run->bytes);
+    run->bytes += got > 0 ? (size_t)got : 0;
+    return got > 0;
+}
+
+/* Waits until it says this of the process; ten seconds are for machines that do much else. */
+static bool hears(struct run *run, const char *what, pid_t whom)
+{
+    char text[64];
+    long long until = lab_now_ms() + 10000;
+    snprintf(text, sizeof text, "%-11s %7u ", what, (unsigned)whom);
+    while (!strstr(run->said, text) && lab_now_ms() < until && listen_to(run, 100))
+        ;
+    return strstr(run->said, text) != NULL;
+}
+
+static int finish(struct run *run)
+{
+    int status;
+    kill(run->pid, SIGTERM);
+    while (listen_to(run, 10000) && run->bytes < sizeof run->said - 1)
+        ;
+    close(run->out);
+    assert_int_equal(waitpid(run->pid, &status, 0), run->pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+#define QUICK "--percent=1", "--interval=0.1", "--load=0"
+
+static void c37_a_dry_run_names_it_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct run run;
+    int own = getpriority(PRIO_PROCESS, 0);
+    pid_t busy = child(&(struct kind){0}, own_name('b'));
+    pid_t burst = child(&(struct kind){.spins = 0.1}, own_name('b'));
+    start(&run, QUICK, "--seconds=0.4", "--nice=19", own_name('b'), NULL);
+    assert_true(hears(&run, "would lower", busy));
+    assert_int_equal(finish(&run), 0);
+    assert_non_null(strstr(run.said, "% of a processor for 0."));
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
+    char other[32];
+    snprintf(other, sizeof other, " %u ", (unsigned)burst);
+    assert_null(strstr(run.said, other));
+    assert_string_equal(lab_events(NULL, true), "");
+    bury(busy);
+    bury(burst);
+}
+
+static void c37_with_act_it_is_lowered_and_reported(void **state)
+{
+    (void)state;
+    struct run run;
+    int own = getpriority(PRIO_PROCESS, 0);
+    pid_t busy = child(&(struct kind){.threads = 3}, own_name('a'));
+    start(&run, QUICK, "--seconds=0.2", "--nice=19", "--act", own_name('a'), NULL);
+    assert_true(hears(&run, "lowered", busy));
+    assert_int_equal(finish(&run), 0);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), 19);
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
+    assert_non_null(strstr(lab_read("events"), "was lowered: nice"));
+    bury(busy);
+}
+
+static void who_gives_back_gives_all_back_at_the_end(void **state)
+{
+    (void)state;
+    struct run run;
+    int own = getpriority(PRIO_PROCESS, 0);
+    pid_t busy = child(&(struct kind){0}, own_name('r'));
+    start(&run, QUICK, "--seconds=0.2", "--nice=19", "-ar", own_name('r'), NULL);
+    if (!hold_may_give_back()) {
+        say_skipped("giving priorities back needs rights");
+        while (listen_to(&run, 10000))
+            ;
+        assert_int_equal(finish(&run), 1);
+        assert_non_null(strstr(run.said, "RLIMIT_NICE"));
+    } else {
+        assert_true(hears(&run, "lowered", busy));
+        assert_int_equal(finish(&run), 0);
+        assert_true(hears(&run, "given back", busy));
+        assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
+    }
+    bury(busy);
+}
+
+/* We are its parent, and busy. */
+static void c37_never_its_parents(void **state)
+{
+    (void)state;
+    struct run run;
+    char name[16] = "", told[64];
+    int own = getpriority(PRIO_PROCESS, 0);
+    long long until = lab_now_ms() + 10000;
+    prctl(PR_GET_NAME, name);
+    prctl(PR_SET_NAME, own_name('p'));
+    start(&run, QUICK, "--seconds=0.2", "--nice=19", "--act", own_name('p'), NULL);
+    snprintf(told, sizeof told, "left alone  %7u ", (unsigned)getpid());
+    while (!strstr(run.said, told) && lab_now_ms() < until && listen_to(&run, 0))
+        spin_until(0.02);
+    assert_int_equal(finish(&run), 0);
+    prctl(PR_SET_NAME, name);
+    assert_non_null(strstr(run.said, told));
+    assert_non_null(strstr(run.said, "it is a parent of this program"));
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
+}
+
+static void c37_never_itself(void **state)
+{
+    (void)state;
+    struct run run;
+    /* others of its name may run, so nothing is changed here; its looks alone are work enough */
+    start(&run, "--percent=0.1", "--interval=0.1", "--load=0", "--seconds=0.1", "processor_prot*",
+          NULL);
+    assert_true(hears(&run, "left alone", run.pid));
+    assert_int_equal(finish(&run), 0);
+    assert_non_null(strstr(run.said, "it is this program"));
+}
+
+static void c37_never_another_users(void **state)
+{
+    (void)state;
+    struct run run;
+    if (getuid() != 0) {
+        say_skipped("only root has processes of other users");
+        return;
+    }
+    int own = getpriority(PRIO_PROCESS, 0);
+    pid_t busy = child(&(struct kind){.stranger = true}, own_name('u'));
+    start(&run, QUICK, "--seconds=0.2", "--nice=19", "--act", own_name('u'), NULL);
+    assert_true(hears(&run, "left alone", busy));
+    assert_int_equal(finish(&run), 0);
+    assert_non_null(strstr(run.said, "it is not (or not only) this user's"));
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
+    bury(busy);
+}
+
+static void another_machines_numbers_mean_nobody_here(void **state)
+{
+    (void)state;
+    struct run run;
+    char tree[4096];
+    snprintf(tree, sizeof tree, "%s/tests/roots/laptop4", getenv("SOURCE_ROOT"));
+    setenv("OPENPERFLIB_SYSROOT", tree, 1);
+    start(&run, QUICK, "--act", own_name('s'), NULL);
+    unsetenv("OPENPERFLIB_SYSROOT");
+    while (listen_to(&run, 10000))
+        ;
+    assert_int_equal(finish(&run), 1);
+    assert_non_null(strstr(run.said, "nothing is done"));
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "--percent=much", "--percent=nan", "--nice=0",     "--nice=1.5", "--nice=20",
+        "--interval=0",   "--load=101",    "--seconds=-1", "--no-such",  "--duration="};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct run run;
+        start(&run, wrong[i], NULL);
+        while (listen_to(&run, 10000))
+            ;
+        assert_int_equal(finish(&run), 2);
+        assert_non_null(strstr(run.said, "processor_protector: "));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(c37_three_seconds_are_too_long_and_two_are_not, begin, end),
+        cmocka_unit_test_setup_teardown(c37_a_quiet_second_makes_a_burst_of_it, begin, end),
+        cmocka_unit_test_setup_teardown(c37_several_processors_of_one_process_are_above_100, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_number_that_is_used_again_is_somebody_new, begin, end),
+        cmocka_unit_test_setup_teardown(a_name_that_moves_to_another_moves_nothing_else, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(the_order_of_a_look_means_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(on_an_idle_machine_nobody_waits, begin, end),
+        cmocka_unit_test_setup_teardown(a_clock_that_is_set_is_no_work, begin, end),
+        cmocka_unit_test_setup_teardown(who_is_given_little_is_not_calm, begin, end),
+        cmocka_unit_test_setup_teardown(parents_of_parents_and_circles, begin, end),
+        cmocka_unit_test(c37_all_threads_are_lowered_and_get_back_what_they_had),
+        cmocka_unit_test(who_had_the_value_before_keeps_it),
+        cmocka_unit_test(who_is_spared),
+        cmocka_unit_test(who_is_held_does_not_become_another),
+        cmocka_unit_test(looks_and_the_kernel_agree_on_who_it_is),
+        cmocka_unit_test(c37_a_dry_run_names_it_and_changes_nothing),
+        cmocka_unit_test(c37_with_act_it_is_lowered_and_reported),
+        cmocka_unit_test(who_gives_back_gives_all_back_at_the_end),
+        cmocka_unit_test(c37_never_its_parents),
+        cmocka_unit_test(c37_never_itself),
+        cmocka_unit_test(c37_never_another_users),
+        cmocka_unit_test(another_machines_numbers_mean_nobody_here),
+        cmocka_unit_test(wrong_options_are_refused),
+    };
+    lab_open();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    lab_close();
+    return failed;
+}
