@@ -424,8 +424,9 @@ void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes);
  * OPL_FIELD reads. `item` must stay until Collect returns; the name is copied. */
 void opl_listing_item(opl_listing *listing, const char *name, const void *item);
 /* Adds an instance whose files are read and whose rows are computed now. `folder` stands for '*'.
- * An empty name (0 bytes) is replaced by the name in parentheses, if a source has one. False: it is
- * gone (its first file does not exist any more) and nothing was added. */
+ * An empty name (0 bytes) is replaced by the name in parentheses, if a source has one, as
+ * opl_harmless_name makes it. False: it is gone (its first file does not exist any more) and
+ * nothing was added. */
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name,
                       size_t name_bytes);
 /* Like opl_listing_read, with a number for the functions of its rows. */

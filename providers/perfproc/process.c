@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Process (230): Idle, every process of proc in its order, _Total. A name is the command name that
- * the kernel keeps (15 characters; kernel threads may have more); equal names stay equal, zombies
- * and kernel threads are there. io belongs to oneself: foreign processes' counts are 0 without
- * rights.
+ * the kernel keeps (15 characters; kernel threads may have more), less what counters' paths give a
+ * meaning to: kworker/0:1 is kworker_0:1 (D.6). Equal names stay equal, zombies and kernel threads
+ * are there. io belongs to oneself: foreign processes' counts are 0 without rights.
  */
 #include <stdio.h>
 #include <string.h>

@@ -293,12 +293,15 @@ static size_t kernel_name(const struct record_kernel_name *kernel, char out[RECO
 
 static size_t process_name(const struct record_task *task, char out[RECORD_LONG_NAME])
 {
-    const void *name = process_part(task) + 1;
-    if (task->flags & RECORD_KERNEL)
-        return kernel_name(name, out);
-    size_t length = strnlen(name, RECORD_NAME);
-    memcpy(out, name, length);
-    return length;
+    const char *name = (const void *)(process_part(task) + 1);
+    size_t length;
+    if (task->flags & RECORD_KERNEL) {
+        length = kernel_name((const void *)name, out);
+        name = out;
+    } else {
+        length = strnlen(name, RECORD_NAME);
+    }
+    return opl_harmless_name(out, RECORD_LONG_NAME, name, length, false);
 }
 
 /* ---- adding instances ---- */

@@ -91,6 +91,24 @@ static struct instance *listing_new(opl_listing *listing)
     return instance;
 }
 
+/* So many bytes are ASCII; eight at once. */
+static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
+{
+    const uint64_t others = 0x8080808080808080;
+    size_t done = 0;
+    uint64_t eight;
+    for (; bytes - done >= sizeof eight; done += sizeof eight) {
+        memcpy(&eight, name + done, sizeof eight);
+        if (eight & others)
+            break;
+        for (size_t i = 0; i < sizeof eight; i++)
+            out[done + i] = (unsigned char)name[done + i];
+    }
+    for (; done < bytes && (unsigned char)name[done] < 0x80; done++)
+        out[done] = (unsigned char)name[done];
+    return done;
+}
+
 /* Ordinary names are ASCII; anything else takes the long way (U+FFFD for invalid bytes). */
 static void listing_name(opl_listing *listing, struct instance *instance, const char *name,
                          size_t bytes)
@@ -98,14 +116,21 @@ static void listing_name(opl_listing *listing, struct instance *instance, const 
     if (!bytes || !names_grow(listing, bytes))
         return;
     uint16_t *out = listing->names + listing->names_used;
-    size_t units = 0;
-    for (; units < bytes && (unsigned char)name[units] < 0x80; units++)
-        out[units] = (unsigned char)name[units];
+    size_t units = ascii_to_16(name, bytes, out);
     if (units < bytes)
         units = utf8_to_16(name, bytes, out, bytes);
     instance->name = listing->names_used;
     instance->name_units = (uint32_t)units;
     listing->names_used += units;
+}
+
+/* What the first line of a stat file has in parentheses: anything that a program calls itself. */
+static void listing_own_name(opl_listing *listing, struct instance *instance,
+                             const struct source *source)
+{
+    listing_name(listing, instance, source->name, source->name_bytes);
+    if (instance->name_units)
+        name_make_harmless(listing->names + instance->name, instance->name_units);
 }
 
 /* ---- values ---- */
@@ -320,7 +345,7 @@ static bool listing_read(opl_listing *listing, const char *name, size_t name_byt
     if (!instance)
         return false;
     if (name_bytes == 0 && main && main->name)
-        listing_name(listing, instance, main->name, main->name_bytes);
+        listing_own_name(listing, instance, main);
     else
         listing_name(listing, instance, name, name_bytes);
     if (!listing->provider->opening || !listing->object->all_seen)

@@ -4,13 +4,19 @@
 
 #include <string.h>
 
-static char harmless(char c, bool is_path)
+static bool is_ordinary(unsigned c)
 {
-    static const char special[] = "\\()#*/", instead[] = "_[]___";
-    const char *found = c ? strchr(special, c) : NULL;
-    if ((unsigned char)c < ' ')
-        return '_';
-    return found && !(is_path && c == '/') ? instead[found - special] : c;
+    static const uint64_t special =
+        0xffffffff | 1ull << '(' | 1ull << ')' | 1ull << '#' | 1ull << '*' | 1ull << '/';
+    return c < 64 ? !(special >> c & 1) : c != '\\';
+}
+
+/* Of a character or a part of one; nearly all are ordinary. */
+static unsigned harmless(unsigned c, bool is_path)
+{
+    if (is_ordinary(c) || (is_path && c == '/'))
+        return c;
+    return c == '(' ? '[' : c == ')' ? ']' : '_';
 }
 
 /* So many bytes of a longer name that no character is cut. */
@@ -29,9 +35,15 @@ size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, 
     if (bytes >= room)
         bytes = whole_characters(name, room - 1);
     for (size_t i = 0; i < bytes; i++)
-        to[i] = harmless(name[i], is_path);
+        to[i] = (char)harmless((unsigned char)name[i], is_path);
     to[bytes] = 0;
     return bytes;
+}
+
+void name_make_harmless(uint16_t *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        units[i] = (uint16_t)harmless(units[i], false);
 }
 
 static bool is_octal(const char *word, size_t bytes)

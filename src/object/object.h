@@ -201,6 +201,10 @@ void object_done(struct object *object);
 size_t object_size(const struct object *object); /* bytes of its answer */
 void object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
+/* ---- name.c ---- */
+/* The same characters become others as those of opl_harmless_name, slashes among them. */
+void name_make_harmless(uint16_t *units, size_t count);
+
 /* ---- folder.c: numbers among the names of a folder ---- */
 struct folder {
     struct kept kept;

@@ -5,6 +5,8 @@
  */
 #include "independent.h"
 
+#include <ctype.h>
+
 INDEPENDENT(numbers_that_are_none)
 {
     static const char *const nothing[] = {"4294967298", "18446744073709551618",
@@ -436,6 +438,16 @@ struct seen {
     char name[32];
 };
 
+/* Names of instances have none of \ / # * and control characters, and square brackets. (D.6) */
+static void as_an_instance(char *name)
+{
+    for (char *at; (at = strpbrk(name, "()")) != NULL;)
+        *at = *at == '(' ? '[' : ']';
+    for (char *at = name; *at; at++)
+        if (strchr("\\/#*", *at) || iscntrl((unsigned char)*at))
+            *at = '_';
+}
+
 static size_t read_ps(struct seen *list, size_t room)
 {
     FILE *ps = popen("ps -eo pid=,ppid=,nlwp=,rss=,vsz=,comm= 2>/dev/null", "r");
@@ -444,8 +456,10 @@ static size_t read_ps(struct seen *list, size_t room)
     while (ps && count < room && fgets(line, sizeof(line), ps)) {
         struct seen *one = &list[count];
         if (sscanf(line, "%u %u %u %llu %llu %15[^\n]", &one->pid, &one->parent, &one->threads,
-                   &one->rss, &one->vsz, one->name) == 6)
+                   &one->rss, &one->vsz, one->name) == 6) {
+            as_an_instance(one->name);
             count++;
+        }
     }
     if (ps)
         pclose(ps);
@@ -472,6 +486,7 @@ static void compare(opl_block *block, opl_object_view *object, opl_instance_view
     CHECK(llabs(set - (long long)seen->rss) <= (long long)seen->rss / 20 + 1024);
     size_t same = strcspn(seen->name, "-+"); /* behind it stands what it does, or did last */
     same = same > 15 ? 15 : same;
+    CHECK(!strpbrk(name, "\\/#*()"));
     if (seen->vsz == 0 && strncmp(name, seen->name, same) != 0) /* a kernel thread */
         printf("# %u is %s, ps says %s\n", seen->pid, name, seen->name), failures++;
 }

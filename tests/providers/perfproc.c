@@ -63,8 +63,9 @@ static const struct task ordinary = {100, 1, 1, 20, 0, 0, 0, 'S', "ordinary"};
 
 static int begin(void **state)
 {
-    static const char *const names[] = {"with blank", "a) R 1 2 (b", ")", "(",      "two\nlines",
-                                        "\xff\xfe!",  "caf\xc3\xa9", "",  "x (y) z"};
+    static const char *const names[] = {"with blank",  "a) R 1 2 (b", ")",           "(",
+                                        "two\nlines",  "\xff\xfe!",   "caf\xc3\xa9", "",
+                                        "x (y) z\\1/2"};
     (void)state;
     tree_make();
     tree_write("proc/stat", "cpu  1 2 3 400 50\ncpu0 1 2 3 100 20\ncpu1 1 2 3 300 30\n"
@@ -94,9 +95,9 @@ static void odd_names_are_right(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "Idle",        "ordinary", "with blank", "a) R 1 2 (b",
-        ")",           "(",        "two\nlines", "\xef\xbf\xbd\xef\xbf\xbd!",
-        "caf\xc3\xa9", "",         "x (y) z",    "zombie",
+        "Idle",        "ordinary", "with blank",  "a] R 1 2 [b",
+        "]",           "[",        "two_lines",   "\xef\xbf\xbd\xef\xbf\xbd!",
+        "caf\xc3\xa9", "",         "x [y] z_1_2", "zombie",
         "many",        "_Total"};
     struct answer answer = ask(u"230");
     opl_object_view object;

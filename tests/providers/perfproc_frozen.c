@@ -21,29 +21,31 @@ static LONG instances(unsigned index)
     return object.type.NumInstances;
 }
 
-/* Each name as it is, whatever it holds; bytes that are no UTF-8 as U+FFFD. */
-static void odd_names_are_kept(void **state)
+/* What a counter's path would split at is replaced, all else is there; bytes that are no UTF-8 are
+ * U+FFFD. */
+static void odd_names_are_harmless(void **state)
 {
     ask("oddnames", "230");
     assert_int_equal(instances(PROCESS), 1 + 11 + 1);
     opl_object_view object;
     opl_instance_view instance;
     static const char *const names[] = {"with space",
-                                        "a) R 1 1 (b",
-                                        "(",
-                                        ")",
-                                        "two\nlines",
+                                        "a] R 1 1 [b",
+                                        "[",
+                                        "]",
+                                        "two_lines",
                                         "\xef\xbf\xbd\xef\xbf\xbd bad",
                                         "caf\xc3\xa9",
                                         "R 7 7 7 7",
+                                        "a_b_1__c",
                                         "",
                                         "fifteen-bytes-x"};
     assert_true(answer_object(PROCESS, &object));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!answer_instance(&object, names[i], &instance))
             fail_msg("no \"%s\"", names[i]);
-    VALUE(PROCESS, "a) R 1 1 (b", 784, 21);
-    VALUE(PROCESS, "two\nlines", 1410, 1);
+    VALUE(PROCESS, "a] R 1 1 [b", 784, 21);
+    VALUE(PROCESS, "two_lines", 1410, 1);
 }
 
 static void zombies_and_kernel_threads_are_there(void **state)
@@ -143,7 +145,7 @@ static void what_no_controller_counts_is_absent(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(odd_names_are_kept),
+        cmocka_unit_test(odd_names_are_harmless),
         cmocka_unit_test(zombies_and_kernel_threads_are_there),
         cmocka_unit_test(a_container_shows_its_own_numbers),
         cmocka_unit_test(many_processors),

@@ -347,7 +347,7 @@ static void odd_names_of_living_processes(void **state)
     struct worker worker = worker_start(odd_name);
     worker_work(&worker);
     struct answer answer = ask(u"230");
-    assert_int_equal(value_of(&answer, 230, "a) R 1 (\n\xef\xbf\xbd", 784), worker.pid);
+    assert_int_equal(value_of(&answer, 230, "a] R 1 [_\xef\xbf\xbd", 784), worker.pid);
     worker_stop(&worker);
 }
 
