@@ -108,6 +108,12 @@ typedef struct opl_load_finding {
     const char *text;           /* what it is, in UTF-8, without period */
     bool repaired;              /* by this call, or by one without dry_run; else `text` says how */
 } opl_load_finding;
+/* The last answer of a service that passed all checks. */
+typedef struct opl_load_answer {
+    FILETIME when;
+    ULONGLONG took_100ns; /* its Collect, without loading and Open */
+    bool by_root;         /* a program of root heard it, else one of the calling user */
+} opl_load_answer;
 typedef struct opl_load_doctor_options {
     void (*found)(void *self, const opl_load_finding *finding);
     void *self;
@@ -139,6 +145,10 @@ DWORD opl_load_restore(const char *path, const char *language, const opl_load_op
 DWORD opl_load_library_path(const char *library, char *path, size_t size);
 /* Notes the library's time and size. 2: no such service or library. */
 DWORD opl_load_trust(const char *service, const opl_load_options *options);
+/* When the service answered last, as programs of root and of the calling user wrote it down, once a
+ * second at most; what other users' programs heard is not known. 2: nobody wrote one down since the
+ * machine started. Asks nobody, changes nothing. */
+DWORD opl_load_last_answer(const char *service, opl_load_answer *ret);
 /* Replaces base texts of a language, for the machine; a path may be NULL. */
 DWORD opl_load_replace(const char *counters, const char *helps, const char *language,
                        const opl_load_options *options);

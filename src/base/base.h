@@ -123,6 +123,9 @@ const char *place_machine(void); /* OPENPERFLIB_ROOT/machine or /var/lib/openper
 const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
 const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
+/* OPENPERFLIB_ROOT/answers, else root's, else $XDG_RUNTIME_DIR/openperflib/answers, else NULL */
+const char *place_answers(void);
+#define PLACE_ANSWERS_OF_ROOT "/run/openperflib/answers"
 void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
 
 /* ---- lock.c: locks that are open in a child of fork(), which waits for their holders ---- */

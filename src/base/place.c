@@ -19,7 +19,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool known;
 static struct {
-    char *vendor, *machine, *user, *root, *events, *sysroot;
+    char *vendor, *machine, *user, *root, *events, *answers, *sysroot;
 } places;
 
 /* An absolute copy of a folder that the environment names: the program may change its folder later.
@@ -53,6 +53,15 @@ static char *user_folder(void)
     return home ? text_format("%s/.local/share/openperflib", home) : NULL;
 }
 
+/* Emptied when the machine starts or the user leaves. */
+static char *runtime_answers(void)
+{
+    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
+    if (geteuid() == 0)
+        return strdup(PLACE_ANSWERS_OF_ROOT);
+    return runtime && *runtime == '/' ? text_format("%s/openperflib/answers", runtime) : NULL;
+}
+
 static void find_out(void)
 {
     places.vendor = from_environment("OPENPERFLIB_VENDOR");
@@ -62,8 +71,10 @@ static void find_out(void)
         places.machine = text_format("%s/machine", places.root);
         places.user = text_format("%s/user", places.root);
         places.events = text_format("%s/events", places.root);
+        places.answers = text_format("%s/answers", places.root);
     } else {
         places.user = user_folder();
+        places.answers = runtime_answers();
     }
 }
 
@@ -103,10 +114,15 @@ const char *place_sysroot(void)
     return ask(&places.sysroot, "/");
 }
 
+const char *place_answers(void)
+{
+    return ask(&places.answers, NULL);
+}
+
 void place_forget(void)
 {
-    char **all[] = {&places.vendor, &places.machine, &places.user,
-                    &places.root,   &places.events,  &places.sysroot};
+    char **all[] = {&places.vendor, &places.machine, &places.user,   &places.root,
+                    &places.events, &places.answers, &places.sysroot};
     lock_take(&lock);
     for (size_t i = 0; i < COUNT(all); i++) {
         free(*all[i]);

@@ -58,7 +58,7 @@ struct channel {
     } order;
     struct { /* written by the helper before `answer` */
         uint32_t number, stage, status, bytes, objects;
-        int64_t end_offset;
+        int64_t end_offset, took_100ns;
         char text[CHANNEL_WORDS];
     } reply;
     struct { /* a crashing helper's last words; which signal it was the keeper knows better */

@@ -290,6 +290,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
             trace_the_others(&collection);
         collect_chosen(&collection);
         round_return(round);
+        answers_write(collection.roster, false);
     }
     roster_release(collection.roster);
     *ret_size = collection.used;
@@ -301,6 +302,8 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
 void host_close(void)
 {
     struct roster *roster = provider_inside() ? NULL : roster_last();
+    if (roster)
+        answers_write(roster, true);
     for (size_t i = 0; roster && i < roster->count; i++)
         library_close(&roster->services[i], &roster->settings, !roster->services[i].keep_resident);
     roster_release(roster);

@@ -18,4 +18,14 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
  */
 void host_close(void);
 
+/* The last answer of a service that passed the checks, as programs wrote it down: those of root and
+ * those of this user, since the machine started. */
+struct host_answer {
+    int64_t when; /* filetime */
+    int64_t took; /* 100 ns that Collect took */
+    bool by_root; /* else by a program of this user */
+};
+/* ERROR_FILE_NOT_FOUND: nobody wrote one down. */
+LSTATUS host_last_answer(const char *service, struct host_answer *ret);
+
 #endif

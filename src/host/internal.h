@@ -154,6 +154,19 @@ void quarantine_disable(struct service *service, const struct host_settings *set
 /* Reads "until WHEN, time N: why". N, and WHEN as filetime; 0 and 0: it is none. */
 unsigned quarantine_read(const char *text, int64_t *ret_end);
 
+/* ---- answers.c: when each answered last, for whoever looks on ---- */
+struct heard {
+    _Atomic int64_t when; /* filetime of its last answer that passed, 0: none */
+    _Atomic int64_t took; /* 100 ns that its Collect took */
+    /* under answers.c's lock: */
+    int64_t written; /* `when`, as it was written down */
+    off_t place;     /* where in the file its line probably is */
+};
+/* Its answer passed: two stores. */
+void answers_note(struct library *code, int64_t took_100ns);
+/* Writes what is new, once a second at most, or at once where it is the `last` chance. */
+void answers_write(const struct roster *roster, bool last);
+
 /* ---- library.c: a provider's code, wherever it runs ---- */
 enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
 /* Its helper process, and the request that was handed over last. */
@@ -176,6 +189,7 @@ struct outside {
  * helper holds `claim`, and `lock` only for a look at `place` and `path`. */
 struct library {
     unsigned holders; /* rosters; roster.c's lock guards it */
+    struct heard heard;
     struct claim claim;
     pthread_mutex_t lock;
     enum placement place;
@@ -260,6 +274,7 @@ struct answer {
     size_t room;             /* what it was offered */
     bool guards_intact;      /* true also where there were none */
     bool foreign;            /* to a query that names a foreign machine */
+    int64_t took_100ns;      /* Collect */
     /* fetches its first bytes; NULL: they are in place */
     void (*copy)(void *self, void *to, size_t size);
     void *self;

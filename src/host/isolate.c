@@ -278,6 +278,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
     ret->bytes = shared->reply.bytes;
     ret->objects = shared->reply.objects;
     ret->end_offset = shared->reply.end_offset;
+    ret->took_100ns = shared->reply.took_100ns;
     copy_words(ret->text, channel->reply.text);
     unsigned char *room = channel_room(channel);
     ret->guards_intact = !isolated->guards ||

@@ -47,6 +47,7 @@ struct isolate_reply {
     LSTATUS status;          /* of the stage: Open's, Collect's, or why loading failed */
     uint32_t bytes, objects; /* as Collect left them */
     int64_t end_offset;      /* where its pointer stood, from the buffer's start */
+    int64_t took_100ns;      /* Collect, as its helper says */
     bool guards_intact;
     int code;
     uint64_t address;

@@ -189,6 +189,7 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
     if (!keep(service, settings, answer, piece))
         return ERROR_SUCCESS;
     quarantine_success(service);
+    answers_note(service->code, answer->took_100ns);
     if ((size_t)answer->end > piece->room)
         return ERROR_MORE_DATA;
     if (answer->end) {

@@ -148,6 +148,13 @@ static void copy_from_helper(void *self, void *to, size_t size)
     isolate_copy(self, to, size);
 }
 
+/* Its helper knows when Collect began and ended, but cannot have taken longer than we waited. */
+static int64_t believable_time(const struct library *code, int64_t took_100ns)
+{
+    int64_t most = clock_ticks() - code->outside.asked_at;
+    return took_100ns < 0 || took_100ns > most ? most : took_100ns;
+}
+
 static LSTATUS take_answer(struct service *service, const struct host_settings *settings,
                            const struct isolate_reply *reply, struct piece *piece)
 {
@@ -159,6 +166,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                             .room = code->outside.offered,
                             .guards_intact = reply->guards_intact,
                             .foreign = code->outside.foreign,
+                            .took_100ns = believable_time(code, reply->took_100ns),
                             .copy = copy_from_helper,
                             .self = code->outside.isolated};
     bool damaged = !reply->guards_intact || reply->end_offset < 0 ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider itself: loaded, its procedures found and called. Everything here may crash, hang or
  * end the process; `stage` says beforehand what is being tried. (C39, C57, C58, D.2) */
+#include "base/base.h"
 #include "host/module.h"
 #include "host/perfhost.h"
 
@@ -127,7 +128,9 @@ void provider_collect(struct channel *channel)
     }
     void *start = channel_room(channel), *end = start;
     DWORD bytes = channel->order.room, objects = 0;
+    int64_t begin = clock_ticks();
     DWORD status = provider.module.collect((LPWSTR)query, &end, &bytes, &objects);
+    channel->reply.took_100ns = clock_ticks() - begin;
     free(query);
     channel->reply.bytes = bytes;
     channel->reply.objects = objects;

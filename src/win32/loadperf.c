@@ -2,6 +2,7 @@
 /* The doors of loadperf.h: command lines and paths in UTF-8 or UTF-16. */
 #include "loadperf/loadperf.h"
 #include "base/base.h"
+#include "host/host.h"
 
 static DWORD with_wide(DWORD (*command)(const char *, bool), LPCWSTR line, BOOL quiet)
 {
@@ -106,4 +107,19 @@ DWORD RestorePerfRegistryFromFileW(LPCWSTR path, LPCWSTR language)
     if (!narrow(path, &first, &file) || !narrow(language, &second, &id))
         return ERROR_NOT_ENOUGH_MEMORY;
     return file ? opl_load_restore(file, id, NULL, NULL) : ERROR_INVALID_PARAMETER;
+}
+
+DWORD opl_load_last_answer(const char *service, opl_load_answer *ret)
+{
+    struct host_answer answer;
+    if (!service || !ret)
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = host_last_answer(service, &answer);
+    if (!status)
+        *ret = (opl_load_answer){
+            {(DWORD)answer.when, (DWORD)((uint64_t)answer.when >> 32)},
+            (ULONGLONG)answer.took,
+            answer.by_root
+        };
+    return (DWORD)status;
 }

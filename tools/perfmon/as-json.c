@@ -28,6 +28,15 @@ static void add_numbers(struct json *json, const struct service *service)
     json_integer(json, "lastHelp", service->last_help);
 }
 
+static void add_last_answer(struct json *json, const struct provider *provider)
+{
+    json_open_flat(json, "lastAnswer");
+    add_time(json, "time", provider->heard_at);
+    json_double(json, "milliseconds", provider->heard_ms);
+    json_string(json, "recordedBy", provider->heard_by_root ? "root" : "you");
+    json_close_flat(json);
+}
+
 static void add_answer(struct json *json, const struct answer *answer)
 {
     if (!answer->asked)
@@ -86,6 +95,8 @@ static void add_provider(struct json *json, const struct perfmon *perfmon,
     if (provider->ordinal)
         json_integer(json, "time", provider->ordinal);
     add_text(json, "why", provider->why);
+    if (provider->heard_at)
+        add_last_answer(json, provider);
     add_answer(json, &provider->answer);
     add_events(json, perfmon, provider, log);
     provider_next(provider, next, sizeof next);

@@ -79,6 +79,10 @@ struct provider {
     const char *why; /* NULL: not told */
     size_t objects;  /* in its list */
     struct answer answer;
+    /* The last one that anybody heard, as recorded. */
+    time_t heard_at; /* 0: nobody recorded one */
+    double heard_ms; /* how long its Collect took */
+    bool heard_by_root;
 };
 struct providers {
     struct provider *list;

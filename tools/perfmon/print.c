@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { LABEL_INDENT = 2, LABEL_WIDTH = 9, TEXT_INDENT = LABEL_INDENT + LABEL_WIDTH };
-enum { STATE_WIDTH = 14, PLACE_WIDTH = 10, OBJECTS_WIDTH = 7, GAP = 2, NEXT_ROOM = 1024 };
+enum { STATE_WIDTH = 14, PLACE_WIDTH = 10, OBJECTS_WIDTH = 7, ANSWER_WIDTH = 9, GAP = 2 };
+enum { NEXT_ROOM = 1024 };
 enum { LEAST_NAME = 8, MARK_WIDTH = 2, SECONDS_A_DAY = 24 * 3600 };
 
 /* How a state looks. */
@@ -105,44 +106,71 @@ static int name_width(const struct page *page)
         int width = text_width(name);
         widest = width > widest ? width : widest;
     }
-    room = page->perfmon->width - MARK_WIDTH - GAP * 3 - STATE_WIDTH - PLACE_WIDTH - OBJECTS_WIDTH;
-    room -= page->perfmon->ask ? GAP + 9 : 0;
+    room = page->perfmon->width - MARK_WIDTH - GAP * 4 - STATE_WIDTH - PLACE_WIDTH - OBJECTS_WIDTH -
+           ANSWER_WIDTH;
     if (widest > room)
         widest = room;
     return widest < LEAST_NAME ? LEAST_NAME : widest;
 }
 
+/* How long ago, in ANSWER_WIDTH characters; a clock that was set back makes it the future. */
+static void ago_text(time_t when, char *text, size_t room)
+{
+    static const struct {
+        time_t until, length;
+        const char *unit;
+    } spans[] = {
+        {120,                1,             "s"},
+        {7200,               60,            "m"},
+        {2 * SECONDS_A_DAY,  3600,          "h"},
+        {99 * SECONDS_A_DAY, SECONDS_A_DAY, "d"},
+    };
+    time_t seconds = time(NULL) - when;
+    size_t i = 0;
+    while (i + 1 < sizeof spans / sizeof *spans && seconds >= spans[i].until)
+        i++;
+    snprintf(text, room, "%ld %s ago", (long)(seconds / spans[i].length), spans[i].unit);
+    if (seconds <= 0)
+        snprintf(text, room, "now");
+}
+
+/* The answer to --ask, or when somebody heard the last one. */
+static void answer_text(const struct page *page, const struct provider *provider, char *text,
+                        size_t room)
+{
+    if (provider->answer.answered)
+        ms_text(provider->answer.again_ms, text, room);
+    else if (provider->answer.asked)
+        snprintf(text, room, "none");
+    else if (!page->perfmon->ask && provider->heard_at)
+        ago_text(provider->heard_at, text, room);
+    else if (!page->perfmon->ask && provider->service.library)
+        snprintf(text, room, "-");
+}
+
 static void print_row(const struct page *page, const struct provider *provider)
 {
-    char name[1024], objects[16] = "", answer[16] = "";
+    char name[1024], objects[16] = "", answer[32] = "";
     const char *place = provider_place(provider);
     text_clean(provider->service.name, name, sizeof name);
     if (provider->service.object_list)
         snprintf(objects, sizeof objects, "%zu", provider->objects);
-    if (provider->answer.answered)
-        ms_text(provider->answer.again_ms, answer, sizeof answer);
-    else if (provider->answer.asked)
-        snprintf(answer, sizeof answer, "none");
+    answer_text(page, provider, answer, sizeof answer);
     print_mark(page, provider->state);
     text_cell(stdout, name, page->name_width);
     printf("%*s%s", GAP, "", paint(page, colours[looks[provider->state]]));
     text_cell(stdout, provider_state(provider), STATE_WIDTH);
     printf("%s%*s", paint(page, "\033[0m"), GAP, "");
     text_cell(stdout, place ? place : "", PLACE_WIDTH);
-    printf("%*s%*s", GAP, "", OBJECTS_WIDTH, objects);
-    if (page->perfmon->ask)
-        printf("%*s%9s", GAP, "", answer);
-    putchar('\n');
+    printf("%*s%*s%*s%*s\n", GAP, "", OBJECTS_WIDTH, objects, GAP, "", ANSWER_WIDTH, answer);
 }
 
 static void print_list(const struct page *page)
 {
-    printf("%s%*s%-*s%*s%-*s%*s%-*s%*s%*s", paint(page, "\033[1m"), MARK_WIDTH, "",
+    printf("%s%*s%-*s%*s%-*s%*s%-*s%*s%*s%*s%*s%s\n", paint(page, "\033[1m"), MARK_WIDTH, "",
            page->name_width, "PROVIDER", GAP, "", STATE_WIDTH, "STATE", GAP, "", PLACE_WIDTH,
-           "RUNS", GAP, "", OBJECTS_WIDTH, "OBJECTS");
-    if (page->perfmon->ask)
-        printf("%*s%9s", GAP, "", "ANSWERS");
-    printf("%s\n", paint(page, "\033[0m"));
+           "RUNS", GAP, "", OBJECTS_WIDTH, "OBJECTS", GAP, "", ANSWER_WIDTH,
+           page->perfmon->ask ? "ANSWERS" : "ANSWERED", paint(page, "\033[0m"));
     for (size_t i = 0; i < page->providers->count; i++)
         print_row(page, &page->providers->list[i]);
 }
@@ -182,12 +210,28 @@ static void print_until(const struct page *page, const struct provider *provider
     print_text(page, "until", text);
 }
 
+/* What is recorded; nothing of what never could be. */
+static void print_last_answer(const struct page *page, const struct provider *provider)
+{
+    char when[64], span[32], took[32], text[200];
+    if (!provider->heard_at) {
+        if (provider->service.library)
+            print_text(page, "answered", "no answer is recorded since the machine started");
+        return;
+    }
+    time_t ago = time(NULL) - provider->heard_at;
+    time_text(provider->heard_at, when, sizeof when);
+    span_text(ago > 0 ? ago : 0, span, sizeof span);
+    ms_text(provider->heard_ms, took, sizeof took);
+    snprintf(text, sizeof text, "%s, %s ago, in %s; a program of %s asked", when, span, took,
+             provider->heard_by_root ? "root" : "yours");
+    print_text(page, "answered", text);
+}
+
 static void print_answer(const struct page *page, const struct provider *provider)
 {
     const struct answer *answer = &provider->answer;
     char first[32], again[32], text[200];
-    if (!answer->asked)
-        return;
     ms_text(answer->first_ms, first, sizeof first);
     ms_text(answer->again_ms, again, sizeof again);
     if (answer->answered)
@@ -285,7 +329,10 @@ static void print_details(const struct page *page, const struct provider *provid
         print_text(page, "library", provider->path);
     print_objects(page, service->object_list);
     print_numbers(page, service);
-    print_answer(page, provider);
+    if (provider->answer.asked)
+        print_answer(page, provider);
+    else
+        print_last_answer(page, provider);
     print_events(page, provider);
     provider_next(provider, next, sizeof next);
     if (*next)

@@ -57,6 +57,20 @@ static enum state judge(const struct provider *provider)
     return provider->answer.asked && !provider->answer.answered ? SILENT : ENABLED;
 }
 
+static void read_last_answer(struct provider *provider)
+{
+    enum { TICKS = 10000000 };
+    static const uint64_t from_1601 = 11644473600; /* seconds to 1970 */
+    opl_load_answer last;
+    provider->heard_at = 0;
+    if (opl_load_last_answer(provider->service.name, &last))
+        return;
+    uint64_t when = (uint64_t)last.when.dwHighDateTime << 32 | last.when.dwLowDateTime;
+    provider->heard_at = (time_t)(when / TICKS - from_1601);
+    provider->heard_ms = (double)last.took_100ns / (TICKS / 1000);
+    provider->heard_by_root = last.by_root;
+}
+
 static void fill(struct provider *provider)
 {
     const struct service *service = &provider->service;
@@ -69,6 +83,7 @@ static void fill(struct provider *provider)
         provider->path = strdup(path);
     read_record(service->quarantine ? service->quarantine : service->unanswered, provider);
     provider->state = judge(provider);
+    read_last_answer(provider);
 }
 
 const char *provider_state(const struct provider *provider)

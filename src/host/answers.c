@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When each provider answered last, and how long it took: one line of text for each, in a file that
+ * is gone when the machine starts. What a query hears costs it two stores; once a second a program
+ * writes what is new. A file that is mapped would cost nothing then, but whoever truncates it would
+ * end every program that has it mapped.
+ *
+ *     2026-11-22T16:22:43.123Z   1234567.8 us PerfOS
+ *
+ * A line's first part has a fixed width and is written over in place; lines are only added, so
+ * programs need no lock among each other: two that add the same one at once leave two, and the
+ * later time is the true one.
+ */
+#include "host/host.h"
+#include "host/internal.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIXED_CHARS = 42, NAME_BYTES = 4 * LIMIT_KEY_NAME, MOST_BYTES = 1 << 20, TRIES = 8 };
+static const int64_t write_every = CLOCK_TICKS_PER_SECOND;
+static const int64_t refused_for = 60 * (int64_t)CLOCK_TICKS_PER_SECOND;
+
+void answers_note(struct library *code, int64_t took_100ns)
+{
+    atomic_store_explicit(&code->heard.took, took_100ns, memory_order_relaxed);
+    atomic_store_explicit(&code->heard.when, clock_filetime(), memory_order_relaxed);
+}
+
+/* ---- a line ---- */
+
+static void write_line(const struct heard *heard, char line[static FIXED_CHARS + 1])
+{
+    enum { LONGEST = 999999999 };
+    SYSTEMTIME utc;
+    int64_t took = atomic_load_explicit(&heard->took, memory_order_relaxed);
+    took = took > LONGEST ? LONGEST : took;
+    clock_systemtime(atomic_load_explicit(&heard->when, memory_order_relaxed), &utc);
+    snprintf(line, FIXED_CHARS + 1, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %11u.%u us ",
+             utc.wYear % 10000u, utc.wMonth % 100u, utc.wDay % 100u, utc.wHour % 100u,
+             utc.wMinute % 100u, utc.wSecond % 100u, utc.wMilliseconds % 1000u,
+             (unsigned)took / 10 % 100000000u, (unsigned)took % 10);
+}
+
+static bool read_line(const char *line, struct host_answer *ret)
+{
+    SYSTEMTIME utc = {0}, again;
+    int64_t us;
+    unsigned tenth;
+    char zone;
+    if (sscanf(line, "%4hu-%2hu-%2huT%2hu:%2hu:%2hu.%3hu%c %11" SCNd64 ".%1u us ", &utc.wYear,
+               &utc.wMonth, &utc.wDay, &utc.wHour, &utc.wMinute, &utc.wSecond, &utc.wMilliseconds,
+               &zone, &us, &tenth) != 10 ||
+        zone != 'Z' || us < 0)
+        return false;
+    ret->when = clock_filetime_from(&utc);
+    ret->took = us * 10 + tenth;
+    clock_systemtime(ret->when, &again); /* a 99th month is none */
+    return again.wMonth == utc.wMonth && again.wDay == utc.wDay && again.wSecond == utc.wSecond;
+}
+
+/* The next line of a service in [cursor, end), or NULL. */
+static const char *find_line(const char *cursor, const char *end, const char *service)
+{
+    size_t length = strlen(service);
+    const char *newline;
+    for (; cursor < end && (newline = memchr(cursor, '\n', (size_t)(end - cursor)));
+         cursor = newline + 1)
+        if (newline - cursor > FIXED_CHARS &&
+            !text_compare_fold_n(cursor + FIXED_CHARS, (size_t)(newline - cursor) - FIXED_CHARS,
+                                 service, length))
+            return cursor;
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int64_t next_write;
+
+struct writing {
+    int fd;
+    struct buffer text, added; /* the file, once somebody's line must be found; new lines */
+};
+
+/* The folder was never made? OPENPERFLIB_ROOT (which moves the events too) is whoever's it is. */
+static int open_to_write(const char *path)
+{
+    enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+    struct stat st;
+    int fd = open(path, FLAGS, 0644);
+    if (fd < 0 && !place_events()) {
+        FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
+        if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
+            fd = open(path, FLAGS, 0644);
+    }
+    if (fd < 0)
+        return fd;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        (st.st_size || !fchmod(fd, 0644))) /* everybody may look, whatever the umask */
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Others may have made the file anew. */
+static bool is_there(int fd, const struct service *service)
+{
+    char line[FIXED_CHARS + NAME_BYTES + 1];
+    size_t length = strlen(service->name) + FIXED_CHARS + 1;
+    return length <= sizeof(line) &&
+           pread(fd, line, length, service->code->heard.place) == (ssize_t)length &&
+           find_line(line, line + length, service->name) == line;
+}
+
+static bool find_place(struct writing *writing, const struct service *service)
+{
+    struct buffer *text = &writing->text;
+    if (!text->data && (lseek(writing->fd, 0, SEEK_SET) || file_read_fd(writing->fd, text)))
+        return false;
+    const char *line = find_line(text->data, text->data + text->len, service->name);
+    service->code->heard.place = line ? line - text->data : 0;
+    return line != NULL;
+}
+
+static void write_one(struct writing *writing, const struct service *service)
+{
+    struct heard *heard = &service->code->heard;
+    int64_t when = atomic_load_explicit(&heard->when, memory_order_relaxed);
+    char line[FIXED_CHARS + 1];
+    if (when == heard->written)
+        return;
+    heard->written = when;
+    write_line(heard, line);
+    if (is_there(writing->fd, service) || find_place(writing, service)) {
+        if (pwrite(writing->fd, line, FIXED_CHARS, heard->place) != FIXED_CHARS)
+            trace("host", "%s: its answer could not be written down", service->name);
+    } else if (!strchr(service->name, '\n')) {
+        const struct buffer *text = &writing->text; /* its last line may lack its end */
+        bool torn = text->len && text->data[text->len - 1] != '\n' && !writing->added.len;
+        buffer_printf(&writing->added, "%s%s%s\n", torn ? "\n" : "", line, service->name);
+    }
+}
+
+static void write_added(const struct writing *writing)
+{
+    const struct buffer *added = &writing->added;
+    if (added->len && !added->failed && writing->text.len + added->len <= MOST_BYTES &&
+        fcntl(writing->fd, F_SETFL, O_APPEND) == 0 &&
+        write(writing->fd, added->data, added->len) != (ssize_t)added->len)
+        trace("host", "answers could not be written down");
+}
+
+static bool anything_new(const struct roster *roster)
+{
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct library *code = roster->services[i].code;
+        if (code &&
+            atomic_load_explicit(&code->heard.when, memory_order_relaxed) != code->heard.written)
+            return true;
+    }
+    return false;
+}
+
+void answers_write(const struct roster *roster, bool last)
+{
+    int64_t now = clock_ticks();
+    const char *path = place_answers();
+    if (!path || (!last && now < atomic_load(&next_write)))
+        return;
+    lock_take(&lock);
+    if (anything_new(roster)) {
+        struct writing writing = {.fd = open_to_write(path)};
+        for (size_t i = 0; writing.fd >= 0 && i < roster->count; i++)
+            if (roster->services[i].code)
+                write_one(&writing, &roster->services[i]);
+        atomic_store(&next_write, now + (writing.fd < 0 ? refused_for : write_every));
+        if (writing.fd >= 0) {
+            write_added(&writing);
+            close(writing.fd);
+        }
+        buffer_done(&writing.text);
+        buffer_done(&writing.added);
+    }
+    lock_release(&lock);
+}
+
+/* ---- reading ---- */
+
+/* A line may be read while it is written over: what is read twice alike is whole. */
+static LSTATUS read_whole(int fd, struct buffer *ret)
+{
+    BUFFER_AUTO again = {0};
+    LSTATUS status = file_read_fd(fd, ret);
+    for (int i = 0; !status && i < TRIES; i++) {
+        status = lseek(fd, 0, SEEK_SET) ? ERROR_READ_FAULT : file_read_fd(fd, &again);
+        if (!status && again.len == ret->len && !memcmp(again.data, ret->data, ret->len))
+            return ERROR_SUCCESS;
+        struct buffer other = *ret;
+        *ret = again;
+        again = other;
+    }
+    return status ? status : ERROR_BUSY;
+}
+
+/* The latest of the file, if its owner is the one who should have written it. */
+static void look_into(const char *path, uid_t owner, const char *service, struct host_answer *ret)
+{
+    BUFFER_AUTO text = {0};
+    struct stat st;
+    struct host_answer answer = {0};
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    bool sound = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == owner &&
+                 !(st.st_mode & (S_IWGRP | S_IWOTH)) && !read_whole(fd, &text) && text.len;
+    const char *end = text.data + text.len, *line = text.data;
+    for (; sound && (line = find_line(line, end, service)); line = strchr(line, '\n') + 1)
+        if (read_line(line, &answer) && answer.when > ret->when)
+            *ret = (struct host_answer){answer.when, answer.took, owner == 0};
+    if (fd >= 0)
+        close(fd);
+}
+
+LSTATUS host_last_answer(const char *service, struct host_answer *ret)
+{
+    struct host_answer latest = {0};
+    look_into(place_answers(), geteuid(), service, &latest);
+    if (geteuid() != 0 && !place_events())
+        look_into(PLACE_ANSWERS_OF_ROOT, 0, service, &latest);
+    if (!latest.when)
+        return ERROR_FILE_NOT_FOUND;
+    *ret = latest;
+    return ERROR_SUCCESS;
+}
