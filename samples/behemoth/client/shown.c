@@ -1,45 +1,75 @@
 /* SPDX-License-Identifier: MIT */
-/* One query for both objects, and a checked walk through the answer. */
+/* One query for both objects, and a checked walk through the answer: whoever gave it may lie. */
 #include "shown.h"
 
-#include <openperflib/block.h>
+#include "base.h"
+
+#include <openperflib/pdh.h>
+#include <openperflib/pdhmsg.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PERFORMANCE "SYSTEM\\CurrentControlSet\\Services\\Behemoth\\Performance"
+enum { ROOM_LEAST = 65536, ROOM_MOST = 256 << 20 };
 
-static LSTATUS read_first(HKEY machine, DWORD *ret)
+static bool has_title(const struct base *base, uint32_t index, const char *text)
 {
-    DWORD size = sizeof *ret;
-    return RegGetValueA(machine, PERFORMANCE, "First Counter", RRF_RT_REG_DWORD, NULL, ret, &size);
+    struct base_title title = {0};
+    while (base_next(base, &title)) {
+        if (title.index == index && strcmp(title.text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Here the service's First Counter would tell; but another machine shows nobody its services, and
+ * its name bases to everybody who may read counters. Somebody else's object may have one of our
+ * titles; both of them, so far apart, nobody has. */
+static LSTATUS find_first(const struct base *base, DWORD *ret)
+{
+    struct base_title title = {0};
+    while (base_next(base, &title)) {
+        if (strcmp(title.text, "Behemoths Summary") == 0 &&
+            has_title(base, title.index - BEHEMOTHS_SUMMARY, "Behemoth")) {
+            *ret = title.index - BEHEMOTHS_SUMMARY;
+            return ERROR_SUCCESS;
+        }
+    }
+    return ERROR_FILE_NOT_FOUND;
 }
 
 LSTATUS shown_open(struct shown *shown, const char *machine)
 {
+    struct base base;
     *shown = (struct shown){.data = HKEY_PERFORMANCE_DATA};
-    if (!machine)
-        return read_first(HKEY_LOCAL_MACHINE, &shown->first);
-    HKEY registry;
-    LSTATUS status = RegConnectRegistryA(machine, HKEY_LOCAL_MACHINE, &registry);
+    if (machine) {
+        shown->data = NULL;
+        LSTATUS status = RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &shown->data);
+        if (status)
+            return status;
+    }
+    LSTATUS status = base_read(&base, shown->data, "009");
     if (status)
         return status;
-    status = read_first(registry, &shown->first);
-    RegCloseKey(registry);
-    return status ? status : RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &shown->data);
+    status = find_first(&base, &shown->first);
+    free(base.text);
+    return status;
 }
 
 void shown_close(struct shown *shown)
 {
-    RegCloseKey(shown->data);
+    if (shown->data)
+        RegCloseKey(shown->data);
     free(shown->block);
     free(shown->all);
+    free(shown->spare);
     *shown = (struct shown){0};
 }
 
 /* ---- the answer ---- */
 
+/* Nobody says how much room an answer needs: with too little it is asked for again with more. */
 static LSTATUS ask(struct shown *shown, DWORD *ret_size)
 {
     char query[32];
@@ -51,9 +81,9 @@ static LSTATUS ask(struct shown *shown, DWORD *ret_size)
                              ? RegQueryValueExA(shown->data, query, NULL, NULL, shown->block, &size)
                              : ERROR_MORE_DATA;
         *ret_size = size;
-        if (status != ERROR_MORE_DATA)
+        if (status != ERROR_MORE_DATA || shown->block_room >= ROOM_MOST)
             return status;
-        DWORD room = shown->block_room > 0 ? shown->block_room * 2 : 65536;
+        DWORD room = shown->block_room > 0 ? shown->block_room * 2 : ROOM_LEAST;
         BYTE *block = realloc(shown->block, room);
         if (!block)
             return ERROR_NOT_ENOUGH_MEMORY;
@@ -68,7 +98,7 @@ struct columns {
     bool has[SHOWN_SYMBOLS / 2];
 };
 
-static void find_columns(struct shown *shown, opl_block *block, const opl_object_view *object,
+static void find_columns(const struct shown *shown, opl_block *block, const opl_object_view *object,
                          struct columns *ret)
 {
     opl_counter_view counter = {0};
@@ -82,35 +112,40 @@ static void find_columns(struct shown *shown, opl_block *block, const opl_object
     }
 }
 
+/* A value that somebody does not have nobody has. */
 static void read_values(const opl_block *block, const opl_instance_view *instance,
-                        const struct columns *columns, uint64_t *values, size_t count)
+                        struct columns *columns, uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         ULONGLONG value = 0;
-        if (columns->has[i])
-            opl_counter_number(block, instance, &columns->of[i], &value);
+        columns->has[i] =
+            columns->has[i] && opl_counter_number(block, instance, &columns->of[i], &value);
         values[i] = value;
     }
 }
 
-static bool add(struct shown *shown, opl_block *block, const opl_object_view *object,
-                const opl_instance_view *instance, const struct columns *columns)
+/* ---- the herd ---- */
+
+static struct shown_behemoth *add(struct shown *shown)
 {
     if (shown->count == shown->room) {
         size_t room = shown->room > 0 ? shown->room * 2 : 64;
         struct shown_behemoth *all = realloc(shown->all, room * sizeof *all);
         if (!all)
-            return false;
+            return NULL;
         shown->all = all;
         shown->room = room;
     }
-    struct shown_behemoth *one = &shown->all[shown->count++];
-    const PERF_INSTANCE_DEFINITION *is = &instance->definition;
-    bool has_mother = is->ParentObjectTitleIndex == shown->first + BEHEMOTH;
-    opl_instance_name(block, object, instance, one->name, sizeof one->name);
-    one->mother = has_mother ? (int64_t)is->ParentObjectInstance : SHOWN_NONE;
-    read_values(block, instance, columns, one->values, sizeof one->values / sizeof *one->values);
-    return true;
+    return &shown->all[shown->count++];
+}
+
+static void keep_columns(struct shown *shown, const struct columns *columns)
+{
+    for (size_t i = 0; i < SHOWN_VALUES; i++) {
+        shown->has[i] = columns->has[i];
+        for (size_t j = 0; j < shown->count && !columns->has[i]; j++)
+            shown->all[j].values[i] = 0;
+    }
 }
 
 static LSTATUS read_herd(struct shown *shown, opl_block *block)
@@ -122,13 +157,24 @@ static LSTATUS read_herd(struct shown *shown, opl_block *block)
     if (!opl_block_find_object(block, shown->first + BEHEMOTH, &object))
         return ERROR_FILE_NOT_FOUND;
     shown->time = object.type.PerfTime.QuadPart;
+    shown->frequency = object.type.PerfFreq.QuadPart;
     find_columns(shown, block, &object, &columns);
     while (opl_object_next_instance(block, &object, &instance)) {
-        if (!add(shown, block, &object, &instance, &columns))
+        struct shown_behemoth *one = add(shown);
+        if (!one)
             return ERROR_NOT_ENOUGH_MEMORY;
+        const PERF_INSTANCE_DEFINITION *is = &instance.definition;
+        bool has_mother = is->ParentObjectTitleIndex == shown->first + BEHEMOTH;
+        memset(one->name, 0, sizeof one->name);
+        opl_instance_name(block, &object, &instance, one->name, sizeof one->name);
+        one->mother = has_mother ? (int64_t)is->ParentObjectInstance : SHOWN_NONE;
+        read_values(block, &instance, &columns, one->values, SHOWN_VALUES);
     }
+    keep_columns(shown, &columns);
     return ERROR_SUCCESS;
 }
+
+/* ---- the summary ---- */
 
 static LSTATUS read_summary(struct shown *shown, opl_block *block)
 {
@@ -140,20 +186,98 @@ static LSTATUS read_summary(struct shown *shown, opl_block *block)
         return ERROR_FILE_NOT_FOUND;
     find_columns(shown, block, &object, &columns);
     read_values(block, &instance, &columns, shown->summary, SHOWN_SYMBOLS / 2);
+    for (size_t i = 0; i < SHOWN_SYMBOLS / 2; i++) {
+        struct shown_pair *pair = &shown->pairs[i];
+        pair->was_there = pair->there;
+        pair->before = pair->now;
+        pair->there = columns.has[i] &&
+                      opl_counter_sample(block, &object, &instance, &columns.of[i], &pair->now);
+    }
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS read_block(struct shown *shown, const void *data, size_t size)
+{
+    opl_block block;
+    if (opl_block_init(&block, data, size) != OPL_BLOCK_GOOD)
+        return ERROR_INVALID_DATA;
+    opl_block_system_name(&block, shown->machine, sizeof shown->machine);
+    LSTATUS status = read_herd(shown, &block);
+    if (!status)
+        status = read_summary(shown, &block);
+    return block.fault ? ERROR_INVALID_DATA : status;
+}
+
+/* Read beside what is shown, which is replaced when all of the answer was good. */
+LSTATUS shown_take(struct shown *shown, const void *block, size_t size)
+{
+    struct shown fresh = *shown;
+    fresh.all = shown->spare;
+    fresh.room = shown->spare_room;
+    LSTATUS status = read_block(&fresh, block, size);
+    if (status) {
+        shown->spare = fresh.all;
+        shown->spare_room = fresh.room;
+        return status;
+    }
+    fresh.spare = shown->all;
+    fresh.spare_room = shown->room;
+    *shown = fresh;
     return ERROR_SUCCESS;
 }
 
 LSTATUS shown_read(struct shown *shown)
 {
     DWORD size;
-    opl_block block;
     LSTATUS status = ask(shown, &size);
-    if (status)
-        return status;
-    if (opl_block_init(&block, shown->block, size) != OPL_BLOCK_GOOD)
-        return ERROR_INVALID_DATA;
-    status = read_herd(shown, &block);
-    if (!status)
-        status = read_summary(shown, &block);
-    return !status && block.fault ? ERROR_INVALID_DATA : status;
+    return status ? status : shown_take(shown, shown->block, size);
+}
+
+/* ---- what the values mean ---- */
+
+bool shown_server_there(const struct shown *shown)
+{
+    return shown->summary[BEHEMOTHS_SUMMARY_STATUS / 2] != 0;
+}
+
+/* The age of what was never heard counts from the beginning of all time. */
+bool shown_server_heard(const struct shown *shown)
+{
+    return shown->summary[BEHEMOTHS_SUMMARY_DATA_AGE / 2] != 0;
+}
+
+static PDH_RAW_COUNTER raw_of(const opl_sample *sample)
+{
+    return (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_VALID_DATA,
+                             .FirstValue = sample->first,
+                             .SecondValue = sample->second,
+                             .MultiCount = sample->multi_count};
+}
+
+bool shown_summary(const struct shown *shown, unsigned symbol, double *ret)
+{
+    const struct shown_pair *pair = &shown->pairs[symbol / 2];
+    PDH_RAW_COUNTER now = raw_of(&pair->now), before = raw_of(&pair->before);
+    PDH_FMT_COUNTERVALUE value;
+    opl_type_info type;
+    LONGLONG time_base = pair->now.time_base;
+    opl_type_describe(pair->now.type, &type);
+    if (!pair->there || (type.needs_two_samples && !pair->was_there))
+        return false;
+    if (PdhFormatFromRawValue(pair->now.type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
+                              &time_base, &now, pair->was_there ? &before : NULL,
+                              &value) != ERROR_SUCCESS ||
+        value.CStatus > PDH_CSTATUS_NEW_DATA)
+        return false;
+    *ret = value.doubleValue;
+    return true;
+}
+
+bool shown_age(const struct shown *shown, const struct shown_behemoth *one, double *ret)
+{
+    int64_t since = (int64_t)one->values[BEHEMOTH_AGE / 2];
+    if (!shown->has[BEHEMOTH_AGE / 2] || shown->frequency <= 0)
+        return false;
+    *ret = ((double)shown->time - (double)since) / (double)shown->frequency;
+    return *ret >= 0;
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The herd in a line or two, in the words of the name bases, and how good the figures are. */
+#include "text.h"
+#include "view.h"
+
+#include <string.h>
+
+enum { ITEM = 200 };
+
+const char *const view_names[VIEW_KINDS] = {"field", "tree", "list"};
+
+struct look look_of(bool utf8, bool colours)
+{
+    if (!colours)
+        return (struct look){utf8, "", "", "", "", "", "", "", ""};
+    return (struct look){.utf8 = utf8,
+                         .off = "\033[0m",
+                         .strong = "\033[1m",
+                         .weak = "\033[2m",
+                         .title = "\033[1;36m",
+                         .male = "\033[34m",
+                         .female = "\033[35m",
+                         .both = "\033[1;33m",
+                         .bad = "\033[1;31m"};
+}
+
+struct item {
+    unsigned symbol;
+    const char *unit;
+    int digits;
+};
+
+static const struct item items[] = {
+    {BEHEMOTHS_SUMMARY_BEHEMOTHS,    "",    0},
+    {BEHEMOTHS_SUMMARY_TOTAL_WEIGHT, " kg", 0},
+    {BEHEMOTHS_SUMMARY_BIRTHS_SEC,   "",    2},
+    {BEHEMOTHS_SUMMARY_DEATHS_SEC,   "",    2},
+    {BEHEMOTHS_SUMMARY_MEAN_AGE,     "",    1},
+    {BEHEMOTHS_SUMMARY_STATUS,       "",    0},
+    {BEHEMOTHS_SUMMARY_DATA_AGE,     " s",  1},
+};
+
+static bool is_rate(unsigned symbol)
+{
+    return symbol == BEHEMOTHS_SUMMARY_BIRTHS_SEC || symbol == BEHEMOTHS_SUMMARY_DEATHS_SEC;
+}
+
+/* Nobody counts births while the server is away, and what was never said has no age. */
+static bool value_of(const struct view *view, unsigned symbol, double *ret)
+{
+    const struct shown *shown = view->shown;
+    if (is_rate(symbol) && !shown_server_there(shown))
+        return false;
+    if (symbol == BEHEMOTHS_SUMMARY_DATA_AGE && !shown_server_heard(shown))
+        return false;
+    return shown_summary(shown, symbol, ret);
+}
+
+static int draw_item(FILE *out, const struct view *view, const struct item *item, int used)
+{
+    char number[64] = "-";
+    double value;
+    const char *title = titles_get(view->titles, item->symbol);
+    if (value_of(view, item->symbol, &value))
+        snprintf(number, sizeof number, "%.*f%s", item->digits, value, item->unit);
+    int width = text_width(title) + 1 + text_width(number);
+    bool fits = used == 0 || view->columns == 0 || used + 3 + width <= view->columns;
+    fputs(used == 0 ? "" : fits ? "   " : "\n", out);
+    fprintf(out, "%s%s%s %s%s%s", view->look.weak, title, view->look.off, view->look.strong, number,
+            view->look.off);
+    return used > 0 && fits ? used + 3 + width : width;
+}
+
+static void duration(double seconds, char out[ITEM])
+{
+    if (seconds < 120)
+        snprintf(out, ITEM, "%.0f seconds", seconds);
+    else if (seconds < 7200)
+        snprintf(out, ITEM, "%.0f minutes", seconds / 60);
+    else
+        snprintf(out, ITEM, "%.0f hours", seconds / 3600);
+}
+
+static int draw_trouble(FILE *out, const struct view *view)
+{
+    char text[ITEM] = "", age[ITEM] = "some time";
+    double seconds;
+    if (!view->failed && shown_server_there(view->shown))
+        return 0;
+    if (shown_server_heard(view->shown) &&
+        shown_summary(view->shown, BEHEMOTHS_SUMMARY_DATA_AGE, &seconds))
+        duration(seconds, age);
+    if (view->failed)
+        snprintf(text, ITEM, "no answer (error %ld): this is what was shown before",
+                 (long)view->failed);
+    else if (!shown_server_heard(view->shown))
+        snprintf(text, ITEM, "the server is away, and nothing was heard of it yet");
+    else
+        snprintf(text, ITEM, "the server is away: this is what it said %.60s ago", age);
+    fprintf(out, "%s%s%s\n", view->look.bad, text, view->look.off);
+    return 1;
+}
+
+int summary_draw(FILE *out, const struct view *view)
+{
+    int lines = 1, used = 0;
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        if (is_rate(items[i].symbol) && !view->rates)
+            continue;
+        int before = used;
+        used = draw_item(out, view, &items[i], used);
+        lines += used <= before;
+    }
+    fputc('\n', out);
+    return lines + draw_trouble(out, view);
+}

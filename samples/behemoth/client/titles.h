@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the counters are called in a language, from the name bases of the machine that is shown. */
+#ifndef BEHEMOTH_CLIENT_TITLES_H
+#define BEHEMOTH_CLIENT_TITLES_H
+
+#include "shown.h"
+
+enum { TITLES_LANGUAGES = 128, TITLES_ID = 8 };
+
+struct titles {
+    char language[TITLES_ID];
+    char *of[SHOWN_SYMBOLS / 2]; /* by symbol / 2; NULL: neither here nor in English */
+};
+
+/* `language`: 009, 019, ... What has no title there has the English one. */
+LSTATUS titles_load(struct titles *titles, const struct shown *shown, const char *language);
+void titles_free(struct titles *titles);
+/* Never NULL: a number, if nobody knows a title. */
+const char *titles_get(const struct titles *titles, unsigned symbol);
+/* The languages of a machine's name bases, "007 009 019"; "" if it does not tell. */
+void titles_languages(const char *machine, char out[TITLES_LANGUAGES]);
+
+#endif
