@@ -48,6 +48,16 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
+/* The entries are in the order of their indices: behind the last one is room. */
+static bool complain_of_two(const char *library, const struct entry *second, DWORD last)
+{
+    fprintf(stderr,
+            "openperflib-tables: %s: \"%s\" and \"%s\": both have the same index, %u; give one of "
+            "them another even one: %u is free\n",
+            library, second[-1].name, second->name, (unsigned)second->index, (unsigned)last + 2);
+    return false;
+}
+
 static const char *judge(const struct entry *entry, DWORD help_index)
 {
     if (entry->index % 2)
@@ -86,7 +96,7 @@ static bool make_unique(struct entries *entries, const char *library)
     for (size_t i = 0; i < entries->count; i++) {
         struct entry *entry = &entries->list[i];
         if (i > 0 && entry->index == entry[-1].index)
-            return complain(library, entry[-1].name, entry->name, "both have the same index");
+            return complain_of_two(library, entry, entries->list[entries->count - 1].index);
         for (size_t other = 0; other < i; other++)
             if (strcmp(entries->list[other].symbol, entry->symbol) == 0) {
                 char *longer = malloc(strlen(entry->symbol) + 16);
