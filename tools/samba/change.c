@@ -117,6 +117,12 @@ static int judge(const struct samba *samba)
                        *samba->series ? samba->series : "that");
         return EXIT_MISSING;
     }
+    if (samba->is_built) {
+        samba_complain("%s is of a build folder, where smbd must not depend on it: install first, "
+                       "then run the installed openperflib-samba",
+                       samba->shim);
+        return EXIT_MISSING;
+    }
     if (samba->has_drop_in && !samba->is_ours)
         return samba_complain("%s was not written by openperflib-samba: move it away first",
                               samba->drop_in);

@@ -98,11 +98,9 @@ static void look_for_unit(struct samba *samba)
 
 /* ---- ours ---- */
 
-static void look_for_shims(struct samba *samba)
+static void list_series(struct samba *samba, const char *folder)
 {
-    char folder[2 * SAMBA_PATH];
     struct dirent *entry;
-    snprintf(folder, sizeof folder, "%s%s", samba->root, SHIM_FOLDER);
     DIR *directory = opendir(folder);
     while (directory && (entry = readdir(directory))) {
         size_t count = strlen(entry->d_name), prefix = sizeof SHIM_PREFIX - 1;
@@ -115,9 +113,33 @@ static void look_for_shims(struct samba *samba)
     }
     if (directory)
         closedir(directory);
-    snprintf(samba->shim, sizeof samba->shim, "%s/" SHIM_PREFIX "%s.so", SHIM_FOLDER,
-             samba->series);
-    samba->has_shim = *samba->series && is_there(samba->root, samba->shim);
+}
+
+static void look_into(struct samba *samba, const char *folder)
+{
+    char whole[2 * SAMBA_PATH];
+    snprintf(whole, sizeof whole, "%s%s", samba->root, folder);
+    list_series(samba, whole);
+    int count =
+        snprintf(samba->shim, sizeof samba->shim, "%s/" SHIM_PREFIX "%s.so", folder, samba->series);
+    samba->has_shim =
+        count < (int)sizeof samba->shim && *samba->series && is_there(samba->root, samba->shim);
+}
+
+/* The installed ones; where there are none, those of the build folder that this is run from. */
+static void look_for_shims(struct samba *samba)
+{
+    char folder[SAMBA_PATH / 2], installed[SAMBA_PATH];
+    const char *vendor = secure_getenv("OPENPERFLIB_VENDOR");
+    look_into(samba, SHIM_FOLDER);
+    if (*samba->made_for || *samba->root || !vendor || *vendor != '/' ||
+        snprintf(folder, sizeof folder, "%s/samba", vendor) >= (int)sizeof folder)
+        return;
+    snprintf(installed, sizeof installed, "%s", samba->shim);
+    look_into(samba, folder);
+    samba->is_built = *samba->made_for;
+    if (!samba->is_built)
+        snprintf(samba->shim, sizeof samba->shim, "%s", installed);
 }
 
 static void look_at_drop_in(struct samba *samba)
@@ -136,31 +158,51 @@ static void look_at_drop_in(struct samba *samba)
     samba->is_this_shim = strstr(text, wanted) != NULL;
 }
 
-/* Does a process have a file of that name mapped? Others' maps are shown to root only. */
-static bool has_mapped(const char *pid)
+/* ---- who has it loaded ---- */
+
+/* The first line of /proc/PID/NAME that has `part`. */
+static bool find_line(const char *pid, const char *name, const char *part, char *ret, size_t room)
 {
-    char path[300], line[1024];
+    char path[300];
     bool found = false;
-    snprintf(path, sizeof path, "/proc/%s/maps", pid);
+    snprintf(path, sizeof path, "/proc/%s/%s", pid, name);
     FILE *file = fopen(path, "re");
-    while (file && !found && fgets(line, sizeof line, file))
-        found = strstr(line, "/" SHIM_PREFIX) != NULL;
+    while (file && !found && fgets(ret, (int)room, file))
+        found = strstr(ret, part) != NULL;
     if (file)
         fclose(file);
+    ret[found ? strcspn(ret, "\n") : 0] = '\0';
     return found;
 }
 
-static bool is_loaded(void)
+/* Has the process a file of that name mapped? Others' maps are shown to root only. */
+static bool is_user(const char *pid, const char *unit, struct samba_user *ret)
+{
+    char line[2 * SAMBA_PATH], part[64];
+    if (!find_line(pid, "maps", "/" SHIM_PREFIX, line, sizeof line))
+        return false;
+    *ret = (struct samba_user){.pid = atoi(pid)};
+    const char *path = strchr(line, '/');
+    snprintf(ret->path, sizeof ret->path, "%.*s", SAMBA_PATH - 1, path ? path : "");
+    find_line(pid, "comm", "", ret->name, sizeof ret->name);
+    snprintf(part, sizeof part, "/%s", unit);
+    ret->of_unit = find_line(pid, "cgroup", part, line, sizeof line);
+    return true;
+}
+
+static void look_for_user(struct samba *samba)
 {
     struct dirent *entry;
-    bool found = false;
+    struct samba_user user;
     DIR *directory = opendir("/proc");
-    while (directory && !found && (entry = readdir(directory)))
-        if (*entry->d_name >= '1' && *entry->d_name <= '9')
-            found = has_mapped(entry->d_name);
+    while (directory && !samba->user.of_unit && (entry = readdir(directory)))
+        if (*entry->d_name >= '1' && *entry->d_name <= '9' &&
+            is_user(entry->d_name, samba->unit, &user) && (!samba->user.pid || user.of_unit))
+            samba->user = user;
     if (directory)
         closedir(directory);
-    return found;
+    bool counts = samba->user.of_unit || !samba->is_live;
+    samba->is_loaded = counts && samba->user.pid && !strcmp(samba->user.path, samba->shim);
 }
 
 bool samba_look(const char *root, struct samba *ret)
@@ -173,7 +215,8 @@ bool samba_look(const char *root, struct samba *ret)
     look_for_shims(ret);
     look_at_drop_in(ret);
     ret->is_live = !*ret->root && is_there("", "/run/systemd/system");
-    ret->is_loaded = !*ret->root && is_loaded();
+    if (!*ret->root)
+        look_for_user(ret);
     return true;
 }
 

@@ -99,23 +99,43 @@ static void status_json(const struct samba *samba)
     json_string(&json, "library", samba->has_shim ? samba->shim : NULL);
     json_string(&json, "unit", samba->has_unit ? samba->unit : NULL);
     json_string(&json, "drop_in", samba->has_drop_in ? samba->drop_in : NULL);
+    json_bool(&json, "built", samba->is_built);
+    json_string(&json, "loaded_library", or_null(samba->user.path));
+    json_string(&json, "loaded_by", or_null(samba->user.name));
     json_string(&json, "firewall", samba_firewall(samba));
+}
+
+static void print_library(const struct samba *samba)
+{
+    const char *none = *samba->made_for ? "none for this series" : "none; it was not built";
+    printf("library  %s%s\n", samba->has_shim ? samba->shim : none,
+           samba->has_shim && samba->is_built ? " (of a build folder, not installed)" : "");
+}
+
+/* A Samba that somebody started by himself says nothing of the unit's. */
+static void print_loaded(const struct samba *samba)
+{
+    const struct samba_user *user = &samba->user;
+    if (samba->is_loaded)
+        printf("loaded   yes, by %s (process %d)\n", user->name, user->pid);
+    else if (user->pid)
+        printf("loaded   no; but %s (process %d, %s) has %s\n", user->name, user->pid,
+               user->of_unit ? samba->unit : "not of the service", user->path);
+    else
+        printf("loaded   %s\n",
+               is_good(samba) ? "not yet: systemctl restart it, or nobody asked" : "no");
 }
 
 static void status_text(const struct samba *samba)
 {
     bool good = is_good(samba);
     printf("Samba    %s\n", *samba->version ? samba->version : "not installed");
-    printf("library  %s\n", samba->has_shim    ? samba->shim
-                            : *samba->made_for ? "none for this series"
-                                               : "none; it was not built");
+    print_library(samba);
     printf("enabled  %s\n", good                 ? "yes"
                             : samba->has_drop_in ? "no: the drop-in is of another library"
                                                  : "no");
     if (!*samba->root)
-        printf("loaded   %s\n", samba->is_loaded ? "yes"
-                                : good           ? "not yet: systemctl restart it, or nobody asked"
-                                                 : "no");
+        print_loaded(samba);
     printf("firewall %s\n", samba_firewall(samba));
 }
 

@@ -18,7 +18,14 @@ struct samba {
     char drop_in[SAMBA_PATH]; /* with the root */
     bool has_unit, has_shim, has_drop_in, is_ours, is_this_shim;
     bool is_live;   /* systemd runs, and it is this system */
-    bool is_loaded; /* a process of Samba has it; of this system only */
+    bool is_built;  /* the library is a build folder's, which the environment names */
+    bool is_loaded; /* the unit's processes have it, or without systemd any; of this system only */
+    struct samba_user {
+        int pid;               /* 0: nobody has a library of this name */
+        char name[32];         /* "rpcd_winreg" */
+        char path[SAMBA_PATH]; /* of the library that it has */
+        bool of_unit;          /* it belongs to the unit above */
+    } user;                    /* one who has it loaded, rather one of the unit */
 };
 
 /* ---- look.c ---- */
