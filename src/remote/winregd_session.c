@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One client: a request, its reply, and again. It may keep us for hours without a word, but not
- * stop in the middle of one; when it goes, this process ends and with it all that it had open.
+ * stop in the middle of one; when it goes, this process ends and with it all that it had open, also
+ * in the middle of a query that nobody waits for any more.
  */
 #include "remote/winregd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MESSAGE_SECONDS = 10, REPLY_SECONDS = 30 };
@@ -81,6 +86,37 @@ static bool send_reply(int out, const struct form_reply *reply)
            transmit(out, reply->data, reply->data_size, deadline);
 }
 
+/* ---- a client that goes while its query runs ---- */
+
+static atomic_bool answering;
+
+/* Providers cannot be told to stop; the process can end. A query that ends by itself goes the usual
+ * way; so does a client that has nothing more to ask: its end of the stream still reads. */
+static void *watch_client(void *argument)
+{
+    const struct timespec grace = {1, 0};
+    struct pollfd poll_fd = {.fd = (int)(intptr_t)argument};
+    for (bool gone = false;; nanosleep(&grace, NULL)) {
+        if (gone && atomic_load(&answering))
+            _exit(0);
+        gone = gone || poll(&poll_fd, 1, -1) > 0; /* asked for nothing: it tells of the end */
+    }
+}
+
+/* Without memory for it a query just ends later. */
+static void begin_watch(int out)
+{
+    pthread_t watcher;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the other's */
+    if (!pthread_create(&watcher, NULL, watch_client, (void *)(intptr_t)out))
+        pthread_detach(watcher);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- one client ---- */
+
 struct session {
     struct peer *peer;
     struct answers answers;
@@ -150,7 +186,9 @@ static bool serve(int in, int out, struct session *session)
             return true;
         if (size == SIZE_MAX || !form_read_request(session->message, size, &request))
             return false;
+        atomic_store(&answering, true);
         reply_to(session, &request, &reply);
+        atomic_store(&answering, false);
         if (!send_reply(out, &reply))
             return false;
     }
@@ -162,6 +200,7 @@ bool session_serve(int in, int out, struct peer *peer)
     session = (struct session){.peer = peer, .was_refused = !access_granted(peer)};
     if (!isatty(out)) /* whose flags outlive us */
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+    begin_watch(out);
     bool good = serve(in, out, &session);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     buffer_done(&session.answers.data);

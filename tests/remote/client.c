@@ -203,10 +203,12 @@ static void nothing_is_written_and_little_is_seen(void **state)
 
 static void names_of_machines(void **state)
 {
-    static const char *const wrong[] = {"ssh://",     "ssh://-oProxyCommand=x",
-                                        "ssh://a b",  "unix:rel",
-                                        "\\\\nobody", "http://x",
-                                        "ssh://a;b",  "unix:"};
+    static const char *const wrong[] = {"ssh://",       "ssh://-oProxyCommand=x",
+                                        "ssh://a b",    "unix:rel",
+                                        "\\\\no..body", "http://x",
+                                        "ssh://a;b",    "unix:",
+                                        "unix:nope",    "ssh://a:b",
+                                        "smb://a:0",    "smb://-a"};
     HKEY key;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(RegConnectRegistryA(wrong[i], HKEY_LOCAL_MACHINE, &key),
@@ -444,6 +446,31 @@ static void who_vanishes_leaves_nothing(void **state)
     assert_string_equal(calls, "attach, Open, Collect, Close, detach");
 }
 
+/* A provider that never comes back holds the process of that client, which nobody waits for. */
+static void who_vanishes_amid_a_query_ends_it(void **state)
+{
+    struct lab_service service = {.name = "MyPerf",
+                                  .library = getenv("RECORDER"),
+                                  .open = "record_open",
+                                  .collect = "record_hangs",
+                                  .close = "record_close",
+                                  .isolation = LAB_IN_PROCESS};
+    char calls[512];
+    lab_register(&service);
+    server_forget_notes();
+    pid_t asking = server_fork(query_and_vanish);
+    for (int i = 0; i < 1000 && !strstr(lab_read("notes"), "Collect"); i++)
+        usleep(10000);
+    pid_t there = server_notes(calls, sizeof calls);
+    assert_string_equal(calls, "attach, Open, Collect");
+    kill(asking, SIGKILL);
+    server_join(asking);
+    assert_true(server_gone(there));
+    service.collect = "record_object";
+    service.isolation = 0;
+    lab_register(&service);
+}
+
 static int query_in_child(void)
 {
     return five_queries();
@@ -663,6 +690,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(c61_several_users_at_once),
         cmocka_unit_test(c119_data_of_a_user),
         cmocka_unit_test(who_vanishes_leaves_nothing),
+        cmocka_unit_test(who_vanishes_amid_a_query_ends_it),
         cmocka_unit_test(a_fork_has_its_own_connection),
         cmocka_unit_test(a_program_may_close_everything),
         cmocka_unit_test(the_program_has_no_child),
