@@ -137,13 +137,25 @@ static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
     return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
+/* However many counters of an absent machine are added, it is waited for once. */
+static PDH_STATUS find_group_machine(struct machine_group *group)
+{
+    if (group->machine)
+        return 0;
+    if (group->sought)
+        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    PDH_STATUS status = machine_find(group->name, &group->machine);
+    group->sought = status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    return status;
+}
+
 /* A counter that is not in what was seen a moment ago may be new. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum offer_age ages[] = {OFFER_RECENT, OFFER_NOW};
     const struct pdh_from now = {0};
     struct machine_group *group = counter->group;
-    PDH_STATUS status = group->machine ? 0 : machine_find(group->name, &group->machine);
+    PDH_STATUS status = find_group_machine(group);
     for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
         OFFER_AUTO *offer = NULL;
         status =

@@ -106,38 +106,55 @@ static struct machine *known_machine(const char *name)
     return machine;
 }
 
-static void connect_to(struct machine_wanted *wanted, size_t count, struct key_meeting *meetings)
+/* A name is asked for once, however often it is wanted. */
+static struct key_meeting *meeting_of(struct key_meeting *meetings, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_fold(meetings[i].machine, name))
+            return &meetings[i];
+    return NULL;
+}
+
+/* How many must be asked. */
+static size_t connect_to(struct machine_wanted *wanted, size_t count, struct key_meeting *meetings)
 {
     size_t begun = 0;
     for (size_t i = 0; i < count; i++) {
         wanted[i].machine = known_machine(wanted[i].name);
-        if (!wanted[i].machine && strlen(without_slashes(wanted[i].name)) + 3 <= LABEL_ROOM)
-            meetings[begun++] = (struct key_meeting){.machine = without_slashes(wanted[i].name),
-                                                     .root = HKEY_PERFORMANCE_DATA};
+        const char *name = wanted[i].machine ? "" : without_slashes(wanted[i].name);
+        if (!wanted[i].machine && strlen(name) + 3 <= LABEL_ROOM &&
+            !meeting_of(meetings, begun, name))
+            meetings[begun++] =
+                (struct key_meeting){.machine = name, .root = HKEY_PERFORMANCE_DATA};
     }
     if (begun)
         key_connect_all(meetings, begun);
+    return begun;
+}
+
+/* Takes the key, once: the name may be wanted again. */
+static void take_meeting(struct machine_wanted *one, struct key_meeting *meeting)
+{
+    one->reason = meeting ? meeting->status : ERROR_BAD_NETPATH;
+    one->status = one->reason ? (PDH_STATUS)PDH_CSTATUS_NO_MACHINE : 0;
+    if (!one->reason && meeting->key)
+        one->status = take_machine(meeting->machine, meeting->key, &one->machine);
+    else if (!one->reason && !(one->machine = known_machine(one->name)))
+        one->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (meeting)
+        meeting->key = NULL;
 }
 
 void machine_find_all(struct machine_wanted *wanted, size_t count)
 {
     FREE_AUTO struct key_meeting *meetings = calloc(count + 1, sizeof *meetings);
-    size_t at = 0;
-    if (meetings)
-        connect_to(wanted, count, meetings);
+    size_t begun = meetings ? connect_to(wanted, count, meetings) : 0;
     for (size_t i = 0; i < count; i++) {
         struct machine_wanted *one = &wanted[i];
-        one->status = 0;
-        if (!meetings)
-            one->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        else if (one->machine)
-            continue;
-        else if (meetings[at].machine != without_slashes(one->name) || meetings[at].status)
-            one->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
-        else
-            one->status = take_machine(meetings[at].machine, meetings[at].key, &one->machine);
-        if (meetings)
-            at += meetings[at].machine == without_slashes(one->name);
+        one->status = meetings ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        one->reason = meetings ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+        if (meetings && !one->machine)
+            take_meeting(one, meeting_of(meetings, begun, without_slashes(one->name)));
     }
 }
 

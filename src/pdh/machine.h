@@ -17,6 +17,7 @@ struct machine_wanted {
     const char *name;
     struct machine *machine; /* NULL unless status is 0 */
     PDH_STATUS status;
+    LSTATUS reason; /* of the status */
 };
 void machine_find_all(struct machine_wanted *wanted, size_t count);
 const char *machine_label(const struct machine *machine); /* with \\ */

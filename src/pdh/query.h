@@ -49,6 +49,7 @@ struct machine_group {
     struct machine_group *next;
     char *name;              /* as the paths have it; NULL: this machine */
     struct machine *machine; /* NULL: not reached yet */
+    bool sought;             /* once, in vain: only collections look for it again */
     struct picture picture;
     struct buffer question; /* object numbers */
     bool question_old;

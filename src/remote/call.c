@@ -32,13 +32,20 @@ static void note_failure(struct target *target)
     target->not_before = clock_ticks() + pause * second;
 }
 
+/* Who was waited for at length in vain is not waited for like that again. */
+static void note_absence(struct call *call)
+{
+    note_failure(call->target);
+    call->target->missed |= clock_ticks() - call->began > patience;
+}
+
 /* What was lost before it ever answered was never there. */
 static void fail_call(struct call *call, LSTATUS status)
 {
     struct target *target = call->target;
     bool connected = call->stage != CALL_CONNECTS;
     if (call->fresh && !call->paused)
-        note_failure(target);
+        note_absence(call);
     if (call->fresh)
         trace("remote", "%s: %s: %s", target->url, connected ? "new connection" : "no connection",
               status_text(status));
@@ -52,8 +59,20 @@ static void note_answer(struct target *target)
     target->failures = 0;
 }
 
+/* A program between us and the machine does not find it: that is no answer of the machine. */
+static bool tells_of_absence(const struct form_reply *reply)
+{
+    return reply->status == RPC_S_SERVER_UNAVAILABLE || reply->status == ERROR_BAD_NETPATH;
+}
+
 static void succeed(struct call *call)
 {
+    if (call->fresh && tells_of_absence(&call->reply) && clock_ticks() - call->began > patience) {
+        note_absence(call);
+        target_disconnect(call->target); /* a new attempt is due after the pause */
+        end_call(call, ERROR_SUCCESS);
+        return;
+    }
     if (call->fresh)
         trace("remote", "%s: new connection", call->target->url);
     note_answer(call->target);
@@ -189,7 +208,11 @@ static void receive_late(struct call *call)
     struct late *late = &target->late;
     struct form_reply reply;
     LSTATUS status = receive_reply(&target->link, late->id, late->room, &late->message, &reply);
-    if (!status) {
+    if (!status && tells_of_absence(&reply)) {
+        note_failure(target);
+        target_disconnect(target);
+        end_call(call, RPC_S_SERVER_UNAVAILABLE);
+    } else if (!status) {
         target_forget_late(target);
         note_answer(target);
         start_sending(call);

@@ -55,7 +55,7 @@ struct target {
 /* ERROR_BAD_NETPATH: no such name. Nothing is connected before the first question. */
 LSTATUS target_hold(const char *name, struct target **ret);
 void target_hold_again(struct target *target);
-void target_release(struct target *target);
+void target_release(struct target *target); /* the last user of one that hangs leaves it behind */
 /* For who has the claim. WAIT_TIMEOUT: not yet; try again soon. */
 LSTATUS target_connect(struct target *target);
 void target_disconnect(struct target *target);

@@ -102,4 +102,8 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
 /* Adds or replaces a section; the file is made with mode 0600. */
 bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t room);
 
+/* ---- smb_words.c, linked to tools ---- */
+/* Why it cannot be logged in there, and what to do. Valid until the next call. */
+const char *smb_login_words(const char *machine);
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "remote/smb_samba.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <openperflib/block.h>
 #include <openperflib/winreg.h>
@@ -22,7 +23,7 @@ struct check {
     struct smb_samba samba;
     struct smb_machine machine;
     struct smb_answers answers;
-    char name[300];
+    char name[600]; /* as programs are told it */
 };
 
 /* ---- what to do ---- */
@@ -93,6 +94,12 @@ static int say_failed(const char *what, LSTATUS status, const char *text)
 {
     printf("FAILED  %-10s error %d: %s%s%s\n", what, (int)status, status_text(status),
            *text ? ": " : "", text);
+    return EXIT_FAILED;
+}
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "openperflib-smb: %s\n", text);
     return EXIT_FAILED;
 }
 
@@ -226,6 +233,78 @@ static void too_late(int signal)
     _exit(said ? EXIT_FAILED : EXIT_USAGE);
 }
 
+/* ---- programs ---- */
+
+/* Whoever is built on the library finds this program, and a password, by rules of the library: so
+ * it is the library that is asked. It is not linked: it starts this program, without the variables
+ * that may be needed to find it. */
+static LSTATUS connect_by_library(const char *name, bool *ret_found)
+{
+    typedef LSTATUS connect_function(const char *machine, HKEY root, HKEY *ret);
+    typedef LSTATUS close_function(HKEY key);
+    HKEY key;
+    void *library = dlopen("libopenperflib.so.0", RTLD_NOW | RTLD_LOCAL);
+    connect_function *connect_to = NULL;
+    close_function *close_key = NULL;
+    if (library) {
+        *(void **)&connect_to = dlsym(library, "opl_RegConnectRegistryA");
+        *(void **)&close_key = dlsym(library, "opl_RegCloseKey");
+    }
+    *ret_found = connect_to && close_key;
+    if (!*ret_found)
+        return ERROR_FILE_NOT_FOUND;
+    LSTATUS status = connect_to(name, HKEY_PERFORMANCE_DATA, &key);
+    if (!status)
+        close_key(key);
+    return status;
+}
+
+static void say_where_it_is_looked_for(void)
+{
+    char self[4096];
+    ssize_t count = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[count < 0 ? 0 : count] = '\0';
+    printf("\nWhat to do:\n"
+           "The library found another openperflib-smb than this one, or none, or the list of\n"
+           "machines has that name for another address:\n"
+           "  reg query 'HKLM\\SOFTWARE\\openperflib\\Remote' /s\n"
+           "To let it take this one:\n"
+           "  reg add 'HKLM\\SOFTWARE\\openperflib\\Remote' /v Smb /t REG_SZ /d '%s' /f\n",
+           self);
+}
+
+static void say_what_is_typed_is_not_kept(const char *name)
+{
+    printf("\nWhat to do:\n"
+           "Programs log in with what %s says, or with a ticket of\n"
+           "Kerberos. To keep what you typed:  openperflib-smb --login %s\n",
+           smb_credentials_path(), name);
+}
+
+static int check_programs(const struct check *check)
+{
+    bool found;
+    LSTATUS status = connect_by_library(check->name, &found);
+    if (!found) {
+        say_failed("programs", status, "libopenperflib.so.0 cannot be loaded: it is not installed");
+        return EXIT_FAILED;
+    }
+    if (!status) {
+        say_good("programs", "find and open it");
+        printf("\nPrograms can read this machine:  typeperf -s %s  and paths  \\\\%s\\...\n",
+               check->name, check->name);
+        return EXIT_GOOD;
+    }
+    say_failed("programs", status, "this machine can be read, but not by programs");
+    if (status == ERROR_LOGON_FAILURE || status == ERROR_ACCESS_DENIED)
+        say_what_is_typed_is_not_kept(check->name);
+    else
+        say_where_it_is_looked_for();
+    return EXIT_FAILED;
+}
+
+/* ---- all ---- */
+
 static int run_steps(struct check *check)
 {
     awaited = "a session: the port takes connections, but it may be no SMB that is spoken there";
@@ -233,11 +312,7 @@ static int run_steps(struct check *check)
     awaited = "counters: its providers may hang";
     result = result ? result : check_counters(check);
     awaited = "names of counters";
-    result = result ? result : check_names(check);
-    if (!result)
-        printf("\nPrograms can read this machine:  typeperf -s %s  and paths  \\\\%s\\...\n",
-               check->name, check->name);
-    return result;
+    return result ? result : check_names(check);
 }
 
 /* What Samba says by itself says nothing to a person. Takes back what it returned. */
@@ -251,23 +326,48 @@ static int silence(int before)
     return kept;
 }
 
-static int run_check(const struct smb_address *address, const struct smb_login *login)
+static int read_machine(struct check *check)
+{
+    int before = silence(-1);
+    signal(SIGALRM, too_late);
+    alarm(PATIENCE_SECONDS);
+    int result = run_steps(check);
+    alarm(0);
+    silence(before);
+    return result;
+}
+
+/* What is to be kept is kept before programs are tried: they have nothing else. */
+static int keep_login(const struct smb_address *address, const struct smb_login *login)
+{
+    char why[5000] = "", name[300];
+    smb_address_name(address, name, sizeof name);
+    if (!smb_login_keep(name, login, why, sizeof why))
+        return complain(why);
+    say_good("kept", smb_credentials_path());
+    return EXIT_GOOD;
+}
+
+static int run_check(const struct smb_address *address, const struct smb_login *login, bool keep)
 {
     static struct check check;
-    int before = silence(-1);
+    char name[300];
     smb_samba_init(&check.samba, address, login);
     machine_init(&check.machine, &check.samba.wire);
     check.answers.machine = &check.machine;
-    smb_address_name(address, check.name, sizeof check.name);
-    signal(SIGALRM, too_late);
-    alarm(PATIENCE_SECONDS);
-    int result = run_steps(&check);
-    alarm(0);
-    silence(before);
+    smb_address_name(address, name, sizeof name);
+    snprintf(check.name, sizeof check.name, "%s%s%s", address->user, *address->user ? "@" : "",
+             name);
+    int result = read_machine(&check);
     machine_done(&check.machine);
     smb_samba_done(&check.samba);
     buffer_done(&check.answers.data);
     buffer_done(&check.answers.name);
+    result = !result && keep ? keep_login(address, login) : result;
+    awaited = "an answer to programs";
+    alarm(PATIENCE_SECONDS);
+    result = result ? result : check_programs(&check);
+    alarm(0);
     return result;
 }
 
@@ -315,15 +415,9 @@ static bool ask_person(const struct smb_address *address, struct smb_login *logi
     return *login->user != '\0';
 }
 
-static int complain(const char *text)
-{
-    fprintf(stderr, "openperflib-smb: %s\n", text);
-    return EXIT_FAILED;
-}
-
 int smb_check(const struct smb_address *address, bool keep)
 {
-    char why[5000] = "", name[300];
+    char why[5000] = "";
     struct smb_login login;
     if (!smb_login_find(address, &login, why, sizeof why))
         return complain(why);
@@ -332,12 +426,5 @@ int smb_check(const struct smb_address *address, bool keep)
     bool ask_now = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     if (ask_now && !ask_person(address, &login))
         return complain("no user was given");
-    int result = run_check(address, &login);
-    if (result || !keep)
-        return result;
-    smb_address_name(address, name, sizeof name);
-    if (!smb_login_keep(name, &login, why, sizeof why))
-        return complain(why);
-    printf("kept in %s\n", smb_credentials_path());
-    return EXIT_GOOD;
+    return run_check(address, &login, keep);
 }

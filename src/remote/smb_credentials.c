@@ -46,8 +46,9 @@ static bool is_private(int fd, const char *path, char *why, size_t room)
         return false;
     }
     if (st.st_mode & (S_IRWXG | S_IRWXO)) {
-        snprintf(why, room, "others may use %s: run  chmod 600 %s  and change the passwords in it",
-                 path, path);
+        snprintf(why, room,
+                 "others may use %s (mode %03o): run  chmod 600 %s  and change the passwords in it",
+                 path, (unsigned)st.st_mode & 0777, path);
         return false;
     }
     if (st.st_size > LARGEST_FILE) {

@@ -23,11 +23,31 @@ static bool has_scheme(const char *name, const char *scheme)
     return text_starts_fold(name, scheme);
 }
 
-static bool is_host(const char *text, size_t count)
+/* "22": what comes behind the last colon. */
+static bool is_port(const char *text)
+{
+    uint32_t number;
+    return text_decimal(text, strlen(text), &number) && number > 0 && number <= UINT16_MAX;
+}
+
+/* An address of IPv6 has several colons, and stands in brackets when a port comes behind it. */
+static bool has_good_colons(const char *host)
+{
+    const char *bracket = strchr(host, ']'), *colon = strchr(bracket ? bracket : host, ':');
+    if (bracket)
+        return *host == '[' && (!bracket[1] || (colon == bracket + 1 && is_port(colon + 1)));
+    return !colon || (colon != host && is_port(colon + 1)) || strchr(colon + 1, ':');
+}
+
+/* [USER@]HOST[:PORT] */
+static bool is_host(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "._-@%:[]";
-    return count && count <= HOST_CHARACTERS && *text != '-' && strspn(text, allowed) >= count;
+    size_t count = strlen(text);
+    const char *user_end = strrchr(text, '@'), *host = user_end ? user_end + 1 : text;
+    return count <= HOST_CHARACTERS && *text != '-' && *host && *host != '-' &&
+           strspn(text, allowed) == count && has_good_colons(host);
 }
 
 static bool is_url(const char *name)
@@ -35,14 +55,20 @@ static bool is_url(const char *name)
     if (has_scheme(name, "unix:"))
         return name[5] == '/';
     bool far = has_scheme(name, "ssh://") || has_scheme(name, "smb://");
-    return far && is_host(name + 6, strlen(name + 6));
+    return far && is_host(name + 6);
 }
 
-/* The program that speaks SMB, from the registry or where it is installed; NULL: it is not. */
+/* The program that speaks SMB: what the registry names, and nothing else then; of the build folder
+ * whose parts are used; where it is installed. NULL: there is none. */
 static const char *smb_program(struct buffer *room)
 {
     const char *path = OPL_BIN_DIR "/openperflib-smb";
-    if (!registry_get_text(REMOTE_SETTINGS, "Smb", room) && *room->data == '/')
+    bool named = !registry_get_text(REMOTE_SETTINGS, "Smb", room) && *room->data == '/';
+    if (!named) {
+        buffer_clear(room);
+        buffer_printf(room, "%s/tools/openperflib-smb", place_vendor());
+    }
+    if (named || (!room->failed && !access(room->data, X_OK)))
         path = room->data;
     return access(path, X_OK) ? NULL : path;
 }
@@ -52,7 +78,7 @@ static LSTATUS smb_url_of(const char *name, struct buffer *ret)
 {
     BUFFER_AUTO room = {0};
     buffer_clear(ret);
-    if (!is_host(name, strlen(name)) || !smb_program(&room))
+    if (!is_host(name) || !smb_program(&room))
         return ERROR_BAD_NETPATH;
     buffer_printf(ret, "smb://%s", name);
     return buffer_status(ret);
@@ -93,6 +119,33 @@ static struct target *new_target(const char *url)
     return target;
 }
 
+/* A machine that was waited for in vain is remembered although nobody has a key there: whoever asks
+ * next would wait as long again. */
+static bool is_remembered(const struct target *target)
+{
+    enum { REMEMBERED_SECONDS = 60 };
+    return target->missed &&
+           clock_ticks() < target->not_before + REMEMBERED_SECONDS * CLOCK_TICKS_PER_SECOND;
+}
+
+static void forget_target(struct target **at)
+{
+    struct target *target = *at;
+    *at = target->next;
+    target_disconnect(target);
+    free(target);
+}
+
+static void forget_old_targets(void)
+{
+    struct target **at = &targets;
+    while (*at)
+        if (!(*at)->users && !is_remembered(*at))
+            forget_target(at);
+        else
+            at = &(*at)->next;
+}
+
 LSTATUS target_hold(const char *name, struct target **ret)
 {
     BUFFER_AUTO url = {0};
@@ -100,6 +153,7 @@ LSTATUS target_hold(const char *name, struct target **ret)
     if (status)
         return status;
     lock_take(&lock);
+    forget_old_targets();
     *ret = find_target(url.data);
     if (!*ret)
         *ret = new_target(url.data);
@@ -123,13 +177,9 @@ void target_release(struct target *target)
     struct target **at = &targets;
     while (last && *at != target)
         at = &(*at)->next;
-    if (last)
-        *at = target->next;
+    if (last && !is_remembered(target))
+        forget_target(at);
     lock_release(&lock);
-    if (!last)
-        return;
-    target_disconnect(target);
-    free(target);
 }
 
 /* ---- connecting ---- */
@@ -200,7 +250,7 @@ static LSTATUS connect_smb(const char *url, struct link *ret)
     const char *program = smb_program(&room);
     char *arguments[] = {(char *)"openperflib-smb", (char *)"--stdio",
                          (char *)url + strlen("smb://"), NULL};
-    return program ? link_open_program(program, arguments, ret) : RPC_S_SERVER_UNAVAILABLE;
+    return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;
 }
 
 /* What another process was waiting for is not ours: in a child of fork it may be half written. */

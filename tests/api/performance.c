@@ -448,7 +448,7 @@ static void c28_a_connection_to_this_machine_by_its_names(void **state)
         assert_int_equal(ask_key(key, "2"), 0);
         assert_int_equal(RegCloseKey(key), 0);
     }
-    assert_int_equal(RegConnectRegistryA("\\\\NO-SUCH-HOST", DATA, &key), ERROR_BAD_NETPATH);
+    assert_int_equal(RegConnectRegistryA("\\\\NO..SUCH", DATA, &key), ERROR_BAD_NETPATH);
 }
 
 int main(void)

@@ -256,7 +256,7 @@ static void c28_connect_to_this_machine_by_its_names(void **state)
             assert_int_equal(RegConnectRegistryA(own[i], roots[j], &key), ERROR_SUCCESS);
             assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
         }
-    const char *foreign[] = {"\\\\elsewhere.example", "\\localhost", "\\\\\\localhost", dotted};
+    const char *foreign[] = {"\\\\else..where.example", "\\localhost", "\\\\\\localhost", dotted};
     for (size_t i = 0; i < COUNT(foreign); i++) {
         assert_int_equal(RegConnectRegistryA(foreign[i], HKEY_LOCAL_MACHINE, &key),
                          ERROR_BAD_NETPATH);

@@ -206,6 +206,8 @@ static void answer(const struct fake *fake, int fd, const struct form_request *r
 {
     BUFFER_AUTO data = {0}, bytes = {0};
     struct form_reply reply = {.id = request->id};
+    while (fake->state->mute)
+        usleep(5000);
     bool query = request->operation == FORM_QUERY && request->name;
     if (query && request->root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA)
         reply.status = query_data(fake, request, &data, &reply.type);

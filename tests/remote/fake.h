@@ -22,6 +22,7 @@ struct fake {
 struct fake_state {
     int delay_ms;  /* before the answer to a query of data */
     int hang;      /* no answer while it is not 0 */
+    int mute;      /* nor to anything while this is not 0 */
     uint32_t last; /* Last Counter; an object without title has base + 100 */
     uint32_t level;
     int names_read, queries, connections;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <openperflib/machine.h>
 #include <openperflib/pdh.h>
 #include <openperflib/pdhmsg.h>
 
@@ -149,6 +150,74 @@ static void those_that_are_away(void **state)
         assert_int_equal(status_of(away[i]), PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(status_of(good), PDH_CSTATUS_VALID_DATA);
     PdhCloseQuery(query);
+}
+
+/* Who takes connections and says nothing; five of them are waited for at once. */
+static void many_that_never_answer(void **state)
+{
+    enum { MANY = 5, COUNTERS = 4 };
+    struct fake mute[MANY] = {
+        {.name = "MUTE0", .base = 300, .frequency = 10000000},
+        {.name = "MUTE1", .base = 300, .frequency = 10000000},
+        {.name = "MUTE2", .base = 300, .frequency = 10000000},
+        {.name = "MUTE3", .base = 300, .frequency = 10000000},
+        {.name = "MUTE4", .base = 300, .frequency = 10000000},
+    };
+    const char *names[MANY + 2];
+    LSTATUS reasons[MANY + 2];
+    for (int i = 0; i < MANY; i++) {
+        fake_start(&mute[i]);
+        mute[i].state->mute = 1;
+        names[i] = mute[i].name;
+    }
+    names[MANY] = "\\\\PLAIN";
+    names[MANY + 1] = "mute0"; /* once more, in other letters */
+    long long began = lab_now_ms();
+    assert_int_equal((DWORD)opl_connect_machines(names, MANY + 2, reasons), PDH_CSTATUS_NO_MACHINE);
+    assert_in_range(lab_now_ms() - began, 500, 950); /* "Deadline" */
+    for (int i = 0; i < MANY + 2; i++)
+        assert_int_equal(reasons[i], i == MANY ? 0 : RPC_S_SERVER_UNAVAILABLE);
+
+    HQUERY query = open_query();
+    HCOUNTER counters[MANY * COUNTERS];
+    began = lab_now_ms();
+    for (int i = 0; i < MANY * COUNTERS; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "\\\\MUTE%d\\Fake Thing(one)\\Level", i % MANY);
+        assert_int_equal((DWORD)PdhAddEnglishCounterA(query, path, 0, &counters[i]),
+                         PDH_CSTATUS_NO_MACHINE);
+        assert_non_null(counters[i]);
+    }
+    assert_true(lab_now_ms() - began < 400);
+    for (int i = 0; i < MANY; i++)
+        mute[i].state->mute = 0;
+    for (int i = 0; i < 100 && status_of(counters[0]) != PDH_CSTATUS_VALID_DATA; i++) {
+        usleep(100000);
+        PdhCollectQueryData(query);
+    }
+    for (int i = 0; i < MANY * COUNTERS; i++)
+        assert_int_equal(status_of(counters[i]), PDH_CSTATUS_VALID_DATA);
+    PdhCloseQuery(query);
+    for (int i = 0; i < MANY; i++)
+        fake_stop(&mute[i]);
+}
+
+/* Many counters of one that does not answer wait for it once. */
+static void counters_of_one_that_never_answers(void **state)
+{
+    struct fake mute = {.name = "MUTE", .base = 300, .frequency = 10000000};
+    HQUERY query = open_query();
+    HCOUNTER counter;
+    fake_start(&mute);
+    mute.state->mute = 1;
+    long long began = lab_now_ms();
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(
+            (DWORD)PdhAddEnglishCounterA(query, "\\\\MUTE\\Fake Thing(one)\\Level", 0, &counter),
+            PDH_CSTATUS_NO_MACHINE);
+    assert_in_range(lab_now_ms() - began, 500, 950);
+    PdhCloseQuery(query);
+    fake_stop(&mute);
 }
 
 /* It goes between two collections, and comes back: within the pause of a second or two. */
@@ -295,6 +364,8 @@ int main(void)
         cmocka_unit_test(all_at_once),
         cmocka_unit_test(one_that_hangs_costs_its_deadline_once),
         cmocka_unit_test(those_that_are_away),
+        cmocka_unit_test(many_that_never_answer),
+        cmocka_unit_test(counters_of_one_that_never_answers),
         cmocka_unit_test(one_that_goes_and_comes_back),
         cmocka_unit_test(two_names_of_one_machine),
         cmocka_unit_test(lists_of_a_machine),
@@ -304,6 +375,8 @@ int main(void)
     };
     lab_open();
     lab_keep();
+    /* nobody of the network is looked for */
+    lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     lab_set_dword("SOFTWARE\\openperflib\\Remote", "Deadline", 500);
     for (int i = 0; i < FAR_COUNT; i++)
         fake_start(&fakes[i]);

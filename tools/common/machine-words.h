@@ -5,7 +5,11 @@
 
 #include <openperflib/windows.h>
 
-/* NULL: it is none of the statuses that another machine is known by. */
-const char *machine_words(LSTATUS status);
+/* `machine` as it was given: a NAME with or without backslashes, or an address. Valid until the
+ * next call. NULL: the status is none that another machine is known by. */
+const char *machine_words(const char *machine, LSTATUS status);
+
+/* Why openperflib-smb cannot log in: its own rules of the file of passwords (src/remote). */
+const char *smb_login_words(const char *machine);
 
 #endif

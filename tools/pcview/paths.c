@@ -3,6 +3,7 @@
 #include "pcview.h"
 #include "../common/counter-path.h"
 #include "../common/json.h"
+#include "../common/machines.h"
 #include "../common/pdh-words.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct reading {
 };
 struct readings {
     char machine[256]; /* "" or with its backslashes */
+    struct machines machines;
     PDH_HQUERY query;
     struct reading *items;
     size_t count, room;
@@ -86,6 +88,10 @@ static char *expand(const char *word, PDH_STATUS *ret_status)
 static void add_word(struct readings *all, const char *word)
 {
     PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (word && machines_lack(&all->machines, word)) { /* that was said */
+        all->code = all->code ? all->code : EXIT_MISSING;
+        return;
+    }
     char *list = word ? expand(word, &status) : NULL;
     if (!status && !*list)
         status = (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
@@ -94,6 +100,17 @@ static void add_word(struct readings *all, const char *word)
     for (const char *path = list; !status && *path; path += strlen(path) + 1)
         add(all, path, strpbrk(word, "*?") != NULL);
     free(list);
+}
+
+static void add_words(struct pcview *view, struct readings *all)
+{
+    char *word;
+    for (size_t i = 0; i < view->wanted_count; i++, free(word))
+        if ((word = counter_path_on(all->machine, view->wanted[i].text)))
+            machines_note(&all->machines, word);
+    machines_meet(&all->machines, "pcview");
+    for (size_t i = 0; i < view->wanted_count; i++, free(word))
+        add_word(all, word = counter_path_on(all->machine, view->wanted[i].text));
 }
 
 /* ---- samples ---- */
@@ -198,6 +215,7 @@ static void print_json(struct pcview *view, const struct readings *all)
 
 static void done(struct readings *all)
 {
+    machines_done(&all->machines);
     for (size_t i = 0; i < all->count; i++)
         free(all->items[i].path);
     free(all->items);
@@ -213,11 +231,7 @@ int paths_print(struct pcview *view)
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &all.query);
     if (status)
         return pdh_complain("pcview", "a query", status);
-    for (size_t i = 0; i < view->wanted_count; i++) {
-        char *word = counter_path_on(all.machine, view->wanted[i].text);
-        add_word(&all, word);
-        free(word);
-    }
+    add_words(view, &all);
     status = all.count ? collect(&all) : 0;
     for (size_t i = 0; !status && i < all.count; i++)
         read_value(&all, &all.items[i]);

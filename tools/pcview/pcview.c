@@ -48,7 +48,8 @@ static const struct option_row rows[] = {
      "first is the older sample.", "@files", 0},
     {'m', "machine", "NAME", MACHINE,
      "Ask another machine: a NAME, listed in the registry or of the network, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0},
-    {'s', "save", "FILE", SAVE, "Write the block to FILE as it came; - is standard output.",
+    {'s', "server", "NAME", MACHINE, "The same, as typeperf calls it.", "localhost", 0},
+    {'o', "save", "FILE", SAVE, "Write the block to FILE as it came; - is standard output.",
      "@files", 0},
     {'w', "watch", "[SECONDS]", WATCH,
      "Full-screen live view, of the OBJECT or of processor, memory and the busiest processes. "
@@ -329,7 +330,7 @@ static bool needs_two_samples(struct pcview *view)
 
 static void complain_of_machine(const struct pcview *view, LSTATUS status)
 {
-    const char *words = machine_words(status);
+    const char *words = machine_words(view->machine, status);
     fprintf(stderr, "pcview: %s: %s (error %d)\n", view->machine,
             words ? words : "it cannot be read", (int)status);
 }

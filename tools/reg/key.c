@@ -147,9 +147,19 @@ static const char *text_of(LSTATUS status)
     return NULL;
 }
 
+/* Of a key on another machine: why that cannot be asked. */
+static const char *text_of_machine(const char *about, LSTATUS status)
+{
+    char machine[600];
+    if (strncmp(about, "\\\\", 2) != 0)
+        return NULL;
+    snprintf(machine, sizeof machine, "%.*s", (int)strcspn(about + 2, "\\"), about + 2);
+    return machine_words(machine, status);
+}
+
 LSTATUS complain(const char *about, LSTATUS status)
 {
-    const char *text = strncmp(about, "\\\\", 2) ? NULL : machine_words(status);
+    const char *text = text_of_machine(about, status);
     if (!text)
         text = text_of(status);
     fflush(stdout);

@@ -141,6 +141,29 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
 
 /* ---- all ---- */
 
+/* Those of all words, at once: then each is added without waiting. */
+static void meet_machines(struct counters *counters, const struct typeperf *asked)
+{
+    char *path;
+    for (size_t i = 0; i < asked->words.count; i++, free(path))
+        if ((path = counter_path_on(counters->machine, asked->words.texts[i])))
+            machines_note(&counters->machines, path);
+    machines_meet(&counters->machines, "typeperf");
+}
+
+static void add_path(struct counters *counters, const char *path, const struct typeperf *asked,
+                     bool patterns)
+{
+    if (machines_lack(&counters->machines, path)) { /* that was said */
+        counters->missing++;
+        counters->exit_code = EXIT_FAILED;
+    } else if (counter_path_is_pattern(path) && !patterns) {
+        add_pattern(counters, path, !asked->top);
+    } else {
+        add(counters, path);
+    }
+}
+
 int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns)
 {
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
@@ -149,14 +172,13 @@ int counters_open(struct counters *counters, const struct typeperf *asked, bool 
     if (asked->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  asked->server + strspn(asked->server, "\\"));
+    meet_machines(counters, asked);
     for (size_t i = 0; i < asked->words.count; i++) {
         char *path = counter_path_on(counters->machine, asked->words.texts[i]);
-        if (!path)
-            miss(counters, asked->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
-        else if (counter_path_is_pattern(path) && !patterns)
-            add_pattern(counters, path, !asked->top);
+        if (path)
+            add_path(counters, path, asked, patterns);
         else
-            add(counters, path);
+            miss(counters, asked->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         free(path);
     }
     if (counters->paths.count)
@@ -170,6 +192,7 @@ void counters_close(struct counters *counters)
     if (counters->query)
         PdhCloseQuery(counters->query);
     text_list_done(&counters->paths);
+    machines_done(&counters->machines);
     free(counters->handles);
     *counters = (struct counters){0};
 }

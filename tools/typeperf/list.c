@@ -156,6 +156,15 @@ static int list_all(const struct listing *listing)
     return EXIT_GOOD;
 }
 
+/* It is said why it is not. */
+static bool is_there(const char *far)
+{
+    struct machines machines = {0};
+    size_t away = far && machines_note(&machines, far) ? machines_meet(&machines, "typeperf") : 0;
+    machines_done(&machines);
+    return !away;
+}
+
 int list_objects(const struct typeperf *asked)
 {
     char machine[256] = "";
@@ -166,7 +175,9 @@ int list_objects(const struct typeperf *asked)
         snprintf(machine, sizeof machine, "\\\\%s", asked->server + strspn(asked->server, "\\"));
     const char *far = *machine && !counter_path_is_here(machine) ? machine : NULL;
     struct listing listing = {out, machine, far, asked->list_instances, asked->names};
-    int code = asked->words.count ? list_asked(&listing, &asked->words) : list_all(&listing);
+    int code = EXIT_FAILED;
+    if (is_there(far))
+        code = asked->words.count ? list_asked(&listing, &asked->words) : list_all(&listing);
     if (!code && !asked->names && out == stdout) {
         fputc('\n', out);
         typeperf_success(out);

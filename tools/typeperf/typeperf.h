@@ -5,6 +5,7 @@
 
 #include "../common/config.h"
 #include "../common/counter-path.h"
+#include "../common/machines.h"
 #include "../common/options.h"
 #include "../common/output-file.h"
 #include "../common/pace.h"
@@ -32,6 +33,7 @@ struct counters {
     size_t missing;    /* asked for, and not there: said on stderr */
     int exit_code;     /* for the last missing one */
     char machine[256]; /* with its \\ */
+    struct machines machines;
 };
 /* Opens a query and adds what the words ask for; wildcards are expanded unless `patterns`. Returns
  * an exit code; on failure it was said. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a machine refuses a login, for tools: the status 1326 has no room for the name of the file
+ * and its mode, so who met it looks at the file by the rules of who used it.
+ */
+#include "remote/smb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void say_login(const struct smb_login *login, const char *machine, char *ret, size_t room)
+{
+    if (login->kerberos)
+        snprintf(
+            ret, room,
+            "there is no ticket of Kerberos, and no password: %s;  openperflib-smb --login %s  "
+            "keeps user and password",
+            login->from, machine);
+    else
+        snprintf(ret, room,
+                 "user or password is not right there: %s, %s;  openperflib-smb --login %s  keeps "
+                 "better ones",
+                 login->anonymous ? "nobody" : login->user, login->from, machine);
+}
+
+const char *smb_login_words(const char *machine)
+{
+    static char words[6000];
+    struct smb_address address;
+    struct smb_login login = {0};
+    char name[300];
+    if (!smb_address_read(machine, &address))
+        return "user or password is not right there";
+    smb_address_name(&address, name, sizeof name);
+    if (smb_login_find(&address, &login, words, sizeof words))
+        say_login(&login, name, words, sizeof words);
+    explicit_bzero(&login, sizeof login);
+    return words;
+}

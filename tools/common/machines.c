@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine that does not answer costs its deadline once, not once for each of its counters. */
+#include "machines.h"
+#include "machine-words.h"
+
+#include <openperflib/machine.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* How long the machine's name is, behind two slashes of either kind; 0: the path has none, or a
+ * pattern. */
+static size_t name_length(const char *path)
+{
+    bool windows = !strncmp(path, "\\\\", 2);
+    if (!windows && strncmp(path, "//", 2) != 0)
+        return 0;
+    size_t length = strcspn(path + 2, windows ? "\\" : "/");
+    return memchr(path + 2, '*', length) || memchr(path + 2, '?', length) ? 0 : length;
+}
+
+static size_t place_of(const struct machines *machines, const char *path)
+{
+    size_t length = name_length(path), i = 0;
+    while (i < machines->count && (strncasecmp(machines->names[i] + 2, path + 2, length) != 0 ||
+                                   machines->names[i][2 + length]))
+        i++;
+    return i;
+}
+
+static bool grow(struct machines *machines)
+{
+    if (machines->count < machines->room)
+        return true;
+    size_t room = machines->room ? machines->room * 2 : 16;
+    char **names = reallocarray(machines->names, room, sizeof *names);
+    if (names)
+        machines->names = names;
+    LSTATUS *reasons = names ? reallocarray(machines->reasons, room, sizeof *reasons) : NULL;
+    if (!reasons)
+        return false;
+    machines->reasons = reasons;
+    machines->room = room;
+    return true;
+}
+
+bool machines_note(struct machines *machines, const char *path)
+{
+    char *name = NULL;
+    size_t length = name_length(path);
+    if (!length || place_of(machines, path) < machines->count)
+        return true;
+    if (!grow(machines) || asprintf(&name, "\\\\%.*s", (int)length, path + 2) < 0)
+        return false;
+    machines->reasons[machines->count] = ERROR_SUCCESS;
+    machines->names[machines->count++] = name;
+    return true;
+}
+
+size_t machines_meet(struct machines *machines, const char *tool)
+{
+    size_t away = 0;
+    if (machines->count)
+        opl_connect_machines((const char *const *)machines->names, machines->count,
+                             machines->reasons);
+    for (size_t i = 0; i < machines->count; i++) {
+        LSTATUS reason = machines->reasons[i];
+        if (!reason)
+            continue;
+        const char *words = machine_words(machines->names[i], reason);
+        away++;
+        fprintf(stderr, "%s: %s cannot be reached: %s (error %d)\n", tool, machines->names[i],
+                words ? words : "it does not say why", (int)reason);
+    }
+    return away;
+}
+
+bool machines_lack(const struct machines *machines, const char *path)
+{
+    size_t place = name_length(path) ? place_of(machines, path) : machines->count;
+    return place < machines->count && machines->reasons[place];
+}
+
+void machines_done(struct machines *machines)
+{
+    for (size_t i = 0; i < machines->count; i++)
+        free(machines->names[i]);
+    free(machines->names);
+    free(machines->reasons);
+    *machines = (struct machines){0};
+}
