@@ -15,7 +15,6 @@
 #define REINSTALL "unload and load its counters again: unlodctr {Service}, lodctr FILE.ini"
 #define VENDOR "the library is wrong: ask whoever made it for a newer one"
 #define RIGHTS "run it as root, or with --user for yourself alone"
-#define NO_WMI "never written here: this system has no WMI"
 
 const struct event_message event_messages[] = {
   /* clang-format off */
@@ -138,15 +137,6 @@ const struct event_message event_messages[] = {
     {"LoadPerf", 2000, EVENT_WARNING, "Service",
      "the ini file of {Service} has no [objects]: it is asked for every index that nobody else claims",
      "list its objects in [objects], and load it again"},
-    {"LoadPerf", 2001, EVENT_WARNING, "Service",
-     "the description of {Service} for WMI was not made",
-     NO_WMI},
-    {"LoadPerf", 2002, EVENT_WARNING, "Service",
-     "the description of {Service} for WMI was not loaded",
-     NO_WMI},
-    {"LoadPerf", 2003, EVENT_WARNING, "Service",
-     "the description of {Service} for WMI was not removed",
-     NO_WMI},
     {"LoadPerf", 2004, EVENT_WARNING, "Index Language",
      "text {Index} of language {Language} is damaged and was skipped",
      "load the counters that it belongs to again"},
@@ -200,12 +190,6 @@ const struct event_message event_messages[] = {
      RIGHTS},
     {"LoadPerf", 3014, EVENT_ERROR, "Language Win32Error",
      "the explanations of language {Language} could not be written: {Win32Error}",
-     RIGHTS},
-    {"LoadPerf", 3015, EVENT_ERROR, "Win32Error",
-     "Last Counter could not be written: {Win32Error}",
-     RIGHTS},
-    {"LoadPerf", 3016, EVENT_ERROR, "Win32Error",
-     "Last Help could not be written: {Win32Error}",
      RIGHTS},
     {"LoadPerf", 3017, EVENT_ERROR, "Service Win32Error",
      "the numbers of {Service} could not be written to its Performance key: {Win32Error}",

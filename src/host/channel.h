@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 2, /* of this layout: perfhost may be of another installation */
+    CHANNEL_VERSION = 3, /* of this layout: perfhost may be of another installation */
     CHANNEL_MARK =
         0x6f706c, /* at both ends of the first page; who scribbles, scribbles there too */
     CHANNEL_GUARD = 1024,

@@ -83,9 +83,30 @@ static void add_disabled(struct backup *backup, const char *service)
         add_number(&backup->text, VALUE_DISABLED, disabled);
 }
 
+/* Its four numbers are not whole: the format has no place for that. */
+static void leave_half(struct backup *backup, const struct here *here)
+{
+    bool any = false;
+    uint32_t number = 0;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        any |= here->has[i];
+        number = here->has[i] ? here->number[i] : number;
+    }
+    if (!any || !is_in_layer(backup, number))
+        return;
+    load_warning(backup->load, NULL, 0,
+                 "%s: its four numbers are not whole, so it is left out: lodctr doctor mends that",
+                 here->name);
+    backup->result->left++;
+    if (!backup->load->options->dry_run)
+        load_lacking_events(here->name, here->has);
+}
+
 static void add_provider(struct backup *backup, const struct here *here)
 {
     struct buffer *out = &backup->text;
+    if (!here->loaded)
+        leave_half(backup, here);
     if (!here->loaded || !is_in_layer(backup, here->number[FIRST_COUNTER]))
         return;
     if (!has_section_name(here->name)) {
@@ -226,5 +247,5 @@ DWORD opl_load_backup(const char *path, const char *comment, const opl_load_opti
     buffer_done(&backup.text);
     if (!status && ret)
         *ret = result;
-    return (DWORD)status;
+    return load_end(&load, status);
 }

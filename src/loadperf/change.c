@@ -12,6 +12,8 @@ static LSTATUS begin_edit(struct layer_change *change)
     LSTATUS status = registry_edit_begin(load->layer, &change->edit);
     const char *folder = registry_folder(load->layer);
     if (status)
+        load_event(EVENT_NO_PERFLIB, NULL, status);
+    if (status)
         load_error(load, folder, 0, "cannot be written: %s%s", status_text(status),
                    status != ERROR_ACCESS_DENIED ? ""
                    : load->options->user

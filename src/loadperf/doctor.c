@@ -434,5 +434,5 @@ DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_option
     buffer_done(&doctor.torn);
     if (!status && ret)
         *ret = result;
-    return (DWORD)status;
+    return load_end(&load, status);
 }

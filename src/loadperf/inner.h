@@ -20,13 +20,23 @@ enum {
     EVENT_REMOVED = 1001,
     EVENT_ALREADY = 1002,
     EVENT_NO_OBJECTS = 2000,
+    EVENT_DAMAGED_TEXT = 2004,
     EVENT_NO_TEXTS = 2005,
     EVENT_OVERLAP = 2006,
     EVENT_MOVED = 2007,
+    EVENT_NO_PERFLIB = 3000,
+    EVENT_DAMAGED_NAMES = 3001, /* and 3002: explanations */
     EVENT_NO_PERFORMANCE_KEY = 3003,
+    EVENT_NO_FIRST_COUNTER = 3004,
+    EVENT_NO_FIRST_HELP = 3005,
+    EVENT_NO_NAMES = 3006, /* and 3007: explanations */
+    EVENT_NO_MEMORY = 3008,
     EVENT_INSTALL_FAILED = 3009,
     EVENT_REMOVE_FAILED = 3011,
-    EVENT_CORRUPT = 3012
+    EVENT_CORRUPT = 3012,
+    EVENT_NAMES_NOT_WRITTEN = 3013, /* and 3014: explanations */
+    EVENT_NUMBERS_NOT_WRITTEN = 3017,
+    EVENT_NUMBERS_NOT_REMOVED = 3018
 };
 
 /* Names are even. Behind the machine's is the packaged block; users begin far behind it. */
@@ -58,6 +68,12 @@ void load_note(struct load *load, const char *file, unsigned line, const char *f
     PRINTF_LIKE(4, 5);
 /* An event of a service, with its status where its row says one. */
 void load_event(unsigned id, const char *service, LSTATUS status);
+/* The same of a language. */
+void load_language_event(unsigned id, uint32_t language, LSTATUS status);
+/* Those of First Counter and First Help that a service lacks which has any number or text. */
+void load_lacking_events(const char *service, const bool *has);
+/* What a call ends with, once more with an event where memory did not suffice. */
+DWORD load_end(const struct load *load, LSTATUS status);
 
 /* A part of a text that somebody else owns. */
 struct span {

@@ -188,7 +188,10 @@ static LSTATUS write_file(struct install *install)
     }
     if (load->options->written)
         load->options->written(load->options->self, install->text.data, install->text.len);
-    return change_commit(&install->change, install->file, &install->text, &install->scan);
+    status = change_commit(&install->change, install->file, &install->text, &install->scan);
+    if (status)
+        load_event(EVENT_NUMBERS_NOT_WRITTEN, install->plan.service, status);
+    return status;
 }
 
 /* ---- what there is ---- */
@@ -379,5 +382,5 @@ DWORD opl_load_install(const char *ini_path, const opl_load_options *options, op
     install_done(&install);
     if (!status && ret)
         *ret = result;
-    return (DWORD)status;
+    return load_end(&load, status);
 }

@@ -61,10 +61,12 @@ DWORD opl_load_language(const char *language, bool remove, const opl_load_option
     LSTATUS status = choose(&load, id, !remove);
     if (!status && remove)
         status = delete_texts(&load, id);
+    for (unsigned part = 0; status && part <= 1; part++)
+        load_language_event(EVENT_NAMES_NOT_WRITTEN + part, id, status);
     if (status)
         load_error(&load, registry_folder(load.layer), 0, "cannot be written: %s",
                    status_text(status));
-    return (DWORD)status;
+    return load_end(&load, status);
 }
 
 /* ---- services ---- */

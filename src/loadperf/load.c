@@ -66,6 +66,29 @@ void load_event(unsigned id, const char *service, LSTATUS status)
     event_log(SOURCE, id, service, EVENT_FIELDS(EVENT_STATUS(status)), NULL);
 }
 
+void load_language_event(unsigned id, uint32_t language, LSTATUS status)
+{
+    char text[8];
+    snprintf(text, sizeof text, "%03X", (unsigned)language & 0xffff);
+    event_log(SOURCE, id, NULL, EVENT_FIELDS(EVENT_TEXT("Language", text), EVENT_STATUS(status)),
+              NULL);
+}
+
+void load_lacking_events(const char *service, const bool *has)
+{
+    if (!has[FIRST_COUNTER])
+        load_event(EVENT_NO_FIRST_COUNTER, service, ERROR_FILE_NOT_FOUND);
+    if (!has[FIRST_HELP])
+        load_event(EVENT_NO_FIRST_HELP, service, ERROR_FILE_NOT_FOUND);
+}
+
+DWORD load_end(const struct load *load, LSTATUS status)
+{
+    if (status == ERROR_NOT_ENOUGH_MEMORY && !load->options->dry_run)
+        event_log(SOURCE, EVENT_NO_MEMORY, NULL, NULL, NULL);
+    return (DWORD)status;
+}
+
 /* ---- parts of texts ---- */
 
 static bool is_blank(char character)

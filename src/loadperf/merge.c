@@ -270,7 +270,11 @@ static LSTATUS write_all(struct merge *merge)
         return status;
     if (options->written)
         options->written(options->self, merge->manual.data, merge->manual.len);
-    return change_commit(&merge->change, MANUAL_REG, &merge->manual, NULL);
+    status = change_commit(&merge->change, MANUAL_REG, &merge->manual, NULL);
+    for (size_t i = 0; status && i < merge->target_count; i++)
+        if (merge->targets[i].changed)
+            load_event(EVENT_NUMBERS_NOT_WRITTEN, merge->targets[i].provider->name, status);
+    return status;
 }
 
 static void report_moved(const struct target *target)

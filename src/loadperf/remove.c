@@ -37,6 +37,8 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
         status = refuse(removal, "is loaded for the machine, not for the user alone");
     else if (!view_has_any(&view) && !(removal->record && view.text[LIBRARY]))
         status = refuse(removal, view.exists ? "is not loaded" : "there is no such service");
+    else if (!removal->change.load->options->dry_run && view_has_any(&view))
+        load_lacking_events(removal->service, view.has);
     view_result(&view, removal->service, ret);
     view_done(&view);
     view_done(&below);
@@ -123,7 +125,8 @@ static LSTATUS remove_service(struct removal *removal, opl_load_result *ret)
     LSTATUS status = find(removal, ret);
     status = status ? status : compose(removal);
     status = status ? status : bury_rest(removal);
-    status = status ? status : commit(removal);
+    if (!status && (status = commit(removal)) && status != ERROR_FILE_NOT_FOUND)
+        load_event(EVENT_NUMBERS_NOT_REMOVED, removal->service, status);
     buffer_done(&removal->own);
     buffer_done(&removal->own_left);
     buffer_done(&removal->manual);
@@ -161,5 +164,5 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
     result.objects = result.names = result.helps = result.languages = 0;
     if (!status && ret)
         *ret = result;
-    return (DWORD)status;
+    return load_end(&load, status);
 }

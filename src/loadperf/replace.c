@@ -91,12 +91,16 @@ static LSTATUS replace_part(struct load *load, const char *path, uint32_t part, 
     if (status)
         return status;
     status = add_pairs(&text, part, language, &texts);
+    if (status == ERROR_INVALID_DATA && !load->options->dry_run)
+        load_language_event(EVENT_DAMAGED_NAMES + part, language, status);
     if (status == ERROR_INVALID_DATA)
         load_error(load, path, 0,
                    "is no list of pairs: %s number, its text, each in a line or ended by a zero",
                    part ? "an odd" : "an even");
     if (!status && !load->options->dry_run) {
         status = store(part, language, &texts);
+        if (status)
+            load_language_event(EVENT_NAMES_NOT_WRITTEN + part, language, status);
         if (status)
             load_error(load, registry_folder(LAYER_MACHINE), 0, "cannot be written: %s",
                        status_text(status));
@@ -109,7 +113,7 @@ DWORD opl_load_replace(const char *counters, const char *helps, const char *lang
                        const opl_load_options *options)
 {
     struct load load;
-    uint32_t id;
+    uint32_t id = 0;
     size_t count = language ? strlen(language) : 0;
     load_init(&load, options);
     if ((!counters && !helps) || load.layer == LAYER_USER)
@@ -118,11 +122,14 @@ DWORD opl_load_replace(const char *counters, const char *helps, const char *lang
         !names_language_installed(names_language(id))) {
         load_error(&load, NULL, 0, "\"%s\" is no installed language such as 009",
                    language ? language : "");
+        if (count && id && !load.options->dry_run)
+            load_language_event(EVENT_NO_NAMES + !counters, names_language(id),
+                                ERROR_FILE_NOT_FOUND);
         return ERROR_INVALID_PARAMETER;
     }
     id = names_language(id);
     LSTATUS status = counters ? replace_part(&load, counters, 0, id) : ERROR_SUCCESS;
     if (!status && helps)
         status = replace_part(&load, helps, 1, id);
-    return (DWORD)status;
+    return load_end(&load, status);
 }

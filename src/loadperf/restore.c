@@ -213,5 +213,5 @@ DWORD opl_load_restore(const char *path, const char *language, const opl_load_op
     LSTATUS status = path ? restore_file(&load, path, language, &result) : rebuild(&load, &result);
     if (!status && ret)
         *ret = result;
-    return (DWORD)status;
+    return load_end(&load, status);
 }

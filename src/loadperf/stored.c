@@ -7,6 +7,7 @@
 #include "loadperf/stored.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,17 @@ static LSTATUS take_setting(struct reading *reading, const struct ini_entry *ent
     return ERROR_SUCCESS;
 }
 
+static void report_damaged(const struct reading *reading, const struct ini_entry *entry)
+{
+    char key[32], language[8];
+    snprintf(key, sizeof key, "%.*s", (int)(entry->key.count < 31 ? entry->key.count : 31),
+             entry->key.at);
+    snprintf(language, sizeof language, "%03X", (unsigned)reading->language & 0xffff);
+    if (!reading->load->options->dry_run)
+        event_log(SOURCE, EVENT_DAMAGED_TEXT, NULL,
+                  EVENT_FIELDS(EVENT_TEXT("Index", key), EVENT_TEXT("Language", language)), NULL);
+}
+
 static LSTATUS take_text(struct reading *reading, const struct ini_entry *entry)
 {
     uint32_t index;
@@ -164,6 +176,7 @@ static LSTATUS take_text(struct reading *reading, const struct ini_entry *entry)
     if (!text_decimal(entry->key.at, entry->key.count, &index) || !entry->has_value) {
         load_warning(reading->load, reading->stored->path, entry->line,
                      "is no index and text: it is passed over");
+        report_damaged(reading, entry);
         return ERROR_SUCCESS;
     }
     reading->found++;

@@ -203,6 +203,8 @@ LSTATUS stored_texts_of_language(uint32_t language, struct stored_texts *ret)
     for (int part = NAMES_COUNTER; !status && part <= NAMES_HELP; part++) {
         BUFFER_AUTO multi = {0};
         status = read_base((enum names_part)part, language, &multi);
+        if (status)
+            load_language_event(EVENT_NO_NAMES + (part == NAMES_HELP), language, status);
         status = status ? status : add_pairs(language, &multi, ret);
     }
     return status;
