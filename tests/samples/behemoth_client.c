@@ -250,23 +250,24 @@ static void the_field(void **state)
     view.columns = 42;
     view.rates = true;
     char *text = drawn(VIEW_FIELD);
-    assert_string_equal(text, "Behemoths 6   Total Weight 123456 kg\n"
-                              "Births/sec -   Deaths/sec -\n"
-                              "% Mean Age 48.4   Status 1\n"
-                              "Data Age 0.2 s\n"
-                              "┌──────────────────────────────── 1000 m ┐\n"
-                              "│●                                       │\n"
-                              "│                                        │\n"
-                              "│            ▫                           │\n"
-                              "│                                        │\n"
-                              "│                                        │\n"
-                              "│                    2                   │\n"
-                              "│                                        │\n"
-                              "│                                        │\n"
-                              "│                                        │\n"
-                              "│    ▪                                  ■│\n"
-                              "└───────────────────────────────── 500 m ┘\n"
-                              "◦ • ● female  ▫ ▪ ■ male  2 to 9, +: so many in a place\n");
+    assert_string_equal(text,
+                        "Behemoths 6   Total Weight 123456 kg\n"
+                        "Births/sec -   Deaths/sec -\n"
+                        "% Mean Age 48.4   Status 1\n"
+                        "Data Age 0.2 s\n"
+                        "┌──────────────────────────────── 1000 m ┐\n"
+                        "│●                                       │\n"
+                        "│                                        │\n"
+                        "│            ▫                           │\n"
+                        "│                                        │\n"
+                        "│                                        │\n"
+                        "│                    2                   │\n"
+                        "│                                        │\n"
+                        "│                                        │\n"
+                        "│                                        │\n"
+                        "│    ▪                                  ■│\n"
+                        "└───────────────────────────────── 500 m ┘\n"
+                        "◦ • ● female  ▫ ▪ ■ male  by weight; 2 to 9, +: so many in a place\n");
     view.columns = 0;
     view.rates = false;
 }

@@ -140,8 +140,8 @@ static void draw_legend(FILE *out, const struct view *view)
         fprintf(out, "%s%s %s %s%s %s  ", sex ? look->female : look->male, of[0], of[1], of[2],
                 look->off, sexes[sex]);
     }
-    fprintf(out, "%s2%s to %s9%s, %s+%s: so many in a place\n", look->both, look->off, look->both,
-            look->off, look->both, look->off);
+    fprintf(out, "by weight; %s2%s to %s9%s, %s+%s: so many in a place\n", look->both, look->off,
+            look->both, look->off, look->both, look->off);
 }
 
 void field_draw(FILE *out, struct view *view, int columns, int rows)
