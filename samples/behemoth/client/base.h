@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine's name base of one language: "Counter 019", a list of texts: index, title, index, ... */
+/* A name base of a machine in one language, "Counter 019": index, title, index, ... */
 #ifndef BEHEMOTH_CLIENT_BASE_H
 #define BEHEMOTH_CLIENT_BASE_H
 
