@@ -23,138 +23,13 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "../../samples/behemoth/client/shown.h"
-#include "../../samples/behemoth/common/exchange.h"
-#include "../experiments/lab.h"
-
-#define PARAMETERS LAB_SERVICES "Behemoth\\Parameters"
-
-enum { SECOND_MS = 1000, EXIT_SECOND = 3 };
-
-static char place[108], herd_file[128]; /* a socket's path has 108 bytes */
-static pid_t server;
-static bool inside; /* the provider in this process, not in a helper */
-
-/* ---- the server ---- */
-
-static pid_t spawn(char **argv)
-{
-    pid_t pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execv(argv[0], argv);
-        _exit(126);
-    }
-    assert_true(pid > 0);
-    return pid;
-}
-
-static int end_of(pid_t pid)
-{
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-static bool ask(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line)
-{
-    return behemoth_ask(line, place, what, body, bytes, behemoth_now() + 10 * SECOND_MS);
-}
-
-static void wait_for_server(void)
-{
-    struct behemoth_line line = {.socket = -1};
-    for (int i = 0; i < 1000 && !ask(BEHEMOTH_HERD, NULL, 0, &line); i++)
-        usleep(10000);
-    assert_int_equal(line.head.what, BEHEMOTH_OK);
-    behemoth_line_end(&line);
-}
-
-static void program(char *path, size_t bytes)
-{
-    snprintf(path, bytes, "%s/samples/behemoth/behemoth-server", getenv("BUILD_ROOT"));
-}
-
-static void start(const char *first, const char *second, const char *third)
-{
-    char path[4096], socket_option[160], state_option[160];
-    program(path, sizeof path);
-    snprintf(socket_option, sizeof socket_option, "--socket=%s", place);
-    snprintf(state_option, sizeof state_option, "--state=%s", herd_file);
-    char *argv[] = {path,           socket_option, state_option, (char *)first,
-                    (char *)second, (char *)third, NULL};
-    server = spawn(argv);
-    wait_for_server();
-}
-
-static void stop(void)
-{
-    kill(server, SIGTERM);
-    assert_int_equal(end_of(server), 0);
-    server = 0;
-    remove(herd_file);
-}
-
-static void set(const char *name, int64_t value)
-{
-    struct behemoth_line line = {.socket = -1};
-    struct behemoth_parameter wish = {.value = value};
-    snprintf(wish.name, sizeof wish.name, "%s", name);
-    assert_true(ask(BEHEMOTH_SET, &wish, sizeof wish, &line));
-    assert_int_equal(line.head.what, BEHEMOTH_OK);
-    behemoth_line_end(&line);
-}
-
-/* ---- the counters ---- */
-
-static uint64_t summary(const struct shown *shown, unsigned symbol)
-{
-    return shown->summary[symbol / 2];
-}
-
-static struct shown opened(void)
-{
-    struct shown shown;
-    assert_int_equal(shown_open(&shown, NULL), ERROR_SUCCESS);
-    return shown;
-}
-
-static void look(struct shown *shown)
-{
-    assert_int_equal(shown_read(shown), ERROR_SUCCESS);
-}
-
-static void assert_same_picture(const struct behemoth_herd *herd, const struct shown *shown)
-{
-    const struct behemoth *all = behemoth_all(herd);
-    assert_int_equal(shown->count, herd->count);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_BEHEMOTHS), herd->count);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT), herd->weight);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_BIRTHS_SEC), herd->births);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_DEATHS_SEC), herd->deaths);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_MEAN_AGE), herd->ages);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME), herd->ticks);
-    for (uint32_t i = 0; i < herd->count; i++) {
-        const struct behemoth *is = &all[i];
-        const struct shown_behemoth *seen = &shown->all[i];
-        int64_t mother =
-            is->mother_position == BEHEMOTH_NONE ? SHOWN_NONE : (int64_t)is->mother_position;
-        assert_string_equal(seen->name, is->name);
-        assert_int_equal(seen->mother, mother);
-        assert_int_equal(seen->values[BEHEMOTH_SEX / 2], is->sex);
-        assert_int_equal(seen->values[BEHEMOTH_X / 2], is->x);
-        assert_int_equal(seen->values[BEHEMOTH_Y / 2], is->y);
-        assert_int_equal(seen->values[BEHEMOTH_WEIGHT / 2], is->weight);
-        assert_int_equal(seen->values[BEHEMOTH_VOLUME / 2], is->volume);
-        assert_int_equal(seen->values[BEHEMOTH_BIRTHDAY / 2], is->birthday);
-        int64_t age = (shown->time - (int64_t)seen->values[BEHEMOTH_AGE / 2]) / BEHEMOTH_SECOND;
-        assert_in_range(age - (herd->time - is->birthday) / BEHEMOTH_SECOND, 0, 10);
-    }
-}
+#include "../skip.h"
+#include "pasture.h"
 
 /* ---- tests ---- */
 
@@ -226,7 +101,6 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
     }
     assert_int_equal(changes, 1000); /* else it would have been easy */
     shown_close(&shown);
-    lab_unset(PARAMETERS, "Cache Milliseconds");
     stop();
 }
 
@@ -274,14 +148,111 @@ static void c120_no_server_at_all(void **state)
     stop();
 }
 
+/* ---- the time of day ---- */
+
+/* What this process, and a provider within it, see of the time of day is ahead by so much. */
+static int64_t ahead_seconds;
+
+#if __SIZEOF_LONG__ == 8
+__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *ret)
+{
+    int result = (int)syscall(SYS_clock_gettime, which, ret);
+    if (result == 0 && which == CLOCK_REALTIME)
+        ret->tv_sec += __atomic_load_n(&ahead_seconds, __ATOMIC_RELAXED);
+    return result;
+}
+#endif
+
+static void assert_sensible_ages(const struct shown *shown, const struct behemoth_herd *herd)
+{
+    int64_t heard = (int64_t)summary(shown, BEHEMOTHS_SUMMARY_DATA_AGE);
+    assert_in_range(shown->time - heard, 0, 60 * (int64_t)BEHEMOTH_SECOND);
+    assert_same_picture(herd, shown);
+}
+
+/* The clock is set back and forth, with a server and without: an age is an age. */
+static void ages_do_not_follow_the_time_of_day(void **state)
+{
+    static const int64_t steps[] = {0, -3600, 86400, -86400 * 365, 86400 * 365};
+    struct behemoth_line line = {.socket = -1};
+    (void)state;
+    if (!inside || __SIZEOF_LONG__ < 8) {
+        say_skipped("the clock of another process cannot be set");
+        return;
+    }
+    start("--count=20", "--speed=0", NULL);
+    assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+    struct shown shown = opened();
+    for (int there = 1; there >= 0; there--) {
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            __atomic_store_n(&ahead_seconds, steps[i], __ATOMIC_RELAXED);
+            usleep(110000); /* asked anew each time */
+            look(&shown);
+            assert_int_equal(summary(&shown, BEHEMOTHS_SUMMARY_STATUS), there);
+            assert_sensible_ages(&shown, behemoth_herd_of(&line));
+        }
+        if (there)
+            stop();
+    }
+    ahead_seconds = 0;
+    shown_close(&shown);
+    behemoth_line_end(&line);
+}
+
+/* ---- killed and restarted ---- */
+
+static int descriptors_of(const char *process)
+{
+    char path[320];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%s/fd", process);
+    DIR *dir = opendir(path);
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static bool is_of_this_test(const char *process)
+{
+    static char environment[65536], wanted[128];
+    char path[320];
+    snprintf(path, sizeof path, "/proc/%s/environ", process);
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(environment, 1, sizeof environment, file) : 0;
+    int length = snprintf(wanted, sizeof wanted, "OPENPERFLIB_ROOT=%s", lab_root);
+    if (file)
+        fclose(file);
+    return memmem(environment, size, wanted, (size_t)length + 1) != NULL;
+}
+
+static bool is_helper(const char *process)
+{
+    char path[320], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%s/comm", process);
+    FILE *file = fopen(path, "re");
+    bool good = file && fgets(name, sizeof name, file) && strncmp(name, "perfhost", 8) == 0;
+    if (file)
+        fclose(file);
+    return good && is_of_this_test(process);
+}
+
+/* Of this process and, if the provider is in one of its own, of that one. */
 static int descriptors(void)
 {
-    int count = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    while (readdir(dir))
-        count++;
-    closedir(dir);
+    int count = descriptors_of("self"), helpers = 0;
+    const struct dirent *entry;
+    DIR *dir = inside ? NULL : opendir("/proc");
+    while (dir && (entry = readdir(dir))) {
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !is_helper(entry->d_name))
+            continue;
+        count += descriptors_of(entry->d_name);
+        helpers++;
+    }
+    if (dir)
+        closedir(dir);
+    assert_true(helpers > 0 || inside);
     return count;
 }
 
@@ -324,6 +295,51 @@ static void killed_and_restarted_100_times(void **state)
     shown_close(&shown);
     behemoth_line_end(&line);
     stop();
+}
+
+/* ---- time passes fast ---- */
+
+static int dial(void);
+
+static void send_forward(int fd, uint64_t seconds)
+{
+    struct {
+        struct behemoth_head head;
+        uint64_t seconds;
+    } wish = {
+        {BEHEMOTH_MAGIC, BEHEMOTH_FORWARD, 8, 7},
+        seconds
+    };
+    assert_int_equal(send(fd, &wish, sizeof wish, MSG_NOSIGNAL), sizeof wish);
+}
+
+static void others_are_served_while_time_is_forwarded(void **state)
+{
+    (void)state;
+    struct behemoth_head head;
+    start("--count=10000", "--capacity=11500", "--speed=0");
+    int one = dial(), two = dial(), gone = dial();
+    send_forward(gone, 1);
+    send_forward(one, 20);
+    close(gone);
+    assert_int_equal(recv(one, &head, sizeof head, MSG_WAITALL), sizeof head);
+    assert_int_equal(head.what, BEHEMOTH_OK);
+    assert_int_equal(head.number, 7);
+    uint64_t begun = ticks_now(), first, later;
+    assert_in_range(begun, 20, 21);
+    send_forward(two, 100000);
+    while ((first = ticks_now()) == begun)
+        ;
+    assert_in_range(first, begun + 1, 99999);
+    while ((later = ticks_now()) == first) /* it goes on while we ask */
+        ;
+    assert_in_range(later, first + 1, 99999);
+    kill(server, SIGTERM);
+    assert_int_equal(recv(two, &head, sizeof head, MSG_WAITALL), sizeof head);
+    assert_int_equal(head.what, BEHEMOTH_FAILED);
+    assert_int_equal(end_of(server), 0);
+    server = 0;
+    close(one), close(two);
 }
 
 /* ---- peers who mean no good ---- */
@@ -501,8 +517,8 @@ static void a_strangers_wish_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        print_message("# skipped: only root can be another user\n");
-        skip();
+        say_skipped("only root can be another user");
+        return;
     }
     start("--count=5", NULL, NULL);
     chmod(lab_root, 0755);
@@ -524,8 +540,8 @@ static void a_strangers_server_is_not_believed(void **state)
     (void)state;
     struct behemoth_line line = {.socket = -1};
     if (geteuid() != 0) {
-        print_message("# skipped: only root can be another user\n");
-        skip();
+        say_skipped("only root can be another user");
+        return;
     }
     assert_int_equal(seteuid(65534), 0); /* whoever calls listen is the peer */
     char kept[sizeof place];
@@ -573,59 +589,14 @@ static void it_takes_a_socket_from_systemd(void **state)
     unlink(place);
 }
 
-/* ---- */
-
-static void run(const char *tool, const char *option, const char *file)
-{
-    char path[4096], argument[4096], library[4096];
-    const char *build = getenv("BUILD_ROOT");
-    snprintf(path, sizeof path, "%s/tools/%s", build, tool);
-    snprintf(library, sizeof library, "%s%s/samples/behemoth/behemoth.so", option, build);
-    snprintf(argument, sizeof argument, "%s/samples/behemoth/%s", build, file);
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)!freopen("/dev/null", "w", stdout);
-        execl(path, path, library, argument, (char *)NULL);
-        _exit(126);
-    }
-    assert_int_equal(end_of(pid), 0);
-}
-
-static int begin(void **state)
-{
-    (void)state;
-    lab_open();
-    chmod(lab_root, 0755);
-    snprintf(place, sizeof place, "%s/herd.sock", lab_root);
-    snprintf(herd_file, sizeof herd_file, "%s/herd", lab_root);
-    run("lodctr", "--library=", "behemoth.ini");
-    lab_set_text(PARAMETERS, "Socket", place);
-    if (inside)
-        lab_set_dword(lab_performance("Behemoth"), "Isolation", 0);
-    return 0;
-}
-
-/* What a failed test left does not stand in the way of the next one. */
-static int after_each(void **state)
-{
-    (void)state;
-    if (server > 0 && kill(server, SIGKILL) == 0)
-        waitpid(server, NULL, 0);
-    server = 0;
-    remove(herd_file);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    lab_close();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     inside = argc > 1 && strcmp(argv[1], "inside") == 0;
+    const struct CMUnitTest restarts[] = {
+        cmocka_unit_test_teardown(killed_and_restarted_100_times, after_each),
+    };
+    if (argc > 2) /* under valgrind this is enough */
+        return cmocka_run_group_tests_name("behemoth-restarts", restarts, begin, end);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c120_no_server_at_all, after_each),
         cmocka_unit_test_teardown(c84_counters_are_what_the_server_says, after_each),
@@ -633,6 +604,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(c77_what_is_always_equal_is_never_seen_different, after_each),
         cmocka_unit_test_teardown(c120_a_dead_server_leaves_its_last_words, after_each),
         cmocka_unit_test_teardown(killed_and_restarted_100_times, after_each),
+        cmocka_unit_test_teardown(ages_do_not_follow_the_time_of_day, after_each),
+        cmocka_unit_test_teardown(others_are_served_while_time_is_forwarded, after_each),
         cmocka_unit_test_teardown(hostile_peers_harm_no_server, after_each),
         cmocka_unit_test_teardown(hostile_servers_harm_no_reader, after_each),
         cmocka_unit_test_teardown(there_is_only_one, after_each),

@@ -34,7 +34,8 @@ enum behemoth_request {
     BEHEMOTH_KILL,       /* uint64_t id -> nothing */
     BEHEMOTH_PARAMETERS, /* -> struct behemoth_parameter... */
     BEHEMOTH_SET,        /* struct behemoth_parameter (name, value) -> nothing */
-    BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing */
+    BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing;
+                          * answered when it is done, and others are meanwhile */
     BEHEMOTH_SAVE,       /* -> nothing; it is on the disk then */
     BEHEMOTH_STOP        /* -> nothing; the server saves and ends then */
 };

@@ -9,6 +9,7 @@
 #include <openperflib/object.h>
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct behemoth_herd herd;
@@ -18,6 +19,7 @@ static uint32_t status;
 /* ---- Behemoth ---- */
 
 static void list_herd(opl_listing *listing);
+static bool data_begin(opl_reading *reading, uint64_t *ret);
 
 static const opl_counter behemoth_counters[] = {
     {.index = 2,
@@ -142,7 +144,7 @@ static const opl_counter summary_counters[] = {
      .help_index = 30,
      .type = PERF_ELAPSED_TIME,
      .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_VARIABLE(herd.moment),
+     .value = OPL_FN(data_begin),
      .name = "Data Age",
      .help = "Seconds since the server said what is shown."                                  },
     { .index = 32,
@@ -242,8 +244,28 @@ static void list_all(opl_listing *listing, const opl_object *of)
     }
 }
 
+/* The objects' clock counts from the start of the system, whatever is done to the time of day:
+ * it is always ahead of what is counted in it. */
+static int64_t clock_begin(opl_reading *reading)
+{
+    static int64_t otherwise;
+    if (!getenv("OPENPERFLIB_SYSROOT"))
+        return opl_boot_time(reading);
+    if (!otherwise) /* another system's start says nothing of our clock */
+        otherwise = opl_reading_time(reading) - snapshot_uptime();
+    return otherwise;
+}
+
+static bool data_begin(opl_reading *reading, uint64_t *ret)
+{
+    int64_t begin = clock_begin(reading);
+    *ret = now && now->heard > 0 ? (uint64_t)(begin + now->heard) : 0;
+    return true;
+}
+
 static void list_herd(opl_listing *listing)
 {
+    snapshot_place(clock_begin(opl_listing_reading(listing)));
     list_all(listing, &behemoth);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PARAMETERS "SYSTEM\\CurrentControlSet\\Services\\Behemoth\\Parameters"
 
@@ -63,8 +64,13 @@ static bool make_room(size_t count)
     return true;
 }
 
-/* An elapsed time is shown as the reader's time less the value. The herd's time is not ours, so the
- * value is that moment of ours at which somebody of this age would have been born. */
+int64_t snapshot_uptime(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * BEHEMOTH_SECOND + now.tv_nsec / 100;
+}
+
 static void take_items(const struct behemoth_herd *herd)
 {
     const struct behemoth *all = behemoth_all(herd);
@@ -73,7 +79,6 @@ static void take_items(const struct behemoth_herd *herd)
         state.now.items[i] = (struct snapshot_item){
             .is = is,
             .birthday = is->birthday,
-            .since = herd->moment - (herd->time - is->birthday),
             .sex = is->sex,
             .x = is->x,
             .y = is->y,
@@ -94,6 +99,7 @@ static bool take_answer(void)
         return false;
     take_items(herd);
     state.now.herd = *herd;
+    state.now.heard = snapshot_uptime();
     state.now.mean_base = (uint64_t)herd->count * herd->lifetime;
     unsigned char *body = state.kept.body;
     size_t room = state.kept.room;
@@ -121,6 +127,19 @@ const struct snapshot *snapshot_take(void)
     /* Who let us wait for nothing is not waited for at each query. */
     state.next = behemoth_now() + (slow && state.cache < PATIENCE_MS ? PATIENCE_MS : state.cache);
     return &state.now;
+}
+
+/* An elapsed time is shown as the time of the object's clock less the value. The herd's time is not
+ * ours, and the day's time can be set: the value is that moment of the object's clock at which
+ * somebody of this age would have been born, counted back from when we heard of it. */
+void snapshot_place(int64_t begin)
+{
+    const struct snapshot *shown = &state.now;
+    int64_t heard = begin + shown->heard;
+    for (uint32_t i = 0; i < shown->herd.count; i++) {
+        struct snapshot_item *item = &state.now.items[i];
+        item->since = heard - (shown->herd.time - item->birthday);
+    }
 }
 
 void snapshot_descendants(void)

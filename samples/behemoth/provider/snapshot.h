@@ -10,12 +10,13 @@
 struct snapshot_item {
     const struct behemoth *is;
     int64_t birthday; /* in the herd's time */
-    int64_t since;    /* the age as a beginning in our own time: see snapshot.c */
+    int64_t since;    /* in the objects' clock: after snapshot_place */
     uint32_t sex, x, y, weight, volume, generation, children;
     uint32_t descendants; /* living; only after snapshot_descendants */
 };
 
 struct snapshot {
+    int64_t heard;             /* when, by snapshot_uptime; 0: never */
     bool there;                /* the server answered the last time */
     struct behemoth_herd herd; /* all 0: it never did */
     struct snapshot_item *items;
@@ -27,6 +28,10 @@ void snapshot_open(void);
 void snapshot_close(void);
 /* The herd of now, or of at most the cache's time ago; what was valid last if nobody answers. */
 const struct snapshot *snapshot_take(void);
+/* 100 ns of a clock that nobody sets. */
+int64_t snapshot_uptime(void);
+/* Puts the beginnings of lives into a clock that began, as the other one, at `begin`. */
+void snapshot_place(int64_t begin);
 /* Counts the living descendants of each. */
 void snapshot_descendants(void);
 

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TICK = 1000000, BUSY_MS = 20 }; /* credit of a tick; time for life between two requests */
+enum { FORWARD_MOST = 100000 };       /* ticks of one request */
+enum { TICK = 1000000, BUSY_MS = 2 }; /* credit of a tick; time for life between two requests */
 
 static struct service {
     struct settings settings;
@@ -23,6 +24,7 @@ static struct service {
     int64_t credit; /* thousandths of milliseconds of the herd's time */
     int64_t saved;  /* when */
     bool stop;
+    uint64_t forward_to; /* as fast as it can, until this tick */
 } service;
 
 static volatile sig_atomic_t told_to_stop;
@@ -31,6 +33,14 @@ static void stop(int number)
 {
     (void)number;
     told_to_stop = 1;
+}
+
+/* Signals arrive only while we wait for somebody; who works for long looks. */
+static bool is_told_to_stop(void)
+{
+    sigset_t pending;
+    return told_to_stop || (sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 ||
+                                                          sigismember(&pending, SIGINT) == 1));
 }
 
 static bool save(void)
@@ -85,16 +95,18 @@ static struct answer all_parameters(void)
     return with(all, sizeof all);
 }
 
+/* Who asks is answered when it is done; meanwhile the others are served. Wishes add up. */
 static struct answer forward(uint64_t ticks)
 {
-    if (ticks > 100000)
+    uint64_t from = service.herd.ticks;
+    if (service.forward_to > from)
+        from = service.forward_to;
+    if (ticks > FORWARD_MOST || from - service.herd.ticks > 10 * FORWARD_MOST)
         return plain(BEHEMOTH_BAD);
-    for (uint64_t i = 0; i < ticks && !told_to_stop; i++) {
-        if (!herd_tick(&service.herd))
-            return plain(BEHEMOTH_FAILED);
-    }
-    service.last = behemoth_now(); /* that time was no life */
-    return plain(BEHEMOTH_OK);
+    if (ticks == 0)
+        return plain(BEHEMOTH_OK);
+    service.forward_to = from + ticks;
+    return (struct answer){.due = service.forward_to};
 }
 
 static struct answer create(const struct behemoth_create *wish)
@@ -151,6 +163,12 @@ static struct answer answer(void *of, const struct behemoth_head *head, const vo
 
 /* ---- life ---- */
 
+static void tick(void)
+{
+    if (!herd_tick(&service.herd))
+        fprintf(stderr, "behemoth-server: no memory for another behemoth\n");
+}
+
 /* What the herd's speed makes of the time that passed. A machine that cannot keep up lets the herd
  * live slower: somebody may be waiting for an answer. */
 static void live(void)
@@ -161,14 +179,30 @@ static void live(void)
     service.credit += (passed < 1000 ? passed : 1000) * speed;
     while (service.credit >= TICK && behemoth_now() - now < BUSY_MS) {
         service.credit -= TICK;
-        if (!herd_tick(&service.herd))
-            fprintf(stderr, "behemoth-server: no memory for another behemoth\n");
+        tick();
     }
     service.credit %= TICK;
 }
 
+static bool is_forwarding(void)
+{
+    return service.herd.ticks < service.forward_to;
+}
+
+/* A slice of what was wished for; the time that it takes is no life besides. */
+static void live_fast(void)
+{
+    int64_t until = behemoth_now() + BUSY_MS;
+    while (is_forwarding() && behemoth_now() < until)
+        tick();
+    service.last = behemoth_now();
+    peers_reached(&service.peers, service.herd.ticks, BEHEMOTH_OK);
+}
+
 static int until_next_tick(void)
 {
+    if (is_forwarding())
+        return 0;
     int64_t speed = service.herd.parameters[HERD_SPEED];
     int64_t wait = speed > 0 ? (TICK - service.credit + speed - 1) / speed : 1000;
     return (int)(wait < 1 ? 1 : wait > 1000 ? 1000 : wait);
@@ -195,8 +229,8 @@ static bool begin_life(void)
         if (settings->has_parameters[i])
             service.herd.parameters[i] = settings->beginning.parameters[i];
     }
-    for (uint64_t i = 0; i < settings->forward && !told_to_stop; i++)
-        herd_tick(&service.herd);
+    for (uint64_t i = 0; i < settings->forward && !is_told_to_stop(); i++)
+        tick();
     service.last = behemoth_now();
     return true;
 }
@@ -206,7 +240,10 @@ static void serve(const sigset_t *mask)
     int64_t every = service.settings.save_every * 1000;
     while (!service.stop && !told_to_stop) {
         peers_serve(&service.peers, until_next_tick(), mask);
-        live();
+        if (is_forwarding())
+            live_fast();
+        else
+            live();
         if (every > 0 && behemoth_now() - service.saved >= every)
             save();
     }
@@ -249,6 +286,7 @@ int main(int argc, char **argv)
         serve(&mask);
         saved = save();
     }
+    peers_reached(&service.peers, UINT64_MAX, BEHEMOTH_FAILED);
     peers_flush(&service.peers, 500);
     peers_end(&service.peers);
     if (own)

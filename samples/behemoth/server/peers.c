@@ -93,27 +93,36 @@ static int request_bytes(const struct peer *peer)
     return HEAD + (int)head.bytes;
 }
 
+/* False: no memory. */
+static bool begin_answer(struct peer *peer, const struct answer *says, uint32_t number)
+{
+    struct behemoth_head head = {BEHEMOTH_MAGIC, says->status, (uint32_t)says->bytes, number};
+    peer->answer = malloc(HEAD + says->bytes);
+    if (!peer->answer)
+        return false;
+    memcpy(peer->answer, &head, sizeof head);
+    if (says->bytes > 0)
+        memcpy(peer->answer + HEAD, says->body, says->bytes);
+    peer->bytes = HEAD + says->bytes;
+    peer->sent = 0;
+    peer->since = behemoth_now();
+    return true;
+}
+
 static bool answer(struct peers *peers, struct peer *peer, size_t bytes)
 {
     struct behemoth_head head;
     uint64_t body[BEHEMOTH_REQUEST_MAX / 8] = {0};
     memcpy(&head, peer->request, sizeof head);
     memcpy(body, peer->request + HEAD, head.bytes);
-    struct answer says = peers->answer(peers->of, &head, body, peer->may_change);
-    peer->answer = malloc(HEAD + says.bytes);
-    if (peer->answer) {
-        head =
-            (struct behemoth_head){BEHEMOTH_MAGIC, says.status, (uint32_t)says.bytes, head.number};
-        memcpy(peer->answer, &head, sizeof head);
-        if (says.bytes > 0)
-            memcpy(peer->answer + HEAD, says.body, says.bytes);
-    }
-    free(says.body);
-    peer->bytes = HEAD + says.bytes;
-    peer->sent = 0;
     peer->have -= bytes;
     memmove(peer->request, peer->request + bytes, peer->have);
-    return peer->answer != NULL;
+    struct answer says = peers->answer(peers->of, &head, body, peer->may_change);
+    peer->due = says.due;
+    peer->number = head.number;
+    bool good = says.due > 0 || begin_answer(peer, &says, head.number);
+    free(says.body);
+    return good;
 }
 
 /* False: it is over. */
@@ -153,6 +162,8 @@ static bool send_answer(struct peers *peers, struct peer *peer)
 
 static bool too_late(const struct peer *peer, int64_t now)
 {
+    if (peer->due > 0) /* it waits for us */
+        return false;
     if (peer->answer)
         return now - peer->since > TAKE_ANSWER_MS;
     return peer->have > 0 && now - peer->since > HALF_REQUEST_MS;
@@ -161,8 +172,10 @@ static bool too_late(const struct peer *peer, int64_t now)
 static void serve_one(struct peers *peers, struct peer *peer, short ready)
 {
     bool good = true;
-    if (ready & (POLLERR | POLLNVAL))
+    if ((ready & (POLLERR | POLLNVAL)) || (peer->due > 0 && (ready & POLLHUP)))
         good = false;
+    else if (peer->due > 0)
+        return;
     else if (peer->answer && (ready & (POLLOUT | POLLHUP)))
         good = send_answer(peers, peer);
     else if (!peer->answer && (ready & (POLLIN | POLLHUP)))
@@ -179,8 +192,8 @@ void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
     struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     for (int i = 0; i < PEERS; i++) {
         const struct peer *peer = &peers->all[i];
-        polled[i + 1] =
-            (struct pollfd){.fd = peer->fd, .events = (short)(peer->answer ? POLLOUT : POLLIN)};
+        short events = peer->due > 0 ? 0 : peer->answer ? POLLOUT : POLLIN;
+        polled[i + 1] = (struct pollfd){.fd = peer->fd, .events = events};
     }
     int ready = ppoll(polled, PEERS + 1, &limit, mask);
     for (int i = 0; i < PEERS; i++) {
@@ -189,6 +202,19 @@ void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
     }
     if (ready > 0 && polled[0].revents)
         accept_one(peers);
+}
+
+void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status)
+{
+    const struct answer says = {.status = status};
+    for (int i = 0; i < PEERS; i++) {
+        struct peer *peer = &peers->all[i];
+        if (peer->fd < 0 || peer->due == 0 || peer->due > tick)
+            continue;
+        peer->due = 0;
+        if (!begin_answer(peer, &says, peer->number))
+            hang_up(peer);
+    }
 }
 
 void peers_flush(struct peers *peers, int milliseconds)

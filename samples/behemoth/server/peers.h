@@ -18,6 +18,7 @@ struct answer {
     uint32_t status;
     void *body; /* malloc; the peers free it */
     size_t bytes;
+    uint64_t due; /* not 0: not yet, but at this tick, by peers_reached */
 };
 /* Carries a request out. `may_change`: root's or our own user's. */
 typedef struct answer (*peers_answer)(void *of, const struct behemoth_head *head, const void *body,
@@ -31,6 +32,8 @@ struct peer {
     size_t have;
     unsigned char *answer; /* NULL: none under way */
     size_t bytes, sent;
+    uint64_t due;    /* the answer is owed at this tick; nothing is read before. 0: none is */
+    uint32_t number; /* of the request that it is owed for */
 };
 
 struct peers {
@@ -45,6 +48,8 @@ void peers_begin(struct peers *peers, int listening, peers_answer answer, void *
 void peers_end(struct peers *peers);
 /* Waits at most `milliseconds`, or until a signal, and serves whoever wants something. */
 void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask);
+/* All answers that are owed at this tick or before are `status` now. */
+void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status);
 /* What is under way goes out, for at most so long. */
 void peers_flush(struct peers *peers, int milliseconds);
 

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What takes its time: what is always equal is read 100,000 times while the herd lives as fast as
+ * it can, ten thousand behemoths live an hour under both ends' eyes, and the server's share of a
+ * processor is measured.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "pasture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- always equal ---- */
+
+enum { READS = 100000, READERS = 8 };
+
+struct tally {
+    uint64_t reads, moments, different;
+};
+
+static struct tally read_for_long(uint64_t reads)
+{
+    struct tally tally = {0};
+    struct shown shown = opened();
+    uint64_t last = 0;
+    for (uint64_t i = 0; i < reads; i++) {
+        uint64_t weight = 0;
+        look(&shown);
+        for (size_t j = 0; j < shown.count; j++)
+            weight += shown.all[j].values[BEHEMOTH_WEIGHT / 2];
+        bool equal = summary(&shown, BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC) ==
+                         summary(&shown, BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC) &&
+                     summary(&shown, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT) == weight &&
+                     summary(&shown, BEHEMOTHS_SUMMARY_FOUNDERS) +
+                             summary(&shown, BEHEMOTHS_SUMMARY_BIRTHS_SEC) -
+                             summary(&shown, BEHEMOTHS_SUMMARY_DEATHS_SEC) ==
+                         shown.count;
+        uint64_t moment = summary(&shown, BEHEMOTHS_SUMMARY_HERD_TIME);
+        tally.different += !equal;
+        tally.moments += moment != last;
+        tally.reads++;
+        last = moment;
+    }
+    shown_close(&shown);
+    return tally;
+}
+
+/* The readers are processes, so that the server is asked by several at once. */
+static pid_t begin_reader(int to)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    struct tally tally = read_for_long(READS / READERS);
+    _exit(write(to, &tally, sizeof tally) == sizeof tally ? 0 : 1);
+}
+
+static void c77_what_is_always_equal_is_never_seen_different(void **state)
+{
+    (void)state;
+    struct tally all = {0}, one;
+    pid_t readers[READERS];
+    int results[2];
+    lab_set_dword(PARAMETERS, "Cache Milliseconds", 0);
+    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
+    start("--count=20", "--speed=100000000", "--capacity=40");
+    uint64_t begun = ticks_now();
+    assert_int_equal(pipe(results), 0);
+    for (int i = 0; i < READERS; i++)
+        readers[i] = begin_reader(results[1]);
+    for (int i = 0; i < READERS; i++) {
+        assert_int_equal(end_of(readers[i]), 0);
+        assert_int_equal(read(results[0], &one, sizeof one), sizeof one);
+        all.reads += one.reads;
+        all.moments += one.moments;
+        all.different += one.different;
+    }
+    print_message("# %llu reads of %llu moments, %llu different; the herd lived %llu seconds\n",
+                  (unsigned long long)all.reads, (unsigned long long)all.moments,
+                  (unsigned long long)all.different, (unsigned long long)(ticks_now() - begun));
+    assert_int_equal(all.reads, READS);
+    assert_int_equal(all.different, 0);
+    assert_true(all.moments > READS / 10); /* else it would have been easy */
+    close(results[0]), close(results[1]);
+    stop();
+}
+
+/* ---- an hour of ten thousand ---- */
+
+struct ancestry {
+    uint64_t id, mother;
+};
+
+static struct ancestry *born; /* everybody who was seen, by number */
+static size_t born_count;
+
+static void note_newcomers(const struct behemoth_herd *herd)
+{
+    const struct behemoth *all = behemoth_all(herd);
+    uint64_t last = born_count > 0 ? born[born_count - 1].id : 0;
+    born = realloc(born, (born_count + herd->count + 1) * sizeof *born);
+    assert_non_null(born);
+    for (uint32_t i = 0; i < herd->count; i++) {
+        if (all[i].id > last)
+            born[born_count++] = (struct ancestry){all[i].id, all[i].mother};
+    }
+}
+
+static int by_id(const void *key, const void *element)
+{
+    uint64_t id = *(const uint64_t *)key, other = *(const uint64_t *)element; /* its first member */
+    return id < other ? -1 : id > other;
+}
+
+/* Those whose mother was there once and is not any more: they have no parent. */
+static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd, const struct shown *shown)
+{
+    uint64_t orphans = 0;
+    const struct behemoth *all = behemoth_all(herd);
+    for (uint32_t i = 0; i < herd->count; i++) {
+        const struct ancestry *is = bsearch(&all[i].id, born, born_count, sizeof *born, by_id);
+        assert_non_null(is);
+        if (is->mother == 0 || bsearch(&is->mother, all, herd->count, sizeof *all, by_id))
+            continue;
+        assert_int_equal(shown->all[i].mother, SHOWN_NONE);
+        orphans++;
+    }
+    return orphans;
+}
+
+/* From one request on, for a tenth of a second, if the machine is fast enough to say. */
+static bool assert_kept(struct shown *shown)
+{
+    static struct shown_behemoth *first;
+    usleep(150000);
+    int64_t begun = behemoth_now();
+    look(shown);
+    size_t count = shown->count, bytes = count * sizeof *first;
+    uint64_t ticks = summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME);
+    first = realloc(first, bytes + 1);
+    assert_non_null(first);
+    memcpy(first, shown->all, bytes);
+    forward(1);
+    look(shown);
+    if (behemoth_now() - begun >= 90)
+        return false;
+    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME), ticks);
+    assert_int_equal(shown->count, count);
+    assert_memory_equal(first, shown->all, bytes);
+    return true;
+}
+
+static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
+{
+    (void)state;
+    struct behemoth_line line = {.socket = -1};
+    uint64_t orphans = 0, kept = 0;
+    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
+    start("--count=10000", "--capacity=11500", "--speed=0");
+    struct shown shown = opened();
+    for (int minute = 0; minute < 60; minute++) {
+        assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+        note_newcomers(behemoth_herd_of(&line));
+        forward(59);
+        kept += assert_kept(&shown);
+        usleep(150000);
+        look(&shown);
+        assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+        const struct behemoth_herd *herd = behemoth_herd_of(&line);
+        note_newcomers(herd);
+        assert_int_equal(herd->ticks, (uint64_t)(minute + 1) * 60);
+        assert_same_picture(herd, &shown);
+        orphans += assert_no_dead_parents(herd, &shown);
+    }
+    const struct behemoth_herd *herd = behemoth_herd_of(&line);
+    print_message("# %u live, %llu born, %llu died, %llu looks at children of dead mothers, "
+                  "%llu of 60 times two queries within 90 ms\n",
+                  (unsigned)herd->count, (unsigned long long)herd->births,
+                  (unsigned long long)herd->deaths, (unsigned long long)orphans,
+                  (unsigned long long)kept);
+    assert_true(herd->births > 30000 && herd->deaths > 30000 && orphans > 1000);
+    assert_in_range(herd->count, 9000, 11500);
+    shown_close(&shown);
+    behemoth_line_end(&line);
+    free(born);
+    stop();
+}
+
+/* ---- the price ---- */
+
+/* Milliseconds of a processor that a process has had: user and system, of its stat file. */
+static int64_t processor_ms(pid_t pid)
+{
+    char path[64], text[1024] = "";
+    unsigned long user = 0, kernel = 0;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    const char *rest = strrchr(text, ')');
+    assert_non_null(rest);
+    assert_int_equal(
+        sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &kernel),
+        2);
+    return (int64_t)(user + kernel) * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+/* Below 1 %; with sanitizers, which make everything three times as dear, below 3 %. */
+static void one_query_a_second_costs_the_server_little(void **state)
+{
+    enum { SECONDS = 30 };
+#ifdef __SANITIZE_ADDRESS__
+    const int most = 30;
+#else
+    const int most = 10; /* milliseconds in a second: 1 % */
+#endif
+    (void)state;
+    start("--count=10000", "--capacity=11500", NULL);
+    struct shown shown = opened();
+    look(&shown);
+    int64_t used = processor_ms(server), begun = behemoth_now();
+    for (int i = 0; i < SECONDS; i++) {
+        while (behemoth_now() - begun < i * SECOND_MS)
+            usleep(10000);
+        look(&shown);
+    }
+    used = processor_ms(server) - used;
+    int64_t passed = behemoth_now() - begun;
+    print_message("# %u behemoths, %d queries in %.1f s: %lld ms of a processor, %.2f %%\n",
+                  (unsigned)shown.count, SECONDS, (double)passed / SECOND_MS, (long long)used,
+                  (double)used * 100 / (double)passed);
+    assert_true(used <= most * passed / SECOND_MS);
+    shown_close(&shown);
+    stop();
+}
+
+int main(int argc, char **argv)
+{
+    inside = argc > 1 && strcmp(argv[1], "inside") == 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(c77_what_is_always_equal_is_never_seen_different, after_each),
+        cmocka_unit_test_teardown(c79_c87_an_hour_of_ten_thousand_seen_from_both_ends, after_each),
+        cmocka_unit_test_teardown(one_query_a_second_costs_the_server_little, after_each),
+    };
+    return cmocka_run_group_tests_name("behemoth-slow", tests, begin, end);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the herd is for a test: its server, its counters, and what they must have in common. */
+#ifndef OPL_SAMPLES_PASTURE_H
+#define OPL_SAMPLES_PASTURE_H
+
+#include "../../samples/behemoth/client/shown.h"
+#include "../../samples/behemoth/common/exchange.h"
+#include "../experiments/lab.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define PARAMETERS LAB_SERVICES "Behemoth\\Parameters"
+
+enum { SECOND_MS = 1000, EXIT_SECOND = 3 };
+
+extern char place[108], herd_file[128];
+extern pid_t server;
+extern bool inside; /* the provider in this process, not in a helper */
+
+/* ---- the server ---- */
+
+/* A process that ends with this one. */
+pid_t spawn(char **argv);
+/* Waits; the exit code, or 1000 and the signal. */
+int end_of(pid_t pid);
+void program(char *path, size_t bytes);
+bool ask(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line);
+void wait_for_server(void);
+/* With up to three options, and waits until it listens. */
+void start(const char *first, const char *second, const char *third);
+void stop(void);
+void set(const char *name, int64_t value);
+
+uint64_t ticks_now(void);
+/* Seconds of the herd's time. */
+void forward(uint64_t seconds);
+
+/* ---- the counters ---- */
+
+struct shown opened(void);
+void look(struct shown *shown);
+uint64_t summary(const struct shown *shown, unsigned symbol);
+void assert_same_picture(const struct behemoth_herd *herd, const struct shown *shown);
+
+/* ---- for cmocka ---- */
+
+int begin(void **state);
+/* What a failed test left does not stand in the way of the next one. */
+int after_each(void **state);
+int end(void **state);
+
+#endif
