@@ -14,7 +14,7 @@
 void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
                 const char *format, ...)
 {
-    char text[512];
+    char text[4096]; /* of commands, each with a path */
     va_list list;
     opl_load_finding told = *finding;
     va_start(list, format);
@@ -406,6 +406,7 @@ static LSTATUS cure(struct doctor *doctor)
     doctor->result->same = merged.same;
     doctor->result->left += merged.left;
     doctor->result->moved = merged.moved;
+    status = status ? status : doctor_mend_hand(doctor);
     status = status ? status : end_quarantines(doctor);
     return status ? status : doctor_mend_files(doctor);
 }

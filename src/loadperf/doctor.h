@@ -22,6 +22,10 @@ void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *fi
 void doctor_look_at_files(struct doctor *doctor);
 void doctor_look_at_library(struct doctor *doctor, const char *service);
 
+/* ---- doctor_hand.c: names that were written by hand over a provider's own ---- */
+/* When it is known what every provider must be, and that is written. */
+LSTATUS doctor_mend_hand(struct doctor *doctor);
+
 /* ---- doctor_mend.c: damaged lines become remarks ---- */
 bool doctor_can_mend(const struct buffer *text);
 LSTATUS doctor_mend_files(struct doctor *doctor);

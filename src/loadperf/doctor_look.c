@@ -5,6 +5,7 @@
 #include <openperflib/regfile.h>
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,24 +50,57 @@ static void look_into(struct looking *looking, const char *name)
     }
 }
 
+/* As a shell takes it. */
+static void quote(struct buffer *out, const char *path)
+{
+    buffer_add_byte(out, '\'');
+    for (; *path; path++)
+        if (*path == '\'')
+            buffer_add_text(out, "'\\''");
+        else
+            buffer_add_byte(out, *path);
+    buffer_add_byte(out, '\'');
+}
+
+/* That it is ours is for a person to say who has read it: so, which commands do it. */
+static void say_foreign(struct doctor *doctor, const char *path, const struct stat *st)
+{
+    BUFFER_AUTO name = {0};
+    opl_load_finding finding = {.kind = "foreign-owner", .file = path};
+    const struct stat ours = {.st_uid = st->st_uid, .st_mode = S_IFREG | S_IRUSR};
+    uid_t owner = doctor->load->layer == LAYER_MACHINE ? 0 : geteuid();
+    bool foreign = !file_trusted(&ours, false);
+    char whose[64] = "";
+    quote(&name, path);
+    if (foreign)
+        snprintf(whose, sizeof whose, "belongs to user %u%s", (unsigned)st->st_uid,
+                 st->st_mode & (S_IWGRP | S_IWOTH) ? ", and " : "");
+    if (name.failed)
+        return;
+    if (foreign)
+        doctor_say(doctor, false, &finding,
+                   "%s%s, so nobody believes it: read it; if it is right: chown %u %s && "
+                   "chmod go-w %s; if not: rm %s",
+                   whose, st->st_mode & (S_IWGRP | S_IWOTH) ? "others may write it" : "",
+                   (unsigned)owner, name.data, name.data, name.data);
+    else
+        doctor_say(doctor, false, &finding,
+                   "others may write it, so nobody believes it: read it; if it is right: "
+                   "chmod go-w %s; if not: rm %s",
+                   name.data, name.data);
+}
+
 static void look_at_file(struct doctor *doctor, const char *folder, const char *name)
 {
     struct stat st;
     FREE_AUTO char *path = text_format("%s/%s", folder, name);
-    opl_load_finding finding = {.kind = "foreign-owner", .file = path};
     struct looking looking = {.doctor = doctor, .file = path};
     if (!path || stat(path, &st) != 0)
         return;
     if (file_trusted(&st, false))
         look_into(&looking, name);
-    else if (st.st_mode & (S_IWGRP | S_IWOTH))
-        doctor_say(doctor, false, &finding,
-                   "others may write it, so nobody believes it: look what it says, then "
-                   "chmod go-w it");
     else
-        doctor_say(doctor, false, &finding,
-                   "belongs to user %u, so nobody believes it: look what it says, then chown it",
-                   (unsigned)st.st_uid);
+        say_foreign(doctor, path, &st);
 }
 
 void doctor_look_at_files(struct doctor *doctor)

@@ -903,6 +903,91 @@ static void overlaps_and_moves_are_events(void **state)
     assert_loaded("A", 1848, 1852);
 }
 
+/* ---- texts by hand ---- */
+
+#define HAND(language) REGISTRY_PERFLIB "\\" language "\\Manual"
+#define BY_HAND(language, value, multi)                                                            \
+    assert_int_equal(                                                                              \
+        registry_set(LAYER_MACHINE, HAND(language), value, REG_MULTI_SZ, multi, sizeof(multi)),    \
+        ERROR_SUCCESS)
+
+/* MyPerf has 1848 to 1855; number 1852 is between its own. */
+static void load_two_languages(void)
+{
+    put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 6\n");
+    put("my.ini", "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n009=\n007=\n"
+                  "[objects]\nOBJ_009_NAME=\n[text]\nOBJ_009_NAME=Mine\nONE_009_NAME=First\n"
+                  "TWO_009_NAME=Second\nTWO_009_HELP=My second.\nONE_007_NAME=Erstes\n");
+    assert_int_equal(opl_load_language("007", false, NULL), ERROR_SUCCESS);
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    assert_loaded("MyPerf", 1848, 1854);
+}
+
+static void write_by_hand(void)
+{
+    BY_HAND("009", "Counter", "2\0Changed\0001850\0Fist\0001852\0Nobody\0005000\0Later\0");
+    BY_HAND("009", "Help", "1851\0What the first is.\0001855\0Wrong.\0");
+    BY_HAND("007", "Counter", "1850\0Zuerst\0001854\0Zweites\0");
+}
+
+static void assert_mended(void)
+{
+    assert_name(1850, 9, "First");
+    assert_name(1852, 9, NULL);
+    assert_name(1855, 9, "My second.");
+    assert_name(1850, 7, "Erstes");
+    assert_name(1854, 7, "Zweites");            /* a translation that it does not bring */
+    assert_name(1851, 9, "What the first is."); /* nor this explanation */
+    assert_name(2, 9, "Changed");
+    assert_name(5000, 9, "Later");
+}
+
+static void texts_by_hand_over_its_own_go(void **state)
+{
+    load_two_languages();
+    write_by_hand();
+    assert_name(1850, 9, "Fist");
+    assert_int_equal(doctor_with(true), ERROR_SUCCESS);
+    assert_found("repaired texts-by-hand MyPerf");
+    assert_found("text 1850 of language 009 was written by hand as \"Fist\": it is \"First\"");
+    assert_found("text 1850 of language 007 was written by hand as \"Zuerst\": it is \"Erstes\"");
+    assert_found("text 1855 of language 009 was written by hand as \"Wrong.\": it is");
+    assert_found("text 1852 of language 009 was written by hand as \"Nobody\", but it has none");
+    assert_name(1850, 9, "Fist");
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_int_equal(cured.left, 1); /* its library */
+    assert_mended();
+    assert_loaded("MyPerf", 1848, 1854);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_null(memmem(findings.data, findings.len, "by-hand", 7));
+    assert_mended();
+}
+
+static void without_its_ini_file_its_registration_tells(void **state)
+{
+    load_two_languages();
+    unlink(path_of("my.ini"));
+    write_by_hand();
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("text 1850 of language 009 was written by hand as \"Fist\": it is \"First\"");
+    assert_name(1850, 9, "First");
+    assert_name(1850, 7, "Erstes");
+    assert_name(1852, 9, "Nobody"); /* it could be one of its own */
+}
+
+/* Whoever registered himself by hand (C80) has no other texts. */
+static void who_has_only_texts_by_hand_keeps_them(void **state)
+{
+    static const uint32_t numbers[NUMBERS] = {1848, 1850, 1849, 1851};
+    BY_HAND("009", "Counter", "1848\0Own\0001850\0Own one\0");
+    registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2);
+    for (size_t i = 0; i < NUMBERS; i++)
+        registry_set(LAYER_MACHINE, PERFORMANCE_KEY, number_names[i], REG_DWORD, &numbers[i], 4);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_name(1850, 9, "Own one");
+    assert_int_equal(number_of("MyPerf", "First Counter"), 1848);
+}
+
 /* ---- who may have written it ---- */
 
 enum { STRANGER = 54321 };
@@ -957,7 +1042,13 @@ static void what_belongs_to_a_stranger_is_not_believed(void **state)
     assert_int_equal(chown(path_of("machine/registry.d/x.reg"), STRANGER, STRANGER), 0);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left foreign-owner");
-    assert_found("belongs to user 54321");
+    assert_found(
+        "belongs to user 54321, so nobody believes it: read it; if it is right: chown 0 '");
+    assert_found("x.reg' && chmod go-w '");
+    assert_found("x.reg'; if not: rm '");
+    assert_int_equal(chmod(path_of("machine/registry.d/x.reg"), 0666), 0);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("belongs to user 54321, and others may write it, so nobody");
     assert_file("machine/registry.d/x.reg", HEADER "[" KEY "]\nnonsense\n");
 }
 
@@ -990,6 +1081,9 @@ int main(void)
         LOAD_TEST(a_first_line_that_is_no_header),
         LOAD_TEST(a_file_in_utf_16_is_left),
         LOAD_TEST(overlaps_and_moves_are_events),
+        LOAD_TEST(texts_by_hand_over_its_own_go),
+        LOAD_TEST(without_its_ini_file_its_registration_tells),
+        LOAD_TEST(who_has_only_texts_by_hand_keeps_them),
         LOAD_TEST(what_others_may_write_is_not_believed),
         LOAD_TEST(what_belongs_to_a_stranger_is_not_believed),
     };
