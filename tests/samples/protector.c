@@ -669,6 +669,10 @@ int main(void)
         cmocka_unit_test(another_machines_numbers_mean_nobody_here),
         cmocka_unit_test(wrong_options_are_refused),
     };
+    if (getpriority(PRIO_PROCESS, 0) > 14) {
+        printf("1..0 # SKIP nobody can be lowered by who is this nice\n");
+        return 0;
+    }
     lab_open();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     lab_close();
