@@ -19,13 +19,11 @@ static const char help[] =
     "parts (all, if none is named):\n"
     "  block     a block of 58 KB and one of 6 MB: here, by a socket, through a program as ssh\n"
     "            starts it, and over SMB where scripts/demo-samba can start a server\n"
-    "  clients   small queries of 8 programs at once by a socket\n"
+    "  clients   small queries of 8 programs at once, by a socket and over SMB\n"
     "  crowd     a query of 1,000 machines with 8 objects each, by sockets\n"
-    "  samba     the same with 16 machines over SMB - one server gives one user no more -, for "
-    "100\n\n"
+    "  samba     the same with 100 machines over SMB, each an smbd of its own (3 GB of memory)\n\n"
     "Run it in a release build: meson devenv -C build-bench bench/bench-remote\n";
 
-enum { SAMBA_MACHINES = 16 };
 enum { DATA_ROOM = 64 << 20, CLIENTS = 8, CLIENT_SECONDS = 2, SERVER_SECONDS = 5 };
 char remote_folder[64];
 static unsigned char data[DATA_ROOM];
@@ -181,9 +179,9 @@ static void part_block(const char *samba)
 
 /* ---- clients ---- */
 
-static void be_a_client(int fd)
+static void be_a_client(const char *machine, int fd)
 {
-    HKEY key = connect_to("SOCKET");
+    HKEY key = connect_to(machine);
     ask(key, "22221");
     double until = bench_wall_us() + CLIENT_SECONDS * 1e6;
     long count = 0;
@@ -194,7 +192,14 @@ static void be_a_client(int fd)
     _exit(0);
 }
 
-static void part_clients(void)
+static void print_load(void)
+{
+    double load;
+    if (getloadavg(&load, 1) == 1)
+        printf("  load %.1f\n", load);
+}
+
+static void measure_clients(const char *machine, const char *how)
 {
     int ends[2];
     long all = 0, one;
@@ -203,7 +208,7 @@ static void part_clients(void)
     fflush(NULL);
     for (int i = 0; i < CLIENTS; i++)
         if (!fork())
-            be_a_client(ends[1]);
+            be_a_client(machine, ends[1]);
     for (int i = 0; i < CLIENTS; i++)
         if (read(ends[0], &one, sizeof one) == sizeof one)
             all += one;
@@ -212,11 +217,19 @@ static void part_clients(void)
     close(ends[0]);
     close(ends[1]);
     puts("");
-    printf("%d programs, %ld queries of one instance in a second, with their servers on this "
+    printf("%d programs %s, %ld queries of one instance in a second, with their servers on this "
            "machine\n",
-           CLIENTS, all / CLIENT_SECONDS);
+           CLIENTS, how, all / CLIENT_SECONDS);
+    print_load();
     bench_verdict("microseconds for each (5,000 a second)", CLIENT_SECONDS * 1e6 / (double)all, 200,
                   "us");
+}
+
+static void part_clients(const char *samba)
+{
+    measure_clients("SOCKET", "by a socket");
+    if (samba)
+        measure_clients(samba, "over SMB, encrypted");
 }
 
 /* ---- a crowd ---- */
@@ -357,43 +370,21 @@ static void part_crowd(void)
     crowd_stop(crowd);
 }
 
-static const char *samba_name;
-
-/* Each way to write its letters is another machine to us. */
 static void name_of_samba(int number, char *ret, size_t room)
 {
-    snprintf(ret, room, "%s", samba_name);
-    for (int i = 0; i < 9; i++)
-        if (number >> i & 1)
-            ret[i] = (char)(ret[i] - 'a' + 'A');
+    snprintf(ret, room, "%s", samba_name(number));
 }
 
-static void list_samba(int machines)
-{
-    for (int i = 0; i < machines; i++) {
-        char name[16], machine[64], url[80];
-        name_of_samba(i, machine, sizeof machine);
-        snprintf(name, sizeof name, "S%d", i);
-        snprintf(url, sizeof url, "smb://%s", machine);
-        remote_list(name, url);
-    }
-}
-
-static void name_of_listed(int number, char *ret, size_t room)
-{
-    snprintf(ret, room, "S%d", number);
-}
-
-static void part_samba(const char *machine)
+static void part_samba(void)
 {
     char objects[128];
-    if (!machine)
+    int count = samba_start(SAMBA_MOST);
+    if (!count)
         return;
-    samba_name = machine;
-    puts("\n100 machines of 8 objects, over SMB, measured with 16:");
+    printf("\n100 machines of 8 objects, over SMB, measured with %d of an smbd each:\n", count);
     choose(objects, sizeof objects);
-    list_samba(SAMBA_MACHINES);
-    measure_crowd(SAMBA_MACHINES, 100, name_of_listed);
+    measure_crowd(count, SAMBA_MOST, name_of_samba);
+    print_load();
 }
 
 /* ---- which ---- */
@@ -419,15 +410,15 @@ int main(int argc, char **argv)
     register_source();
     write_shell();
     server_start();
-    bool smb = wanted(argc, argv, "block") || wanted(argc, argv, "samba");
-    const char *samba = smb ? samba_start() : NULL;
+    bool smb = wanted(argc, argv, "block") || wanted(argc, argv, "clients");
+    const char *samba = smb && samba_start(1) ? samba_name(0) : NULL;
     if (wanted(argc, argv, "block"))
         part_block(samba);
     if (wanted(argc, argv, "clients"))
-        part_clients();
+        part_clients(samba);
     if (wanted(argc, argv, "crowd"))
         part_crowd();
     if (wanted(argc, argv, "samba"))
-        part_samba(samba);
+        part_samba();
     end(0);
 }

@@ -18,9 +18,13 @@ pid_t crowd_start(int count, const char *objects);
 void crowd_stop(pid_t pid);
 
 /* ---- remote_samba.c ---- */
-/* Starts scripts/demo-samba; the machine's name, or NULL, and why on standard output. */
-const char *samba_start(void);
-void samba_stop(void);
+enum { SAMBA_MOST = 100 };
+/* Lets scripts/demo-samba start servers until there are `count`, each on a port of its own; how many
+ * there are. Why there are none is on standard output. */
+int samba_start(int count);
+/* One's name as a machine: below the number of those that were started. */
+const char *samba_name(int number);
+void samba_stop(void); /* all */
 /* What the programs openperflib-smb used so far, and hold. */
 void samba_clients(double *ret_cpu_us, double *ret_mb);
 

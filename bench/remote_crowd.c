@@ -2,6 +2,7 @@
 /* Other machines, as far as a client can tell: what they say is this machine's own, said again. */
 #include "remote.h"
 #include "remote/form.h"
+#include "../tests/remote/stream.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -55,29 +56,16 @@ static const struct buffer *answer_to(const struct form_request *request, struct
     return text ? &titles : &block;
 }
 
-static bool send_all(int fd, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size) {
-        ssize_t count = send(fd, at, size, MSG_NOSIGNAL);
-        if (count <= 0)
-            return false;
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
 static bool serve_one(int fd)
 {
     static char message[FORM_REQUEST_BYTES];
     static struct buffer head;
     struct form_request request;
     struct form_reply reply = {0};
-    if (recv(fd, message, FORM_START, MSG_WAITALL) != FORM_START)
+    if (!receive_all(fd, message, FORM_START))
         return false;
-    size_t size = form_size(message, sizeof message), rest = size - FORM_START;
-    if (!size || recv(fd, message + FORM_START, rest, MSG_WAITALL) != (ssize_t)rest ||
+    size_t size = form_size(message, sizeof message);
+    if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
         !form_read_request(message, size, &request))
         return false;
     reply.id = request.id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A Samba server of the benchmark's own, where there can be one; and what its clients cost. */
+/* Samba servers of the benchmark's own, where there can be some; and what their clients cost. */
 #include "remote.h"
 
 #include <dirent.h>
@@ -11,8 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static pid_t server;
-static char machine[64];
+static struct server {
+    pid_t pid;
+    char name[64]; /* as a machine */
+} servers[SAMBA_MOST];
+static int started;
 
 static bool read_line(const char *path, const char *name, char *ret, size_t room)
 {
@@ -29,65 +32,110 @@ static bool read_line(const char *path, const char *name, char *ret, size_t room
     return found;
 }
 
-static void write_credentials(const char *user, const char *password)
+/* Each server has a password of its own. */
+static void add_credentials(const char *name, const char *user, const char *password)
 {
     char path[256];
     setenv("XDG_CONFIG_HOME", remote_folder, 1);
     snprintf(path, sizeof path, "%s/openperflib", remote_folder);
     mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/openperflib/credentials", remote_folder);
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(path, "a");
     if (!file)
         return;
-    fprintf(file, "[*]\nuser = %s\npassword = %s\n", user, password);
+    fchmod(fileno(file), 0600);
+    fprintf(file, "[%s]\nuser = %s\npassword = %s\n", name, user, password);
     fclose(file);
-    chmod(path, 0600);
 }
 
 static void become_samba(const char *folder)
 {
     freopen("/dev/null", "w", stdout);
-    execl(BENCH_DEMO_SAMBA, "demo-samba", "--build", BENCH_BUILD, folder, "240", (char *)NULL);
+    execl(BENCH_DEMO_SAMBA, "demo-samba", "--build", BENCH_BUILD, folder, "600", (char *)NULL);
     _exit(77);
 }
 
-const char *samba_start(void)
+static void folder_of(int number, char *ret, size_t room)
 {
-    char folder[128], ready[160], port[16] = "", user[64], password[64];
-    snprintf(folder, sizeof folder, "%s/samba", remote_folder);
-    snprintf(ready, sizeof ready, "%s/ready", folder);
+    snprintf(ret, room, "%s/samba%d", remote_folder, number);
+}
+
+static void begin_server(int number)
+{
+    char folder[128];
+    folder_of(number, folder, sizeof folder);
     fflush(NULL);
-    server = fork();
-    if (!server)
+    servers[number].pid = fork();
+    if (!servers[number].pid)
         become_samba(folder);
-    for (int i = 0; i < 600 && !*port; i++) {
+}
+
+/* False: it ended, or says nothing. */
+static bool await_server(int number)
+{
+    struct server *one = &servers[number];
+    char folder[128], ready[160], port[16] = "", user[64], password[64];
+    folder_of(number, folder, sizeof folder);
+    snprintf(ready, sizeof ready, "%s/ready", folder);
+    for (int i = 0; i < 600 && one->pid > 0 && !*port; i++) {
         usleep(100000);
-        if (waitpid(server, NULL, WNOHANG) == server) {
-            server = 0;
-            break;
-        }
+        if (waitpid(one->pid, NULL, WNOHANG) == one->pid)
+            one->pid = 0;
         read_line(ready, "PORT", port, sizeof port);
     }
-    if (!server || !*port || !read_line(ready, "SMBUSER", user, sizeof user) ||
-        !read_line(ready, "SMBPASS", password, sizeof password)) {
-        puts("  no Samba: scripts/demo-samba cannot start one here (it says why)");
-        return NULL;
+    if (one->pid <= 0 || !*port || !read_line(ready, "SMBUSER", user, sizeof user) ||
+        !read_line(ready, "SMBPASS", password, sizeof password))
+        return false;
+    snprintf(one->name, sizeof one->name, "localhost:%s", port);
+    add_credentials(one->name, user, password);
+    return true;
+}
+
+static void end_server(struct server *one)
+{
+    if (one->pid > 0) {
+        kill(one->pid, SIGTERM);
+        waitpid(one->pid, NULL, 0);
     }
-    write_credentials(user, password);
-    snprintf(machine, sizeof machine, "localhost:%s", port);
-    return machine;
+    one->pid = 0;
+}
+
+/* Some at a time: each begins with a second of work. One that does not come is left out. */
+int samba_start(int count)
+{
+    enum { AT_ONCE = 5 };
+    while (started < count) {
+        int begun = started, last = started + AT_ONCE < count ? started + AT_ONCE : count;
+        for (int i = begun; i < last; i++)
+            begin_server(i);
+        for (int i = begun; i < last; i++) {
+            if (!await_server(i))
+                end_server(&servers[i]);
+            else if (i > started)
+                servers[started++] = servers[i];
+            else
+                started++;
+        }
+        if (started == begun)
+            break;
+    }
+    if (!started)
+        puts("  no Samba: scripts/demo-samba cannot start one here (it says why)");
+    return started;
+}
+
+const char *samba_name(int number)
+{
+    return servers[number].name;
 }
 
 void samba_stop(void)
 {
-    if (server > 0) {
-        kill(server, SIGTERM);
-        waitpid(server, NULL, 0);
-    }
-    server = 0;
+    while (started > 0)
+        end_server(&servers[--started]);
 }
 
-/* ---- its clients ---- */
+/* ---- their clients ---- */
 
 static bool is_client(const char *pid)
 {

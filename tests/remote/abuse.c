@@ -18,6 +18,7 @@
 #include <openperflib/block.h>
 
 #include "server.h"
+#include "stream.h"
 
 enum { ROOM = 1 << 20, GUARD = 64 };
 static BYTE honest[ROOM];
@@ -34,33 +35,6 @@ static int connect_to(const char *path)
     assert_true(fd >= 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     return fd;
-}
-
-static bool send_all(int fd, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size) {
-        ssize_t count = send(fd, at, size, MSG_NOSIGNAL);
-        if (count <= 0)
-            return false;
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
-/* False: it ended before. */
-static bool receive_all(int fd, void *data, size_t size)
-{
-    char *at = data;
-    while (size) {
-        ssize_t count = recv(fd, at, size, 0);
-        if (count <= 0)
-            return false;
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
 }
 
 /* ---- the liar: tells the truth about opening and closing, and lie number N about values ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine of the test's own: its blocks, its titles, its other byte order. */
 #include "fake.h"
+#include "stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -224,12 +225,8 @@ static void answer(const struct fake *fake, int fd, const struct form_request *r
     }
     form_write_reply(&reply, &bytes);
     buffer_add(&bytes, reply.data, reply.data_size);
-    for (size_t at = 0; at < bytes.len;) {
-        ssize_t count = send(fd, bytes.data + at, bytes.len - at, MSG_NOSIGNAL);
-        if (count <= 0)
-            _exit(0);
-        at += (size_t)count;
-    }
+    if (!send_all(fd, bytes.data, bytes.len))
+        _exit(0);
 }
 
 static void serve(const struct fake *fake, int fd)
@@ -237,10 +234,10 @@ static void serve(const struct fake *fake, int fd)
     static char message[FORM_REQUEST_BYTES];
     struct form_request request;
     for (;;) {
-        if (recv(fd, message, FORM_START, MSG_WAITALL) != FORM_START)
+        if (!receive_all(fd, message, FORM_START))
             return;
-        size_t size = form_size(message, sizeof message), rest = size - FORM_START;
-        if (!size || recv(fd, message + FORM_START, rest, MSG_WAITALL) != (ssize_t)rest ||
+        size_t size = form_size(message, sizeof message);
+        if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
             !form_read_request(message, size, &request))
             return;
         answer(fake, fd, &request);
