@@ -272,6 +272,31 @@ static void the_field(void **state)
     view.rates = false;
 }
 
+/* The middle half, then the part in the right lower corner; nobody outside is drawn. */
+static void a_part_of_the_field(void **state)
+{
+    (void)state;
+    take(family, FAMILY);
+    drawn(VIEW_FIELD); /* measures it */
+    field_zoom(&view, true);
+    char *text = drawn(VIEW_FIELD);
+    assert_non_null(strstr(text, "─ 250 to 750 of 1000 m ┐\n│"));
+    assert_non_null(strstr(text, "─ 125 to 375 of 500 m ┘\n"));
+    assert_non_null(strstr(text, "│                    2                   │\n"));
+    assert_null(strstr(text, "▫   "));
+    for (int i = 0; i < 20; i++)
+        field_move(&view, 1, 1);
+    text = drawn(VIEW_FIELD);
+    assert_non_null(strstr(text, "─ 500 to 1000 of 1000 m ┐\n│2    "));
+    assert_non_null(strstr(text, "■│\n└"));
+    for (int i = 0; i < 20; i++)
+        field_zoom(&view, true);
+    assert_non_null(strstr(drawn(VIEW_FIELD), " of 1000 m ┐\n"));
+    for (int i = 0; i < 20; i++)
+        field_zoom(&view, false);
+    assert_non_null(strstr(drawn(VIEW_FIELD), "─ 1000 m ┐\n│●   "));
+}
+
 static void without_utf8(void **state)
 {
     (void)state;
@@ -500,6 +525,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_list, begin, end),
         cmocka_unit_test_setup_teardown(the_tree, begin, end),
         cmocka_unit_test_setup_teardown(the_field, begin, end),
+        cmocka_unit_test_setup_teardown(a_part_of_the_field, begin, end),
         cmocka_unit_test_setup_teardown(without_utf8, begin, end),
         cmocka_unit_test_setup_teardown(rates_and_a_dead_server, begin, end),
         cmocka_unit_test_setup_teardown(sorted, begin, end),

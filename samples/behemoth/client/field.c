@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { CALF = 700, LARGE = 1750, SIZES = 3, LEAST_COLUMNS = 12, LEAST_ROWS = 4 };
+enum { ZOOM_MOST = 8, LEAST_METRES = 10 };
 
 struct place {
     uint32_t count;
@@ -56,16 +57,62 @@ static void measure(struct view *view)
     }
 }
 
+/* ---- which part of it is shown ---- */
+
+static uint64_t part_of(uint64_t all, unsigned zoom)
+{
+    return all >> zoom > LEAST_METRES ? all >> zoom : all < LEAST_METRES ? all : LEAST_METRES;
+}
+
+static uint64_t inside(int64_t from, uint64_t all, unsigned zoom)
+{
+    int64_t last = (int64_t)(all - part_of(all, zoom));
+    return from < 0 ? 0 : (uint64_t)(from < last ? from : last);
+}
+
+void field_zoom(struct view *view, bool closer)
+{
+    int64_t x = (int64_t)(view->x + part_of(view->width, view->zoom) / 2);
+    int64_t y = (int64_t)(view->y + part_of(view->height, view->zoom) / 2);
+    if (closer && view->zoom < ZOOM_MOST)
+        view->zoom++;
+    else if (!closer && view->zoom > 0)
+        view->zoom--;
+    x -= (int64_t)part_of(view->width, view->zoom) / 2;
+    y -= (int64_t)part_of(view->height, view->zoom) / 2;
+    view->x = inside(x, view->width, view->zoom);
+    view->y = inside(y, view->height, view->zoom);
+}
+
+void field_move(struct view *view, int right, int down)
+{
+    int64_t x = (int64_t)part_of(view->width, view->zoom) / 8 + 1;
+    int64_t y = (int64_t)part_of(view->height, view->zoom) / 8 + 1;
+    view->x = inside((int64_t)view->x + right * x, view->width, view->zoom);
+    view->y = inside((int64_t)view->y + down * y, view->height, view->zoom);
+}
+
 /* ---- who is where ---- */
+
+/* The cell of a place in metres, or -1: it is not in the part that is shown. */
+static int64_t cell_of(uint64_t metres, uint64_t from, uint64_t part, int cells)
+{
+    if (metres < from || metres - from >= part)
+        return -1;
+    return (int64_t)((metres - from) * (uint64_t)cells / part);
+}
 
 static void place_all(struct field *field)
 {
     const struct view *view = field->view;
+    uint64_t width = part_of(view->width, view->zoom), height = part_of(view->height, view->zoom);
     for (size_t i = 0; i < view->shown->count; i++) {
         const struct shown_behemoth *one = &view->shown->all[i];
-        uint64_t column = metres(one, BEHEMOTH_X) * (uint64_t)field->columns / view->width;
-        uint64_t row = metres(one, BEHEMOTH_Y) * (uint64_t)field->rows / view->height;
-        struct place *place = &field->places[row * (uint64_t)field->columns + column];
+        int64_t column = cell_of(metres(one, BEHEMOTH_X), view->x, width, field->columns);
+        int64_t row = cell_of(metres(one, BEHEMOTH_Y), view->y, height, field->rows);
+        if (column < 0 || row < 0)
+            continue;
+        struct place *place = &field->places[row * field->columns + column];
         place->count++;
         place->at = (uint32_t)i;
         place->sexes[one->values[BEHEMOTH_SEX / 2] == 1] = true;
@@ -144,6 +191,15 @@ static void draw_legend(FILE *out, const struct view *view)
             look->both, look->off, look->both, look->off);
 }
 
+static void edge_text(const struct view *view, uint64_t from, uint64_t all, char out[64])
+{
+    uint64_t part = part_of(all, view->zoom);
+    if (view->zoom > 0)
+        snprintf(out, 64, "%" PRIu64 " to %" PRIu64 " of %" PRIu64 " m", from, from + part, all);
+    else
+        snprintf(out, 64, "%" PRIu64 " m", all);
+}
+
 void field_draw(FILE *out, struct view *view, int columns, int rows)
 {
     struct field field = {view, columns - 2, rows - 3, NULL};
@@ -158,10 +214,10 @@ void field_draw(FILE *out, struct view *view, int columns, int rows)
         return;
     if (view->width > 0)
         place_all(&field);
-    snprintf(text, sizeof text, "%" PRIu64 " m", view->width);
+    edge_text(view, view->x, view->width, text);
     draw_edge(out, &field, true, view->width > 0 ? text : "");
     draw_rows(out, &field);
-    snprintf(text, sizeof text, "%" PRIu64 " m", view->height);
+    edge_text(view, view->y, view->height, text);
     draw_edge(out, &field, false, view->height > 0 ? text : "");
     draw_legend(out, view);
     free(field.places);

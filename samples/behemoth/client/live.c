@@ -17,6 +17,7 @@ enum { KEY_REDRAW = 'L' - 64 };
 
 static const char help_text[] =
     "f  the field          l  the list          t  the family tree\n"
+    "z  Z                  less of the field, or more of it; arrows: another part\n"
     "arrows, Page Up, Page Down, Home, End   scroll; left and right: columns of the list\n"
     "<  >  r               order the list by another column, the other way round\n"
     "+  -                  ask less often, more often\n"
@@ -54,11 +55,13 @@ static void draw_tabs(FILE *out, const struct live *live)
 static void draw_keys(FILE *out, const struct live *live)
 {
     const struct look *look = &live->view.look;
-    fprintf(out, "%s%s%s", look->weak,
-            live->help
-                ? "any key: back"
-                : "q end   f field   t tree   l list   arrows scroll   + - interval   ? help",
-            look->off);
+    const char *here = live->view.kind == VIEW_FIELD ? "z Z zoom" : "arrows scroll";
+    fputs(look->weak, out);
+    if (live->help)
+        fputs("any key: back", out);
+    else
+        fprintf(out, "q end   f field   t tree   l list   %s   + - interval   ? help", here);
+    fputs(look->off, out);
 }
 
 static int draw_summary(FILE *out, const struct view *view)
@@ -167,11 +170,22 @@ static void scroll_to(struct view *view, int64_t top)
     view->top = top > 0 ? (size_t)top : 0;
 }
 
+static bool move(struct view *view, int key)
+{
+    if (key == 'z' || key == 'Z')
+        field_zoom(view, key == 'z');
+    else if (key == KEY_LEFT || key == KEY_RIGHT)
+        field_move(view, key == KEY_LEFT ? -1 : 1, 0);
+    else if (key == KEY_UP || key == KEY_DOWN)
+        field_move(view, 0, key == KEY_UP ? -1 : 1);
+    else
+        return false;
+    return true;
+}
+
 static bool scroll(struct view *view, int key)
 {
     int64_t top = (int64_t)view->top, page = (int64_t)view->table_rows;
-    if (view->kind == VIEW_FIELD)
-        return false;
     if (key == KEY_UP || key == KEY_DOWN)
         scroll_to(view, top + (key == KEY_UP ? -1 : 1));
     else if (key == KEY_PAGE_UP || key == KEY_PAGE_DOWN)
@@ -204,7 +218,7 @@ static bool take_key(struct live *live, int key)
         live->help = false;
         return true;
     }
-    if (scroll(view, key))
+    if (view->kind == VIEW_FIELD ? move(view, key) : scroll(view, key))
         return true;
     if (key == 'f' || key == 't' || key == 'l')
         choose(view, key == 'f' ? VIEW_FIELD : key == 't' ? VIEW_TREE : VIEW_LIST);

@@ -42,6 +42,11 @@ static void help(void)
          "  -j, --json             the list for programs\n"
          "  -h, --help             print this help\n"
          "  -V, --version          print the version\n\n"
+         "Examples:\n"
+         "  behemoth-client\n"
+         "  behemoth-client tree --machine=ssh://web1 --once\n"
+         "  behemoth-client list --language=019 --sort=-weight --rows=10\n"
+         "  behemoth-client --json | jq '.herd[] | select(.mother == null) | .name'\n\n"
          "Environment: NO_COLOR, unless it is empty, takes the colours away.\n"
          "Exit status: 0 shown, 1 there was nothing to show, 2 a wrong option, 3 shown, but the\n"
          "behemoths' server is away: it is what it said last.");

@@ -34,6 +34,8 @@ struct view {
     unsigned sort; /* a column of the list */
     bool descending;
     uint64_t width, height; /* of the field in metres, as far as anybody was seen yet */
+    unsigned zoom;          /* 0: all of it is shown; else its 2^zoom-th part, each way, */
+    uint64_t x, y;          /* from here on */
     struct kin kin;
 };
 
@@ -42,6 +44,10 @@ struct view {
 int summary_draw(FILE *out, const struct view *view);
 /* The field in exactly `columns` x `rows`, its frame and legend included. */
 void field_draw(FILE *out, struct view *view, int columns, int rows);
+/* Half as much of the field, or twice as much, around the same middle. */
+void field_zoom(struct view *view, bool closer);
+/* Another part of it, an eighth of what is shown further. */
+void field_move(struct view *view, int right, int down);
 /* The list or the tree; at most `rows` lines, 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
 void json_write(FILE *out, const struct view *view);
