@@ -129,19 +129,8 @@ static void print_setting(const char *setting)
     print_number(name, (unsigned)strtoul(equals + 1, NULL, 10));
 }
 
-static void print_registration(const char *service, const char *path, char **settings)
+static void print_names(void)
 {
-    const char *slash = strrchr(path, '/');
-    printf("Windows Registry Editor Version 5.00\n\n; SPDX-License-Identifier: MIT\n"
-           "; Made from the provider's tables by the build.\n\n"
-           "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance]\n",
-           service);
-    print_record(slash ? slash + 1 : path);
-    for (; *settings; settings++)
-        print_setting(*settings);
-    printf("\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance\\Names"
-           "\\009]\n",
-           service);
     for (size_t i = 0; i < object_count; i++) {
         const opl_object *object = objects[i];
         print_indexed(object->index, object->name);
@@ -151,6 +140,36 @@ static void print_registration(const char *service, const char *path, char **set
             print_indexed(object->counters[row].help_index, object->counters[row].help);
         }
     }
+}
+
+/* Rows of other libraries may have numbers of the block, too. */
+static bool print_names_of(const char *library)
+{
+    object_count = 0;
+    bool loaded = load_tables(library);
+    print_names();
+    return loaded;
+}
+
+/* `more`: settings, which have a '=', and other libraries. */
+static bool print_registration(const char *service, const char *path, char **more)
+{
+    const char *slash = strrchr(path, '/');
+    bool good = true;
+    printf("Windows Registry Editor Version 5.00\n\n; SPDX-License-Identifier: MIT\n"
+           "; Made from the provider's tables by the build.\n\n"
+           "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance]\n",
+           service);
+    print_record(slash ? slash + 1 : path);
+    for (char **setting = more; *setting; setting++)
+        print_setting(*setting);
+    printf("\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance\\Names"
+           "\\009]\n",
+           service);
+    print_names();
+    for (; *more && good; more++)
+        good = strchr(*more, '=') || print_names_of(*more);
+    return good;
 }
 
 /* ---- docs/counters.md ---- */
@@ -327,22 +346,24 @@ static int usage(FILE *out)
 {
     fputs(
         "usage: describe counters | texts FILE...\n"
-        "       describe registration SERVICE LIBRARY [NAME=NUMBER]...\n\n"
+        "       describe registration SERVICE LIBRARY [NAME=NUMBER | LIBRARY]...\n\n"
         "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
         "are not there (*.tsv); oracles.tsv says what was not tried. registration: the packaged "
         "file that registers the library, with\n"
-        "the texts of its objects from 100000 on, and further values of its record.\n",
+        "the texts of its numbers from 100000 on and of other libraries', and further values of "
+        "its "
+        "record.\n",
         out);
     return out == stdout ? 0 : 2;
 }
 
-static int registration(const char *service, const char *library, char **settings)
+static int registration(const char *service, const char *library, char **more)
 {
     if (!load_tables(library))
         return 1;
     qsort(objects, object_count, sizeof *objects, by_index);
-    print_registration(service, library, settings);
-    return fflush(stdout) ? 1 : 0;
+    bool good = print_registration(service, library, more);
+    return !good || fflush(stdout) ? 1 : 0;
 }
 
 /* A library, a list of what is not there, or the list of the counters' tests. */

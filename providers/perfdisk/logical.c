@@ -2,7 +2,8 @@
 /*
  * LogicalDisk (236): the mounted file systems, named by their place, each the child of the disk
  * that it is on, if it is on one. What happens is counted for the block device that it was made
- * on; file systems without one (of other machines, of containers) have their room only.
+ * on; file systems without one (of other machines, of containers) have their room only. Filesystem
+ * Space (101700): the same file systems, what of their room is in use.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,14 @@ static const struct perfdisk_item *spaced_item(opl_reading *reading)
 {
     const struct perfdisk_item *item = opl_reading_item(reading);
     return item && item->spaced ? item : NULL;
+}
+
+/* What is free and what is kept for the system are no part of it. */
+static bool used(opl_reading *reading, uint64_t *ret)
+{
+    const struct perfdisk_item *item = spaced_item(reading);
+    *ret = item ? (item->space.size - item->space.free) / MEGABYTE : 0;
+    return item != NULL;
 }
 
 static bool available(opl_reading *reading, uint64_t *ret)
@@ -92,30 +101,44 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 
 /* ---- the instances ---- */
 
-/* Those that may hang, all at once. */
+/* Those that may hang, all at once, and once for both objects. */
+struct far {
+    LONGLONG time;
+    opl_place places[];
+};
+
 static const opl_place *far_places(opl_reading *reading, struct perfdisk_mounts *mounts)
 {
     size_t count = 0;
-    opl_place *places =
-        opl_reading_memory(reading, PERFDISK_PLACES, mounts->count * sizeof *places);
-    for (size_t i = 0; places && i < mounts->count; i++)
+    struct far *far = opl_reading_memory(reading, PERFDISK_PLACES,
+                                         sizeof *far + mounts->count * sizeof *far->places);
+    if (!far || far->time == opl_reading_time(reading))
+        return far ? far->places : NULL;
+    far->time = opl_reading_time(reading);
+    for (size_t i = 0; i < mounts->count; i++)
         if (mounts->list[i].waits)
-            places[count++].path = mounts->list[i].point;
+            far->places[count++].path = mounts->list[i].point;
     if (count)
-        opl_reading_far_spaces(reading, places, count);
-    return places;
+        opl_reading_far_spaces(reading, far->places, count);
+    return far->places;
+}
+
+/* Its room, if it has any at all and is not hidden from us. */
+static bool read_space(opl_reading *reading, const struct perfdisk_mount *mount,
+                       const opl_place *far, struct perfdisk_item *item)
+{
+    item->spaced = far ? far->known : opl_reading_space(reading, mount->point, &item->space);
+    if (far)
+        item->space = far->space;
+    return item->spaced ? item->space.size > 0 : mount->waits;
 }
 
 static void add_mount(opl_listing *listing, const struct perfdisk_devices *devices,
                       const struct perfdisk_mount *mount, const opl_place *far)
 {
-    opl_reading *reading = opl_listing_reading(listing);
     struct perfdisk_item item = {.device = devices ? find_device(devices, mount->device) : NULL};
-    item.spaced = far ? far->known : opl_reading_space(reading, mount->point, &item.space);
-    if (far)
-        item.space = far->space;
-    if ((item.spaced && item.space.size == 0) || (!item.spaced && !mount->waits))
-        return; /* it has no room at all, or is hidden from us */
+    if (!read_space(opl_listing_reading(listing), mount, far, &item))
+        return;
     opl_listing_item(listing, mount->name, &item);
     const struct perfdisk_device *disk = devices ? find_device(devices, mount->parent) : NULL;
     if (disk && opl_listing_of(listing, &perfdisk_physical))
@@ -134,6 +157,21 @@ static void list_mounts(opl_listing *listing)
             find_out(reading, devices, mount);
         add_mount(listing, devices, mount, mount->waits ? far++ : NULL);
     }
+    if (mounts && devices)
+        mounts->changed = false;
+}
+
+static void list_spaces(opl_listing *listing)
+{
+    opl_reading *reading = opl_listing_reading(listing);
+    struct perfdisk_mounts *mounts = perfdisk_mounts_read(reading);
+    const opl_place *far = mounts ? far_places(reading, mounts) : NULL;
+    for (size_t i = 0; far && i < mounts->count; i++) {
+        const struct perfdisk_mount *mount = &mounts->list[i];
+        struct perfdisk_item item = {.device = NULL};
+        if (read_space(reading, mount, mount->waits ? far++ : NULL, &item))
+            opl_listing_item(listing, mount->name, &item);
+    }
 }
 
 /* clang-format off */
@@ -150,6 +188,18 @@ static const opl_counter counters[] = {
 #include "rows.h"
 };
 
+/* clang-format off */
+static const opl_counter space_counters[] = {
+    {101702, 101703, PERF_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, used),
+     .base = OPL_FN_OF(&perfdisk_mountinfo, usable), .name = "% Used Space",
+     .help = "The share of the file system's space that is in use: with % Free Space of LogicalDisk it is 100 %.",
+     .where = "statfs(2): blocks less free ones; of used and available ones; both in units of 1,048,576 bytes"},
+    {101704, 101705, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_mountinfo, used), .name = "Used Megabytes",
+     .help = "The space of the file system that is in use, in megabytes of 1,048,576 bytes.",
+     .where = "statfs(2): blocks less free ones"},
+};
+/* clang-format on */
+
 const opl_object perfdisk_logical = {
     .index = 236,
     .help_index = 237,
@@ -164,4 +214,18 @@ const opl_object perfdisk_logical = {
     .instances = true,
     .total = "_Total",
     .list = list_mounts,
+};
+
+/* What LogicalDisk has no counter for, because Windows has none: it is as Windows knows it. */
+const opl_object perfdisk_space = {
+    .index = 101700,
+    .help_index = 101701,
+    .name = "Filesystem Space",
+    .help = "How much of each mounted file system is in use, as agents of Linux machines tell it.",
+    OPL_COUNTERS(space_counters),
+    .default_counter = 101702,
+    .costly = true,
+    .instances = true,
+    .total = "_Total",
+    .list = list_spaces,
 };

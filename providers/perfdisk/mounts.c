@@ -194,9 +194,9 @@ struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading)
     struct perfdisk_mounts *mounts = text ? mounts_room(reading, 8) : NULL;
     if (!mounts)
         return NULL;
-    mounts->changed = mounts->version != version;
-    if (!mounts->changed)
+    if (mounts->version == version)
         return mounts;
+    mounts->changed = true;
     mounts->count = 0;
     struct line line;
     for (; *text; text = opl_next_line(text))

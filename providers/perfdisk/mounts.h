@@ -17,7 +17,7 @@ struct perfdisk_mount {
 struct perfdisk_mounts {
     size_t count, room;
     uint64_t version;
-    bool changed; /* since the collection before */
+    bool changed; /* since LogicalDisk looked at them, which sets it back */
     struct perfdisk_mount list[];
 };
 

@@ -44,7 +44,7 @@ struct perfdisk_item {
 };
 
 extern const opl_source perfdisk_diskstats;
-extern const opl_object perfdisk_physical, perfdisk_logical;
+extern const opl_object perfdisk_physical, perfdisk_logical, perfdisk_space;
 
 /* proc/diskstats, read once per collection; NULL: unreadable, or no memory. */
 struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading);

@@ -12,7 +12,7 @@
 extern const opl_object perflinux_processor, perflinux_pressure, perflinux_interrupt,
     perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack,
     perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
-    perflinux_meter, perflinux_performance;
+    perflinux_meter, perflinux_performance, perflinux_network;
 
 /* Forget what was found out about this machine. */
 void perflinux_processor_open(void);

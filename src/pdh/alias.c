@@ -2,11 +2,10 @@
 /*
  * Names that other agents of Linux machines have for what is counted here: lists of counters that
  * were written for them can be used as they are. Only what means the same has a row, and only where
- * the machine has nothing of the name itself is a row asked for. (product 3.2)
+ * the machine has nothing of the name itself is a row asked for. Their lists write (*) behind
+ * objects that have no instances, too. (product 3.2)
  *
- * Two have none: "% Used Space" of a disk, because nothing here counts it (LogicalDisk has % Free
- * Space, as on Windows, and no counter can stand for the rest of another); and the object "Network"
- * with its "Total Bytes", which are all since the start, where Network Interface has rates.
+ * Those that have none, and why, are in docs/counters.md at the objects where they were looked for.
  */
 #include "pdh/source.h"
 
@@ -16,27 +15,36 @@
 static const struct alias {
     const char *object, *counter;         /* counter NULL: all that no other row has */
     const char *our_object, *our_counter; /* our_counter NULL: the same */
+    bool single;                          /* no instances: a star in brackets says nothing */
 } aliases[] = {
-    {"Logical Disk",  "% Free Inodes",           "Filesystem Inodes",     NULL               },
-    {"Logical Disk",  "% Used Inodes",           "Filesystem Inodes",     NULL               },
-    {"LogicalDisk",   "% Free Inodes",           "Filesystem Inodes",     NULL               },
-    {"LogicalDisk",   "% Used Inodes",           "Filesystem Inodes",     NULL               },
-    {"Logical Disk",  "Logical Disk Bytes/sec",  "LogicalDisk",           "Disk Bytes/sec"   },
-    {"Logical Disk",  NULL,                      "LogicalDisk",           NULL               },
-    {"Physical Disk", "Physical Disk Bytes/sec", "PhysicalDisk",          "Disk Bytes/sec"   },
-    {"Physical Disk", NULL,                      "PhysicalDisk",          NULL               },
-    {"Memory",        "Available MBytes Memory", "Memory",                "Available MBytes" },
-    {"Memory",        "% Available Memory",      "Memory Usage",          NULL               },
-    {"Memory",        "% Used Memory",           "Memory Usage",          NULL               },
-    {"Memory",        "Used Memory MBytes",      "Memory Usage",          NULL               },
-    {"Memory",        "Available MBytes Swap",   "Memory Usage",          NULL               },
-    {"Memory",        "% Available Swap",        "Memory Usage",          NULL               },
-    {"Memory",        "% Available Swap Space",  "Memory Usage",          "% Available Swap" },
-    {"Memory",        "% Used Swap",             "Memory Usage",          "% Used Swap Space"},
-    {"Memory",        "% Used Swap Space",       "Memory Usage",          NULL               },
-    {"Memory",        "Used MBytes Swap Space",  "Memory Usage",          NULL               },
-    {"Processor",     "% IO Wait Time",          "Processor Information", NULL               },
-    {"Processor",     "% Nice Time",             "Processor Information", NULL               },
+    {"Logical Disk",  "% Free Inodes",           "Filesystem Inodes",     NULL,                false},
+    {"Logical Disk",  "% Used Inodes",           "Filesystem Inodes",     NULL,                false},
+    {"LogicalDisk",   "% Free Inodes",           "Filesystem Inodes",     NULL,                false},
+    {"LogicalDisk",   "% Used Inodes",           "Filesystem Inodes",     NULL,                false},
+    {"Logical Disk",  "% Used Space",            "Filesystem Space",      NULL,                false},
+    {"LogicalDisk",   "% Used Space",            "Filesystem Space",      NULL,                false},
+    {"Logical Disk",  "Logical Disk Bytes/sec",  "LogicalDisk",           "Disk Bytes/sec",    false},
+    {"Logical Disk",  NULL,                      "LogicalDisk",           NULL,                false},
+    {"Physical Disk", "Physical Disk Bytes/sec", "PhysicalDisk",          "Disk Bytes/sec",    false},
+    {"Physical Disk", NULL,                      "PhysicalDisk",          NULL,                false},
+    {"Memory",        "Available MBytes Memory", "Memory",                "Available MBytes",  true },
+    {"Memory",        "% Available Memory",      "Memory Usage",          NULL,                true },
+    {"Memory",        "% Used Memory",           "Memory Usage",          NULL,                true },
+    {"Memory",        "Used Memory MBytes",      "Memory Usage",          NULL,                true },
+    {"Memory",        "Available MBytes Swap",   "Memory Usage",          NULL,                true },
+    {"Memory",        "% Available Swap",        "Memory Usage",          NULL,                true },
+    {"Memory",        "% Available Swap Space",  "Memory Usage",          "% Available Swap",  true },
+    {"Memory",        "% Used Swap",             "Memory Usage",          "% Used Swap Space", true },
+    {"Memory",        "% Used Swap Space",       "Memory Usage",          NULL,                true },
+    {"Memory",        "Used MBytes Swap Space",  "Memory Usage",          NULL,                true },
+    {"Memory",        "Pages/sec",               "Memory",                NULL,                true },
+    {"Memory",        "Page Reads/sec",          "Memory",                NULL,                true },
+    {"Process",       "Pct User Time",           "Process",               "% User Time",       false},
+    {"Process",       "Pct Privileged Time",     "Process",               "% Privileged Time", false},
+    {"System",        "Uptime",                  "System",                "System Up Time",    true },
+    {"System",        "Processes",               "System",                NULL,                true },
+    {"Processor",     "% IO Wait Time",          "Processor Information", NULL,                false},
+    {"Processor",     "% Nice Time",             "Processor Information", NULL,                false},
 };
 
 /* Theirs are processors' numbers, ours "node,number". */
@@ -66,18 +74,30 @@ bool path_alias_settle(struct pdh_path *path, const struct offer *offer)
     return true;
 }
 
+static const struct alias *find(const struct pdh_path *path)
+{
+    for (size_t i = 0; i < COUNT(aliases); i++)
+        if (text_equal_fold(path->object, aliases[i].object) &&
+            (!aliases[i].counter || text_equal_fold(path->counter, aliases[i].counter)))
+            return &aliases[i];
+    return NULL;
+}
+
+void path_alias_brackets(struct pdh_path *path)
+{
+    const struct alias *alias = path->whole && strcmp(path->whole, "*") == 0 ? find(path) : NULL;
+    if (alias && alias->single)
+        path->whole = path->stem = path->parent = path->instance = NULL;
+}
+
 bool path_alias(struct pdh_path *path)
 {
-    for (size_t i = 0; i < COUNT(aliases); i++) {
-        const struct alias *alias = &aliases[i];
-        if (!text_equal_fold(path->object, alias->object) ||
-            (alias->counter && !text_equal_fold(path->counter, alias->counter)))
-            continue;
-        if (strcmp(alias->our_object, "Processor Information") == 0)
-            name_by_number(path);
-        path->object = alias->our_object;
-        path->counter = alias->our_counter ? alias->our_counter : path->counter;
-        return true;
-    }
-    return false;
+    const struct alias *alias = find(path);
+    if (!alias)
+        return false;
+    if (strcmp(alias->our_object, "Processor Information") == 0)
+        name_by_number(path);
+    path->object = alias->our_object;
+    path->counter = alias->our_counter ? alias->our_counter : path->counter;
+    return true;
 }

@@ -249,6 +249,8 @@ static PDH_STATUS make(struct query *query, const char *path, bool english, DWOR
         let_go(counter);
         return status;
     }
+    if (!query->reading)
+        path_alias_brackets(&counter->path);
     counter->wild = path_has_any_instance(&counter->path);
     take_keys(counter);
     *ret = counter;

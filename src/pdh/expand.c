@@ -199,6 +199,8 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
     PDH_STATUS status = path_parse(text, &path);
     if (!status)
         status = capture_resolve_from(&from);
+    if (!status && !from.file && !from.log)
+        path_alias_brackets(&path);
     if (!status && (from.file || from.log) && !(flags & as_written))
         status = capture_expand(from, &path, ret);
     if (!status && ret->len == before)
@@ -262,9 +264,11 @@ PDH_STATUS path_validate(struct pdh_from from, const char *text)
     PDH_STATUS status = path_parse(text, &path);
     if (!status && is_pattern(path.object))
         return validate_pattern(from, text);
+    bool live = !from.file && !from.log;
+    if (!status && live)
+        path_alias_brackets(&path);
     if (!status)
         status = validate_names(from, &path);
-    bool live = !from.file && !from.log;
     if (live && is_unknown_name(status) && path_alias(&path) && validate_names(from, &path) == 0)
         status = 0;
     return status;

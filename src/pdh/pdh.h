@@ -86,6 +86,8 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
 /* ---- alias.c ---- */
+/* Takes a star in brackets away from another agent's name of something without instances. */
+void path_alias_brackets(struct pdh_path *path);
 /* Puts our names in the place of another agent's. False: they are none. An instance that the other
  * names by its number alone becomes a pattern that only that one fits. */
 bool path_alias(struct pdh_path *path);

@@ -41,6 +41,44 @@ static const struct {
     {"\\Processor(_Total)\\% Nice Time",                 "\\Processor Information(_Total)\\% Nice Time"   },
     {"\\Processor(0)\\% IO Wait Time",                   "\\Processor Information(0,0)\\% IO Wait Time"   },
     {"\\Processor(3)\\% Nice Time",                      "\\Processor Information(0,3)\\% Nice Time"      },
+    {"\\Logical Disk(/boot)\\% Used Space",              "\\Filesystem Space(/boot)\\% Used Space"        },
+    {"\\Logical Disk(_Total)\\Disk Read Bytes/sec",      "\\LogicalDisk(_Total)\\Disk Read Bytes/sec"     },
+    {"\\Logical Disk(_Total)\\Disk Write Bytes/sec",     "\\LogicalDisk(_Total)\\Disk Write Bytes/sec"    },
+    {"\\Logical Disk(_Total)\\Disk Reads/sec",           "\\LogicalDisk(_Total)\\Disk Reads/sec"          },
+    {"\\Logical Disk(_Total)\\Disk Writes/sec",          "\\LogicalDisk(_Total)\\Disk Writes/sec"         },
+    {"\\Physical Disk(_Total)\\Avg. Disk sec/Write",     "\\PhysicalDisk(_Total)\\Avg. Disk sec/Write"    },
+    {"\\Physical Disk(_Total)\\Avg. Disk sec/Transfer",
+     "\\PhysicalDisk(_Total)\\Avg. Disk sec/Transfer"                                                     },
+    {"\\Memory(*)\\Available MBytes Memory",             "\\Memory\\Available MBytes"                     },
+    {"\\Memory(*)\\% Available Memory",                  "\\Memory Usage\\% Available Memory"             },
+    {"\\Memory(*)\\Used Memory MBytes",                  "\\Memory Usage\\Used Memory MBytes"             },
+    {"\\Memory(*)\\% Used Memory",                       "\\Memory Usage\\% Used Memory"                  },
+    {"\\Memory(*)\\Pages/sec",                           "\\Memory\\Pages/sec"                            },
+    {"\\Memory(*)\\Page Reads/sec",                      "\\Memory\\Page Reads/sec"                       },
+    {"\\Memory(*)\\Available MBytes Swap",               "\\Memory Usage\\Available MBytes Swap"          },
+    {"\\Memory(*)\\% Available Swap Space",              "\\Memory Usage\\% Available Swap"               },
+    {"\\Memory(*)\\Used MBytes Swap Space",              "\\Memory Usage\\Used MBytes Swap Space"         },
+    {"\\Memory(*)\\% Used Swap Space",                   "\\Memory Usage\\% Used Swap Space"              },
+    {"\\Process(editor)\\Pct User Time",                 "\\Process(editor)\\% User Time"                 },
+    {"\\Process(_Total)\\Pct Privileged Time",           "\\Process(_Total)\\% Privileged Time"           },
+    {"\\System(*)\\Uptime",                              "\\System\\System Up Time"                       },
+    {"\\System\\Uptime",                                 "\\System\\System Up Time"                       },
+    {"\\System(*)\\Processes",                           "\\System\\Processes"                            },
+    {"\\Network(wlp2s0)\\Total Bytes",                   "\\Network(wlp2s0)\\Total Bytes"                 },
+    {"\\Network(wlp2s0)\\Total Bytes Transmitted",       "\\Network(wlp2s0)\\Total Bytes Transmitted"     },
+    {"\\Network(wlp2s0)\\Total Bytes Received",          "\\Network(wlp2s0)\\Total Bytes Received"        },
+    {"\\Network(wlp2s0)\\Total Packets Transmitted",
+     "\\Network(wlp2s0)\\Total Packets Transmitted"                                                       },
+    {"\\Network(wlp2s0)\\Total Packets Received",        "\\Network(wlp2s0)\\Total Packets Received"      },
+    {"\\Network(wlp2s0)\\Total Rx Errors",               "\\Network(wlp2s0)\\Total Rx Errors"             },
+    {"\\Network(wlp2s0)\\Total Tx Errors",               "\\Network(wlp2s0)\\Total Tx Errors"             },
+    {"\\Network(wlp2s0)\\Total Collisions",              "\\Network(wlp2s0)\\Total Collisions"            },
+    {"\\Processor(0)\\% Processor Time",                 "\\Processor(0)\\% Processor Time"               },
+    {"\\Processor(0)\\% Idle Time",                      "\\Processor(0)\\% Idle Time"                    },
+    {"\\Processor(0)\\% User Time",                      "\\Processor(0)\\% User Time"                    },
+    {"\\Processor(0)\\% Privileged Time",                "\\Processor(0)\\% Privileged Time"              },
+    {"\\Processor(0)\\% Interrupt Time",                 "\\Processor(0)\\% Interrupt Time"               },
+    {"\\Processor(0)\\% DPC Time",                       "\\Processor(0)\\% DPC Time"                     },
 };
 
 /* The path behind the machine's name. */
@@ -131,6 +169,67 @@ static void a_processor_is_found_by_its_number(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
+static double value_at(const char *path)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_FMT_COUNTERVALUE value;
+    assert_int_equal(PdhOpenQueryA(NULL, 0, &query), 0);
+    assert_int_equal(PdhAddCounterA(query, path, 0, &counter), 0);
+    assert_int_equal(PdhCollectQueryData(query), 0);
+    assert_int_equal(PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &value), 0);
+    assert_int_equal(PdhCloseQuery(query), 0);
+    return value.doubleValue;
+}
+
+/* Not only the names resolve: brackets with a star behind what has no instances cost no value. */
+static void stars_behind_what_has_no_instances(void **state)
+{
+    assert_true(value_at("\\Memory(*)\\Available MBytes Memory") == 3000000 / 1024);
+    assert_true(value_at("\\Memory(*)\\Used Memory MBytes") == 5000000 / 1024);
+    assert_true(value_at("\\System(*)\\Processes") > 0);
+    double used = value_at("\\Logical Disk(/boot)\\% Used Space");
+    double free = value_at("\\Logical Disk(/boot)\\% Free Space");
+    assert_true(used + free > 99.8 && used + free <= 100);
+    assert_true(value_at("\\Network(wlp2s0)\\Total Bytes") == 1002 + 9002);
+}
+
+/* Only of those names, and only a star: F.4 holds for all else. */
+static void other_brackets_are_refused(void **state)
+{
+    static const char *const paths[] = {"\\Memory(*)\\Available Bytes", "\\Memory(x)\\Pages/sec",
+                                        "\\Memory(*)\\*", "\\System(*)\\System Up Time",
+                                        "\\Memory(x)\\% Used Memory"};
+    char list[4096];
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        DWORD size = sizeof list;
+        assert_int_equal(PdhExpandWildCardPathA(NULL, paths[i], list, &size, 0),
+                         (PDH_STATUS)PDH_INVALID_PATH);
+        assert_int_not_equal(PdhValidatePathA(paths[i]), 0);
+    }
+}
+
+/* What docs/counters.md says is not there, is not. */
+static void names_without_a_meaning_stay_unknown(void **state)
+{
+    static const char *const paths[] = {"\\System\\Load1",
+                                        "\\System\\Load5",
+                                        "\\System\\Load15",
+                                        "\\System\\Users",
+                                        "\\System\\Unique Users",
+                                        "\\System\\CPUs",
+                                        "\\System\\Free Physical Memory",
+                                        "\\System\\Free Virtual Memory",
+                                        "\\System\\Free Space in Paging Files",
+                                        "\\System\\Size Stored In Paging Files",
+                                        "\\Process(_Total)\\Used Memory",
+                                        "\\Process(_Total)\\Used Memory kBytes",
+                                        "\\Process(_Total)\\Virtual Shared Memory",
+                                        "\\Memory\\Page Writes/sec"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        assert_int_equal(PdhValidatePathA(paths[i]), (PDH_STATUS)PDH_CSTATUS_NO_COUNTER);
+}
+
 static void other_names_stay_unknown(void **state)
 {
     PDH_HQUERY query;
@@ -160,6 +259,9 @@ int main(void)
         cmocka_unit_test(all_instances_of_another_name),
         cmocka_unit_test(values_are_those_of_the_machine),
         cmocka_unit_test(a_processor_is_found_by_its_number),
+        cmocka_unit_test(stars_behind_what_has_no_instances),
+        cmocka_unit_test(other_brackets_are_refused),
+        cmocka_unit_test(names_without_a_meaning_stay_unknown),
         cmocka_unit_test(other_names_stay_unknown),
     };
     return cmocka_run_group_tests(tests, use_a_frozen_machine, NULL);

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-enum { PHYSICAL = 234, LOGICAL = 236 };
+enum { PHYSICAL = 234, LOGICAL = 236, SPACE = 101700 };
 
 static const uint64_t MS = 10000;
 
@@ -177,6 +177,27 @@ static void laptop_free_space(void **state)
     BASE(LOGICAL, "_Total", 408, 390625 + 927 + 256 + 31250);
 }
 
+/* Beside LogicalDisk in one answer, and alone. */
+static void laptop_used_space(void **state)
+{
+    static const char *const queries[] = {"101700", "101700 236", "Costly"};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        ask("laptop4", queries[i]);
+        assert_string_equal(answer_names(SPACE),
+                            "/,/boot,/boot/efi,/run/media/me/My Stick,/mnt/share,_Total,");
+        VALUE(SPACE, "/boot", 101702, 500000 >> 10);
+        BASE(SPACE, "/boot", 101702, (500000 + 450000) >> 10);
+        VALUE(SPACE, "/boot", 101704, 500000 >> 10);
+        VALUE(SPACE, "/mnt/share", 101704, 0);
+        VALUE(SPACE, "_Total", 101702, 156250 + 488 + 128 + 31249);
+        BASE(SPACE, "_Total", 101702, 390625 + 927 + 256 + 31250);
+        assert_string_equal(answer_names(LOGICAL),
+                            strstr(queries[i], "236") ? answer_names(SPACE) : "no object");
+    }
+    ask("laptop4", "Global");
+    assert_string_equal(answer_names(SPACE), "no object");
+}
+
 /* Nobody may wait for another machine: no number, and no part of the means. */
 static void what_another_machine_has_is_not_known(void **state)
 {
@@ -233,7 +254,7 @@ static void logical_disks_bring_their_parents(void **state)
     ask("laptop4", "234");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     ask("laptop4", "Costly");
-    assert_int_equal(answer.header.NumObjectTypes, 0);
+    assert_int_equal(answer.header.NumObjectTypes, 1); /* Filesystem Space, and no disks */
     ask("laptop4", "Foreign elsewhere 234");
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
@@ -307,6 +328,7 @@ int main(void)
         cmocka_unit_test(disks_of_a_small_board),
         cmocka_unit_test(laptop_file_systems),
         cmocka_unit_test(laptop_free_space),
+        cmocka_unit_test(laptop_used_space),
         cmocka_unit_test(what_another_machine_has_is_not_known),
         cmocka_unit_test(places_with_odd_names),
         cmocka_unit_test(container_has_its_room),

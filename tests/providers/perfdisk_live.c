@@ -17,7 +17,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-enum { PHYSICAL = 234, LOGICAL = 236, MEBI = 1 << 20, PIECES = 32 };
+enum { PHYSICAL = 234, LOGICAL = 236, SPACE = 101700, MEBI = 1 << 20, PIECES = 32 };
 
 static struct library perfdisk;
 
@@ -141,7 +141,7 @@ static void rooms_are_what_df_says(void **state)
         say_skipped("df does not tell bytes here");
         return;
     }
-    ask("236");
+    ask("236 101700");
     assert_true(df_of("/", &after, &used_after));
     uint64_t value = answer_number(LOGICAL, "/", 410, false);
     uint64_t least = before < after ? before : after, most = before < after ? after : before;
@@ -151,6 +151,9 @@ static void rooms_are_what_df_says(void **state)
     uint64_t least_used = used_before < used_after ? used_before : used_after;
     uint64_t most_used = used_before < used_after ? used_after : used_before;
     assert_in_range(usable, value + least_used, value + most_used + 1);
+    assert_in_range(answer_number(SPACE, "/", 101704, false), least_used, most_used);
+    VALUE(SPACE, "/", 101702, answer_number(SPACE, "/", 101704, false));
+    assert_in_range(answer_number(SPACE, "/", 101702, true), usable - 1, usable + 1);
 }
 
 /* ---- injected work ---- */

@@ -21,6 +21,7 @@ enum {
     METER = 101200,
     PERFORMANCE = 101300,
     MEMORY = 101500,
+    NETWORK = 101600,
     WHOLE = 10000
 };
 
@@ -303,7 +304,7 @@ static void connections(void **state)
 /* ---- Filesystem Inodes ---- */
 
 /* Of the twelve mounts: btrfs and FAT make room as they like, one might hang, one is always full,
- * others are no file systems for files. */
+ * others are no file systems for files, or, as /dev, for anybody's. */
 static void inodes(void **state)
 {
     ask("laptop4", "100200");
@@ -332,6 +333,26 @@ static void memory_usage(void **state)
     assert_int_equal(answer_number(MEMORY, NULL, 101510, false) +
                          answer_number(MEMORY, NULL, 101514, false),
                      answer_number(MEMORY, NULL, 101514, true));
+}
+
+/* ---- Network ---- */
+
+static void totals_of_interfaces(void **state)
+{
+    ask("laptop4", "Global"); /* Network Interface has the same: who wants it twice asks for it */
+    assert_string_equal(answer_names(NETWORK), "no object");
+    ask("laptop4", "101600");
+    assert_string_equal(answer_names(NETWORK), "lo,enp0s31f6,wlp2s0,docker0,vethd3adb33,");
+    VALUE(NETWORK, "wlp2s0", 101602, 1002 + 9002);
+    VALUE(NETWORK, "wlp2s0", 101604, 9002);
+    VALUE(NETWORK, "wlp2s0", 101606, 1002);
+    VALUE(NETWORK, "wlp2s0", 101608, 10002);
+    VALUE(NETWORK, "wlp2s0", 101610, 2002);
+    VALUE(NETWORK, "wlp2s0", 101612, 3002);
+    VALUE(NETWORK, "wlp2s0", 101614, 11002);
+    VALUE(NETWORK, "wlp2s0", 101616, 14002);
+    ask("oddnames", "101600");
+    assert_non_null(strstr(answer_names(NETWORK), "br-[0]_1,a_b_c,"));
 }
 
 /* ---- systemd Unit ---- */
@@ -430,6 +451,7 @@ int main(void)
         cmocka_unit_test(connections),
         cmocka_unit_test(inodes),
         cmocka_unit_test(memory_usage),
+        cmocka_unit_test(totals_of_interfaces),
         cmocka_unit_test(units),
         cmocka_unit_test(units_without_controllers),
         cmocka_unit_test(heat_and_batteries),

@@ -155,6 +155,41 @@ static void child_datagrams(void)
             {ICMP, NULL, 584, 6});
 }
 
+/* ---- Network of perflinux.so ---- */
+
+enum { NETWORK = 101600, TOTALS = 8 };
+static const unsigned totals[TOTALS] = {101602, 101604, 101606, 101608,
+                                        101610, 101612, 101614, 101616};
+static struct library perflinux;
+
+static void read_totals(uint64_t ret[TOTALS])
+{
+    IS(library_ask(&perflinux, "101600"), ERROR_SUCCESS);
+    IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
+    for (unsigned i = 0; i < TOTALS; i++)
+        ret[i] = number(NETWORK, "lo", totals[i]);
+}
+
+/* Nobody else sends anything here, but IPv6 now and then. */
+static void child_totals(void)
+{
+    const uint64_t bytes = TIMES * (BYTES + 28);
+    const uint64_t expected[TOTALS] = {2 * bytes, bytes, bytes, TIMES, TIMES, 0, 0, 0};
+    uint64_t before[TOTALS], now[TOTALS];
+    own_network();
+    ask_when_quiet("510");
+    read_totals(before);
+    send_datagrams();
+    read_totals(now);
+    for (unsigned i = 0; i < TOTALS; i++)
+        IS(now[i] - before[i], expected[i]);
+}
+
+static void totals_appear(void **state)
+{
+    in_child(child_totals);
+}
+
 static void child_datagrams_6(void)
 {
     ULONGLONG value;
@@ -294,6 +329,25 @@ static bool same_interface(const char *name, const struct rtnl_link_stats *is)
     return true;
 }
 
+/* The figures that a loopback does not have, and those that it has. */
+static bool same_totals(const char *name, const struct rtnl_link_stats *is)
+{
+    const uint32_t theirs[TOTALS] = {is->rx_bytes + is->tx_bytes,
+                                     is->tx_bytes,
+                                     is->rx_bytes,
+                                     is->tx_packets,
+                                     is->rx_packets,
+                                     is->rx_errors,
+                                     is->tx_errors,
+                                     is->collisions};
+    bool same = true;
+    IS(library_ask(&perflinux, "101600"), ERROR_SUCCESS);
+    IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
+    for (unsigned i = 0; i < TOTALS; i++)
+        same &= (uint32_t)number(NETWORK, name, totals[i]) == theirs[i];
+    return same;
+}
+
 static unsigned same_interfaces(void)
 {
     struct ifaddrs *all;
@@ -303,6 +357,9 @@ static unsigned same_interfaces(void)
     for (struct ifaddrs *one = all; one; one = one->ifa_next)
         if (one->ifa_addr && one->ifa_addr->sa_family == AF_PACKET && one->ifa_data)
             count += same_interface(one->ifa_name, one->ifa_data);
+    for (struct ifaddrs *one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && one->ifa_addr->sa_family == AF_PACKET && one->ifa_data)
+            count += same_totals(one->ifa_name, one->ifa_data);
     freeifaddrs(all);
     return count;
 }
@@ -315,11 +372,12 @@ static void child_rtnetlink(void)
     run("ip link add left type veth peer name right >/dev/null 2>&1");
     run("ip addr add 10.0.0.1/24 dev left && ip link set left up && ip link set right up");
     send_datagrams();
-    for (int tries = 0; tries < 100 && count != 3; tries++) {
+    for (int tries = 0; tries < 100 && count != 2 * 3; tries++) {
         usleep(20000);
         count = same_interfaces();
     }
-    IS(count, 3);
+    IS(count, 2 * 3);
+    ask("510");
     IS(number(INTERFACE, "lo", 266) >= TIMES, true);
 }
 
@@ -553,11 +611,25 @@ static void interfaces_come_and_go(void **state)
     in_child(child_comes_and_goes);
 }
 
+static int open_libraries(void **state)
+{
+    library_load(&perflinux, "perflinux", "OpenLinuxObject", "CollectLinuxObjectData",
+                 "CloseLinuxObject");
+    return open_library(state) || perflinux.open(NULL) ? -1 : 0;
+}
+
+static int close_libraries(void **state)
+{
+    perflinux.close();
+    return close_library(state);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(datagrams_appear),
         cmocka_unit_test(datagrams_of_version_6_appear),
+        cmocka_unit_test(totals_appear),
         cmocka_unit_test(pings_appear),
         cmocka_unit_test(connections_appear),
         cmocka_unit_test(lost_segments_appear),
@@ -570,5 +642,5 @@ int main(void)
         cmocka_unit_test(namesakes_in_sys_are_not_taken_for_ours),
         cmocka_unit_test(interfaces_come_and_go),
     };
-    return cmocka_run_group_tests(tests, open_library, close_library);
+    return cmocka_run_group_tests(tests, open_libraries, close_libraries);
 }
