@@ -15,9 +15,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- always equal ---- */
@@ -25,34 +27,36 @@
 enum { READS = 100000, READERS = 8 };
 
 struct tally {
-    uint64_t reads, moments, different;
+    uint64_t reads, moments, different, failed, silent;
 };
 
-static struct tally read_for_long(uint64_t reads)
+/* In the server these are always equal: two counters, a sum and its parts, what came and who is. */
+static bool is_of_one_moment(const struct shown *shown)
 {
-    struct tally tally = {0};
-    struct shown shown = opened();
-    uint64_t last = 0;
-    for (uint64_t i = 0; i < reads; i++) {
-        uint64_t weight = 0;
-        look(&shown);
-        for (size_t j = 0; j < shown.count; j++)
-            weight += shown.all[j].values[BEHEMOTH_WEIGHT / 2];
-        bool equal = summary(&shown, BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC) ==
-                         summary(&shown, BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC) &&
-                     summary(&shown, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT) == weight &&
-                     summary(&shown, BEHEMOTHS_SUMMARY_FOUNDERS) +
-                             summary(&shown, BEHEMOTHS_SUMMARY_BIRTHS_SEC) -
-                             summary(&shown, BEHEMOTHS_SUMMARY_DEATHS_SEC) ==
-                         shown.count;
-        uint64_t moment = summary(&shown, BEHEMOTHS_SUMMARY_HERD_TIME);
-        tally.different += !equal;
-        tally.moments += moment != last;
-        tally.reads++;
-        last = moment;
+    uint64_t weight = 0;
+    for (size_t i = 0; i < shown->count; i++)
+        weight += shown->all[i].values[BEHEMOTH_WEIGHT / 2];
+    return summary(shown, BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC) ==
+               summary(shown, BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC) &&
+           summary(shown, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT) == weight &&
+           summary(shown, BEHEMOTHS_SUMMARY_FOUNDERS) +
+                   summary(shown, BEHEMOTHS_SUMMARY_BIRTHS_SEC) -
+                   summary(shown, BEHEMOTHS_SUMMARY_DEATHS_SEC) ==
+               shown->count;
+}
+
+/* Nothing is asserted here: processes of the test's own call it. */
+static void read_once(struct shown *shown, struct tally *tally)
+{
+    uint64_t last = summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME);
+    tally->reads++;
+    if (shown_read(shown) != ERROR_SUCCESS) {
+        tally->failed++;
+        return;
     }
-    shown_close(&shown);
-    return tally;
+    tally->different += !is_of_one_moment(shown);
+    tally->silent += summary(shown, BEHEMOTHS_SUMMARY_STATUS) == 0;
+    tally->moments += summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME) != last;
 }
 
 /* The readers are processes, so that the server is asked by several at once. */
@@ -61,7 +65,11 @@ static pid_t begin_reader(int to)
     pid_t pid = fork();
     if (pid != 0)
         return pid;
-    struct tally tally = read_for_long(READS / READERS);
+    struct shown shown;
+    struct tally tally = {.failed = shown_open(&shown, NULL) != ERROR_SUCCESS};
+    for (int i = 0; i < READS / READERS && tally.failed == 0; i++)
+        read_once(&shown, &tally);
+    shown_close(&shown);
     _exit(write(to, &tally, sizeof tally) == sizeof tally ? 0 : 1);
 }
 
@@ -84,15 +92,70 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
         all.reads += one.reads;
         all.moments += one.moments;
         all.different += one.different;
+        all.failed += one.failed + one.silent;
     }
     print_message("# %llu reads of %llu moments, %llu different; the herd lived %llu seconds\n",
                   (unsigned long long)all.reads, (unsigned long long)all.moments,
                   (unsigned long long)all.different, (unsigned long long)(ticks_now() - begun));
+    assert_int_equal(all.failed, 0);
     assert_int_equal(all.reads, READS);
     assert_int_equal(all.different, 0);
     assert_true(all.moments > READS / 10); /* else it would have been easy */
     close(results[0]), close(results[1]);
     stop();
+}
+
+/* ---- in the midst of queries ---- */
+
+enum { KILLS = 100 };
+
+/* A process that lets a server live for a moment, kills it, and starts the next one. */
+static pid_t begin_killer(void)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    for (int i = 0; i < KILLS; i++) {
+        char path[4096], socket_option[160], state_option[160];
+        struct behemoth_line line = {.socket = -1};
+        program(path, sizeof path);
+        snprintf(socket_option, sizeof socket_option, "--socket=%s", place);
+        snprintf(state_option, sizeof state_option, "--state=%s", herd_file);
+        char *argv[] = {
+            path, socket_option, state_option, "--count=2000", "--capacity=2500", "--speed=100000",
+            NULL};
+        pid_t victim = spawn(argv);
+        while (!ask(BEHEMOTH_HERD, NULL, 0, &line))
+            usleep(1000);
+        usleep((useconds_t)(i * 7919 % 40) * 1000);
+        behemoth_line_end(&line);
+        kill(victim, SIGKILL);
+        waitpid(victim, NULL, 0);
+    }
+    _exit(0);
+}
+
+/* Half of an answer, or none, is no answer: what was heard last stays, and nobody is told of an
+ * error. */
+static void killed_a_hundred_times_in_the_midst_of_queries(void **state)
+{
+    (void)state;
+    int status = 0;
+    struct tally tally = {0};
+    lab_set_dword(PARAMETERS, "Cache Milliseconds", 0);
+    struct shown shown = opened();
+    pid_t killer = begin_killer();
+    while (waitpid(killer, &status, WNOHANG) == 0)
+        read_once(&shown, &tally);
+    print_message("# %llu reads, %llu of them without a server, %llu moments\n",
+                  (unsigned long long)tally.reads, (unsigned long long)tally.silent,
+                  (unsigned long long)tally.moments);
+    assert_int_equal(status, 0);
+    assert_int_equal(tally.failed, 0);
+    assert_int_equal(tally.different, 0);
+    assert_true(tally.silent > 0 && tally.moments >= KILLS / 2);
+    assert_string_equal(lab_events("Behemoth", false), "");
+    shown_close(&shown);
 }
 
 /* ---- an hour of ten thousand ---- */
@@ -250,6 +313,7 @@ int main(int argc, char **argv)
     inside = argc > 1 && strcmp(argv[1], "inside") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c77_what_is_always_equal_is_never_seen_different, after_each),
+        cmocka_unit_test_teardown(killed_a_hundred_times_in_the_midst_of_queries, after_each),
         cmocka_unit_test_teardown(c79_c87_an_hour_of_ten_thousand_seen_from_both_ends, after_each),
         cmocka_unit_test_teardown(one_query_a_second_costs_the_server_little, after_each),
     };
