@@ -47,6 +47,11 @@ static void saving_and_restoring_is_the_identity(void **state)
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.providers, PROVIDERS);
     assert_int_equal(restored.languages, COUNT(languages));
+    BUFFER_AUTO text = {0}, file = {0};
+    bool raw;
+    assert_int_equal(file_read(AT_FDCWD, path_of("all.ini"), &file), ERROR_SUCCESS);
+    assert_int_equal(decode_file(file.data, file.len, &text, &raw), ERROR_SUCCESS);
+    assert_non_null(strstr(text.data, "; made by a test\r\n; on two lines\r\n["));
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.restored, 0);
     assert_int_equal(restored.same, PROVIDERS);
@@ -120,6 +125,32 @@ static void damage_is_undone(void **state)
     assert_name(3000, 9, "Later");
 }
 
+static void texts_by_hand_come_back(void **state)
+{
+    static const char helps[] = "3\0Written by hand.\0003001\0Later.\0";
+    static const char german[] = "2\0Anlage\0", other[] = "3\0Another.\0";
+    opl_load_options options = options_of();
+    BUFFER_AUTO before = {0};
+    make_machine(2);
+    assert_int_equal(names_store(NAMES_HELP, 9, helps, sizeof helps), ERROR_SUCCESS);
+    assert_int_equal(names_store(NAMES_COUNTER, 7, german, sizeof german), ERROR_SUCCESS);
+    take_picture(&before);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\009\\Manual");
+    registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\007\\Manual");
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_name(3, 9, "Written by hand.");
+    assert_name(3001, 9, "Later.");
+    assert_same(&before);
+    /* of one language: the other's stay as they are */
+    assert_int_equal(names_store(NAMES_HELP, 9, other, sizeof other), ERROR_SUCCESS);
+    registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\007\\Manual");
+    FREE_AUTO char *path = strdup(path_of("all.ini"));
+    assert_int_equal(opl_load_restore(path, "007", &options, &restored), ERROR_SUCCESS);
+    assert_name(2, 7, "Anlage");
+    assert_name(3, 9, "Another.");
+}
+
 /* What no line of the format can hold stays where it is. */
 static void line_ends_stay(void **state)
 {
@@ -190,6 +221,7 @@ static void installed_providers_are_never_broken(void **state)
     assert_int_equal(restore("other.ini"), ERROR_SUCCESS);
     assert_remark("MyPerf: numbers 1850 to 1855 are in use here: it keeps 1854 to 1859");
     assert_remark("Z: such numbers are the system's own");
+    assert_int_equal(restored.moved, 1);
     assert_loaded("A", 1848, 1852);
     assert_loaded("MyPerf", 1854, 1858);
     assert_text(PERFORMANCE_KEY, "Object List", "1854");
@@ -202,6 +234,11 @@ static void installed_providers_are_never_broken(void **state)
     assert_remark("it gets 1860 to 1865");
     assert_loaded("Z", 1860, 1864);
     assert_name(1860, 9, "Zett");
+    assert_int_equal(restored.moved, 1);
+    assert_int_equal(restored.restored, 1);
+    assert_int_equal(restored.texts, 6); /* with the explanations, which are empty */
+    assert_int_equal(restore("z.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.same, 1);
     put_backup("version.ini", "[PERF_Z]\nFirst Counter=1860\nFirst Help=1861\nLast Counter=1862\n"
                               "Last Help=1863\n[PerfStrings_009]\n1860=Old\n1862=Old one\n");
     assert_int_equal(restore("version.ini"), ERROR_SUCCESS);
@@ -352,9 +389,11 @@ static void rebuilding_reads_the_ini_files_again(void **state)
     assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
     assert_int_equal(restored.restored, 0);
     assert_int_equal(restored.same, 8);
+    assert_int_equal(restored.providers, 8);
     assert_same(&before);
     registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 5\\Performance\\Names");
     registry_delete_value(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 6\\Performance", "Last Help");
+    registry_delete_value(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 7\\Performance", "First Counter");
     registry_set(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 4\\Performance\\Names\\009", "1888",
                  REG_SZ, "Nonsense", 9);
     assert_false(same_picture(&before));
@@ -364,6 +403,9 @@ static void rebuilding_reads_the_ini_files_again(void **state)
     unlink(path_of("s2.ini"));
     assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
     assert_remark("Svc 2 was loaded from this file, which is not there any more");
+    assert_int_equal(restored.left, 1);
+    assert_int_equal(restored.same, 7);
+    assert_int_equal(restored.providers, 8);
     assert_same(&before);
 }
 
@@ -407,6 +449,8 @@ static void base_texts_are_replaced(void **state)
     assert_int_equal(opl_load_replace(names, helps, "007", &options), ERROR_SUCCESS);
     assert_name(2, 7, "Anlage");
     assert_name(3, 7, "What it is.");
+    assert_int_equal(opl_load_replace(names, NULL, "0007", &options), ERROR_SUCCESS);
+    assert_int_equal(opl_load_replace(names, NULL, "00007", &options), ERROR_INVALID_PARAMETER);
     assert_name(1846, 7, "End Marker");
     assert_name(2, 9, "System");
     assert_int_equal(opl_load_replace(helps, NULL, "007", &options), ERROR_INVALID_DATA);
@@ -428,6 +472,7 @@ int main(void)
         LOAD_TEST(numbers_come_back),
         LOAD_TEST(all_that_was_lost_comes_back),
         LOAD_TEST(damage_is_undone),
+        LOAD_TEST(texts_by_hand_come_back),
         LOAD_TEST(line_ends_stay),
         LOAD_TEST(a_file_made_by_hand_loads),
         LOAD_TEST(installed_providers_are_never_broken),

@@ -134,15 +134,37 @@ static void a_code_page_can_be_named(void **state)
     assert_remark("my.ini:11: the C library does not know code page 54321");
 }
 
+/* Windows' ANSI code pages, typed in a second time, page by page. */
 static void code_pages_by_language(void **state)
 {
-    assert_int_equal(decode_code_page(0x009), 1252);
-    assert_int_equal(decode_code_page(0x007), 1252);
-    assert_int_equal(decode_code_page(0x019), 1251);
-    assert_int_equal(decode_code_page(0x015), 1250);
-    assert_int_equal(decode_code_page(0x404), 950);
-    assert_int_equal(decode_code_page(0x804), 936);
-    assert_int_equal(decode_code_page(0x416), 1252);
+    static const struct {
+        unsigned page;
+        const char *languages;
+    } listed[] = {
+        {874,  "1e"                               },
+        {932,  "11"                               },
+        {936,  "4 804"                            },
+        {949,  "12"                               },
+        {950,  "404"                              },
+        {1250, "5 e 15 18 1a 1b 1c 24"            },
+        {1251, "2 19 22 23 2f 3f 40 44 50"        },
+        {1252, "7 9 a b c 6 13 14 16 1d 416 816 3"},
+        {1253, "8"                                },
+        {1254, "1f 2c 43"                         },
+        {1255, "d"                                },
+        {1256, "1 20 29"                          },
+        {1257, "25 26 27"                         },
+        {1258, "2a"                               },
+    };
+    for (size_t i = 0; i < COUNT(listed); i++) {
+        const char *cursor = listed[i].languages, *word;
+        size_t count;
+        uint32_t language;
+        while ((word = text_word(&cursor, &count))) {
+            assert_true(text_hex(word, count, &language));
+            assert_int_equal(decode_code_page(language), listed[i].page);
+        }
+    }
 }
 
 /* ---- symbols ---- */

@@ -395,6 +395,10 @@ static void users_begin_at_a_million(void **state)
     assert_int_equal(load_with("C.ini", options), ERROR_SUCCESS);
     assert_loaded("C", 1000006, 1000010);
     assert_name(1000006, 9, "Mine");
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS); /* the user has it: nothing to do */
+    assert_true(result.already);
+    assert_loaded("A", 1000000, 1000004);
+    assert_int_equal(access(path_of("machine/registry.d/A.reg"), F_OK), -1);
     assert_int_equal(access(path_of("user/registry.d/A.reg"), F_OK), 0);
     assert_int_equal(opl_load_remove("B", &options, &result), ERROR_FILE_NOT_FOUND);
     assert_remark("is loaded for the machine");
