@@ -51,6 +51,28 @@ static inline void library_load(struct library *library, const char *name, const
     *(void **)&library->close = dlsym(handle, close);
 }
 
+/* Each with its three functions. */
+static const char *const shipped_providers[][4] = {
+    {"perfos",    "OpenOSObject",             "CollectOSObjectData",         "CloseOSObject"        },
+    {"perfproc",  "OpenSysProcessObject",     "CollectSysProcessObjectData", "CloseSysProcessObject"},
+    {"perfdisk",  "OpenDiskObject",           "CollectDiskObjectData",       "CloseDiskObject"      },
+    {"perfnet",   "OpenTcpIpPerformanceData", "CollectTcpIpPerformanceData",
+     "CloseTcpIpPerformanceData"                                                                    },
+    {"perflinux", "OpenLinuxObject",          "CollectLinuxObjectData",      "CloseLinuxObject"     },
+};
+enum { SHIPPED_PROVIDERS = sizeof shipped_providers / sizeof *shipped_providers };
+
+/* One of them, opened. */
+static inline int library_open(struct library *library, const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < SHIPPED_PROVIDERS && strcmp(shipped_providers[i][0], name) != 0)
+        i++;
+    const char *const *provider = shipped_providers[i];
+    library_load(library, name, provider[1], provider[2], provider[3]);
+    return (int)library->open(NULL);
+}
+
 /* Collects into `answer`, as a block with a header. */
 static inline DWORD library_ask(const struct library *library, const char *query)
 {

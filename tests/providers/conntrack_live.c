@@ -115,9 +115,7 @@ static void connections_and_what_belongs_to_none_appear(void **state)
 
 static int open_perflinux(void **state)
 {
-    library_load(&perfnet, "perflinux", "OpenLinuxObject", "CollectLinuxObjectData",
-                 "CloseLinuxObject");
-    return (int)perfnet.open(NULL);
+    return library_open(&perfnet, "perflinux");
 }
 
 int main(void)

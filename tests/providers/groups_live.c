@@ -495,11 +495,7 @@ static void requests_of_a_unit_appear(void **state)
 
 static int open_libraries(void **state)
 {
-    library_load(&perfproc, "perfproc", "OpenSysProcessObject", "CollectSysProcessObjectData",
-                 "CloseSysProcessObject");
-    library_load(&perflinux, "perflinux", "OpenLinuxObject", "CollectLinuxObjectData",
-                 "CloseLinuxObject");
-    return perfproc.open(NULL) || perflinux.open(NULL);
+    return library_open(&perfproc, "perfproc") || library_open(&perflinux, "perflinux");
 }
 
 static int close_libraries(void **state)

@@ -712,10 +712,7 @@ static void pressure_is_that_of_the_root_group(void **state)
 
 static int open_libraries(void **state)
 {
-    library_load(&perfos, "perfos", "OpenOSObject", "CollectOSObjectData", "CloseOSObject");
-    library_load(&perflinux, "perflinux", "OpenLinuxObject", "CollectLinuxObjectData",
-                 "CloseLinuxObject");
-    return perfos.open(NULL) || perflinux.open(NULL);
+    return library_open(&perfos, "perfos") || library_open(&perflinux, "perflinux");
 }
 
 static int close_libraries(void **state)

@@ -181,9 +181,7 @@ static inline void run(const char *command)
 static inline int open_library(void **state)
 {
     (void)state;
-    library_load(&perfnet, "perfnet", "OpenTcpIpPerformanceData", "CollectTcpIpPerformanceData",
-                 "CloseTcpIpPerformanceData");
-    return (int)perfnet.open(NULL);
+    return library_open(&perfnet, "perfnet");
 }
 
 static inline int close_library(void **state)

@@ -411,10 +411,7 @@ static void priority_falls_when_asked(void **state)
 
 static int open_libraries(void **state)
 {
-    library_load(&perfos, "perfos", "OpenOSObject", "CollectOSObjectData", "CloseOSObject");
-    library_load(&perfproc, "perfproc", "OpenSysProcessObject", "CollectSysProcessObjectData",
-                 "CloseSysProcessObject");
-    return perfos.open(NULL) || perfproc.open(NULL);
+    return library_open(&perfos, "perfos") || library_open(&perfproc, "perfproc");
 }
 
 static int close_libraries(void **state)

@@ -313,9 +313,7 @@ static void work_in_a_place_of_our_own_is_exact(void **state)
 
 static int open_library(void **state)
 {
-    library_load(&perfdisk, "perfdisk", "OpenDiskObject", "CollectDiskObjectData",
-                 "CloseDiskObject");
-    return (int)perfdisk.open(NULL);
+    return library_open(&perfdisk, "perfdisk");
 }
 
 static int close_library(void **state)

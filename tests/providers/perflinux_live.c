@@ -294,9 +294,7 @@ static void slabs_are_the_kernels_memory(void **state)
 
 static int open_library(void **state)
 {
-    library_load(&perflinux, "perflinux", "OpenLinuxObject", "CollectLinuxObjectData",
-                 "CloseLinuxObject");
-    return (int)perflinux.open(NULL);
+    return library_open(&perflinux, "perflinux");
 }
 
 static int close_library(void **state)

@@ -316,8 +316,7 @@ static void processor_time_appears(void **state)
 
 static int open_library(void **state)
 {
-    library_load(&perfos, "perfos", "OpenOSObject", "CollectOSObjectData", "CloseOSObject");
-    return (int)perfos.open(NULL);
+    return library_open(&perfos, "perfos");
 }
 
 static int close_library(void **state)

@@ -34,21 +34,11 @@ enum {
 };
 static const uint64_t KIB = 1024;
 
-static const char *const providers[][4] = {
-    {"perfos",    "OpenOSObject",             "CollectOSObjectData",         "CloseOSObject"        },
-    {"perfproc",  "OpenSysProcessObject",     "CollectSysProcessObjectData", "CloseSysProcessObject"},
-    {"perfdisk",  "OpenDiskObject",           "CollectDiskObjectData",       "CloseDiskObject"      },
-    {"perfnet",   "OpenTcpIpPerformanceData", "CollectTcpIpPerformanceData",
-     "CloseTcpIpPerformanceData"                                                                    },
-    {"perflinux", "OpenLinuxObject",          "CollectLinuxObjectData",      "CloseLinuxObject"     },
-};
-enum { PROVIDERS = sizeof providers / sizeof *providers };
-
 static void ask(const char *name, const char *root, const char *query)
 {
-    for (size_t i = 0; i < PROVIDERS; i++)
-        if (strcmp(providers[i][0], name) == 0)
-            ask_root(providers[i], root, query);
+    for (size_t i = 0; i < SHIPPED_PROVIDERS; i++)
+        if (strcmp(shipped_providers[i][0], name) == 0)
+            ask_root(shipped_providers[i], root, query);
 }
 
 static uint64_t tick(void)
@@ -116,11 +106,12 @@ static size_t walk(const char *root, const char *const provider[4], const char *
 static size_t walk_tree(const char *root)
 {
     size_t costly = 0;
-    for (size_t i = 0; i < PROVIDERS; i++) {
-        bool nothing = strcmp(root, "vm2") == 0 && strcmp(providers[i][0], "perfdisk") == 0;
-        if ((walk(root, providers[i], "Global") == 0) != nothing) /* its disks were not captured */
-            fail_msg("%s of %s: all or nothing", providers[i][0], root);
-        costly += walk(root, providers[i], "Costly");
+    for (size_t i = 0; i < SHIPPED_PROVIDERS; i++) {
+        bool nothing = strcmp(root, "vm2") == 0 && strcmp(shipped_providers[i][0], "perfdisk") == 0;
+        if ((walk(root, shipped_providers[i], "Global") == 0) !=
+            nothing) /* its disks were not captured */
+            fail_msg("%s of %s: all or nothing", shipped_providers[i][0], root);
+        costly += walk(root, shipped_providers[i], "Costly");
     }
     return costly;
 }
@@ -182,10 +173,11 @@ static void is_said_once(const char *text, const char *what)
 static void what_is_missing_is_said_once(void **state)
 {
     static char text[1 << 20];
-    read_trace(providers[0], "container", text, sizeof text); /* no proc/vmstat */
+    read_trace(shipped_providers[0], "container", text, sizeof text); /* no proc/vmstat */
     is_said_once(text, "Memory: no \"Page Faults/sec\" here");
     is_said_once(text, "Processor: no \"Interrupts/sec\" here");
-    read_trace(providers[4], "laptop4", text, sizeof text); /* a file without one of its lines */
+    read_trace(shipped_providers[4], "laptop4", text,
+               sizeof text); /* a file without one of its lines */
     is_said_once(text, "\"% Some Time\" cannot be read for some instances (\"irq\" is the first)");
 }
 

@@ -5,7 +5,8 @@
  */
 #include "picture.h"
 
-#include <dlfcn.h>
+#include "module.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,20 +16,7 @@
 #define PERFORMANCE ATLPERF "\\Performance"
 enum { ROWS = 6, VARIANTS = 5, WITHOUT_MODULE = 4, TEXT_LEFT_OUT = 4 };
 
-static void *module;
 static char path[512], texts_path[512];
-
-typedef BOOL APIENTRY attach_procedure(HINSTANCE, DWORD, LPVOID);
-typedef HRESULT APIENTRY register_procedure(void);
-
-static DWORD call(const char *name)
-{
-    register_procedure *procedure;
-    void *found = dlsym(module, name);
-    assert_non_null(found);
-    memcpy(&procedure, &found, sizeof found);
-    return (DWORD)procedure();
-}
 
 static void copy(const char *name, const char *to)
 {
@@ -130,11 +118,11 @@ static void c80_c82_every_language_has_every_number(void **state)
         struct picture before = take_picture(), after;
         for (int variant = 0; variant < VARIANTS; variant++) {
             set_texts(variant);
-            assert_int_equal(call("DllRegisterServer"), 0);
+            assert_int_equal(module_call("DllRegisterServer"), 0);
             assert_int_equal(number("Last Counter"), number("First Counter") + 2 * (ROWS - 1));
             assert_texts(installed[i], variant);
             assert_answers();
-            assert_int_equal(call("DllUnregisterServer"), 0);
+            assert_int_equal(module_call("DllUnregisterServer"), 0);
             after = take_picture();
             assert_same_picture(&before, &after);
             free(after.text);
@@ -149,17 +137,17 @@ static void c83_a_translation_comes_later(void **state)
 {
     set_languages("009 007 019");
     set_texts(2);
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     DWORD first = number("First Counter");
     assert_texts("009 007 019", 2);
     set_texts(0);
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     assert_int_equal(number("First Counter"), first);
     assert_texts("009 007 019", 0);
     set_texts(WITHOUT_MODULE);
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     assert_texts("009 007 019", WITHOUT_MODULE);
-    assert_int_equal(call("DllUnregisterServer"), 0);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
 /* A language that is installed after it was registered has its texts too: English ones. */
@@ -167,27 +155,27 @@ static void c81_no_language_makes_it_invisible(void **state)
 {
     set_languages("009");
     set_texts(0);
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     set_languages("009 007");
     assert_string_equal(name_of(number("First Counter"), "007", "Counter"), "Perf Map");
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     assert_texts("009 007", 0);
-    assert_int_equal(call("DllUnregisterServer"), 0);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
 static void an_older_version_had_other_rows(void **state)
 {
     struct picture before = take_picture();
     set_texts(0);
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     DWORD first = number("First Counter");
     lab_set_dword(PERFORMANCE, "Last Counter", first + 2 * ROWS);
     lab_set_dword(PERFORMANCE, "Last Help", first + 1 + 2 * ROWS);
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     assert_int_equal(number("Last Counter"), number("First Counter") + 2 * (ROWS - 1));
     assert_texts("009", 0);
     assert_answers();
-    assert_int_equal(call("DllUnregisterServer"), 0);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
     struct picture after = take_picture();
     assert_same_picture(&before, &after);
     free(before.text);
@@ -197,19 +185,18 @@ static void an_older_version_had_other_rows(void **state)
 /* What others wrote below the service is not ours to delete. */
 static void a_key_with_more_stays(void **state)
 {
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
     lab_set_text(ATLPERF, "ImagePath", "/bin/true");
     lab_set_dword(PERFORMANCE, "Isolation", 1);
-    assert_int_equal(call("DllUnregisterServer"), 0);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
     assert_int_equal(lab_get_dword(PERFORMANCE, "Isolation"), 1);
     assert_int_equal(lab_get_dword(PERFORMANCE, "First Counter"), -1);
     lab_unregister("AtlPerf");
-    assert_int_equal(call("DllUnregisterServer"), 0x80070002);
+    assert_int_equal(module_call("DllUnregisterServer"), 0x80070002);
 }
 
 static int open_all(void **state)
 {
-    attach_procedure *attach;
     char built[4096];
     lab_open();
     chmod(lab_root, 0755);
@@ -218,12 +205,7 @@ static int open_all(void **state)
     /* no copy: it finds the library that it is linked with by where it lies */
     snprintf(built, sizeof built, "%s/samples/atl_perf.so", getenv("BUILD_ROOT"));
     assert_int_equal(symlink(built, path), 0);
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module)
-        fail_msg("%s", dlerror());
-    void *found = dlsym(module, "DllMain");
-    memcpy(&attach, &found, sizeof found);
-    attach((HINSTANCE)module, DLL_PROCESS_ATTACH, NULL);
+    module_load(path);
     return 0;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "picture.h"
 
-#include <dlfcn.h>
+#include "module.h"
 
 #include <openperflib/loadperf.h>
 
@@ -17,35 +17,16 @@ enum { PERF_TIME = 48, PERF_TIME_SIZE = 8 }; /* of an object's header */
 
 /* ---- the sample ---- */
 
-static void *module;
 static char module_path[4096];
-
-typedef BOOL APIENTRY attach_procedure(HINSTANCE, DWORD, LPVOID);
-typedef HRESULT APIENTRY register_procedure(void);
-
-static void function(const char *name, void *ret)
-{
-    void *found = dlsym(module, name);
-    if (!found)
-        fail_msg("%s", dlerror());
-    memcpy(ret, &found, sizeof found);
-}
-
-static DWORD call(const char *name)
-{
-    register_procedure *procedure;
-    function(name, &procedure);
-    return (DWORD)procedure();
-}
 
 static void install(void)
 {
-    assert_int_equal(call("DllRegisterServer"), 0);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
 }
 
 static void uninstall(void)
 {
-    assert_int_equal(call("DllUnregisterServer"), 0);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
 /* ---- answers ---- */
@@ -203,7 +184,7 @@ static void c89_c90_it_takes_the_place_of_the_library_with_system(void **state)
     uninstall();
     assert_value(PERFOS, "Library", "perfos.so");
     assert_value(PERFOS, "Open", "OpenOSObject");
-    assert_int_equal(call("DllUnregisterServer"), 0x80070002);
+    assert_int_equal(module_call("DllUnregisterServer"), 0x80070002);
 }
 
 static void c93_it_leaves_without_a_trace(void **state)
@@ -248,7 +229,7 @@ static void who_came_later_is_not_thrown_out(void **state)
 {
     install();
     lab_set_text(PERFOS, "Library", "/somebody/else.so");
-    assert_int_equal(call("DllUnregisterServer"), 0x800700AA);
+    assert_int_equal(module_call("DllUnregisterServer"), 0x800700AA);
     assert_value(PERFOS, "Library", "/somebody/else.so");
     lab_set_text(PERFOS, "Library", module_path);
     uninstall();
@@ -432,16 +413,11 @@ static void library_paths(void **state)
 static int open_all(void **state)
 {
     char root[4096];
-    attach_procedure *attach;
     snprintf(root, sizeof root, "%s/tests/roots/vm2", getenv("SOURCE_ROOT"));
     setenv("OPENPERFLIB_SYSROOT", root, 1);
     lab_open();
     snprintf(module_path, sizeof module_path, "%s/samples/mycoolcounter.so", getenv("BUILD_ROOT"));
-    module = dlopen(module_path, RTLD_NOW | RTLD_LOCAL);
-    if (!module)
-        fail_msg("%s", dlerror());
-    function("DllMain", &attach);
-    attach((HINSTANCE)module, DLL_PROCESS_ATTACH, NULL);
+    module_load(module_path);
     return 0;
 }
 
