@@ -18,6 +18,7 @@
 
 #include <openperflib/build.h>
 
+#include "../../samples/behemoth/client/base.h"
 #include "../../samples/behemoth/client/text.h"
 #include "../../samples/behemoth/client/view.h"
 
@@ -143,6 +144,7 @@ static void draw_view(FILE *out, enum view_kind kind)
 {
     view.kind = kind;
     summary_draw(out, &view);
+    trouble_draw(out, &view);
     if (kind == VIEW_FIELD)
         field_draw(out, &view, 42, 13);
     else
@@ -268,7 +270,10 @@ static void the_field(void **state)
                         "│    ▪                                  ■│\n"
                         "└───────────────────────────────── 500 m ┘\n"
                         "◦ • ● female  ▫ ▪ ■ male  by weight; 2 to 9, +: so many in a place\n");
-    view.columns = 0;
+    view.rows = 8; /* a low window */
+    text = drawn(VIEW_FIELD);
+    assert_non_null(strstr(text, "kg\nBirths/sec -   Deaths/sec -\n┌"));
+    view.columns = view.rows = 0;
     view.rates = false;
 }
 
@@ -475,6 +480,28 @@ static void try_damaged(const void *data, size_t size)
     free(copy);
 }
 
+/* A list of titles that ends anywhere; its last byte is the NUL that base_read puts there. */
+static void name_bases_that_end_anywhere(void **state)
+{
+    static const char good[] = "1\0one\0"
+                               "22\0two\0"
+                               "x\0three\0";
+    (void)state;
+    for (DWORD size = 0; size < sizeof good; size++) {
+        char *text = calloc(size + 1, 1);
+        struct base base = {memcpy(text, good, size), size};
+        struct base_title title = {0};
+        DWORD count = 0;
+        while (base_next(&base, &title)) {
+            assert_true(title.text > text && title.text < text + size);
+            assert_int_equal(title.index, count == 0 ? 1 : count == 1 ? (size > 8 ? 22 : 2) : 0);
+            count++;
+        }
+        assert_in_range(count, size / 10, 3);
+        free(text);
+    }
+}
+
 static void every_bit_flipped_and_every_length(void **state)
 {
     (void)state;
@@ -534,6 +561,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_mother_misleads, begin, end),
         cmocka_unit_test_setup_teardown(deep_ones_take_no_stack_and_no_time, begin, end),
         cmocka_unit_test_setup_teardown(absurd_values, begin, end),
+        cmocka_unit_test_setup_teardown(name_bases_that_end_anywhere, begin, end),
         cmocka_unit_test_setup_teardown(every_bit_flipped_and_every_length, begin, end),
     };
     return cmocka_run_group_tests_name("behemoth_client", tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { KEY_REDRAW = 'L' - 64 };
+enum { KEY_REDRAW = 'L' - 64, LOW = 12 }; /* a window that has no line to give away */
 
 static const char help_text[] =
     "f  the field          l  the list          t  the family tree\n"
@@ -67,7 +67,8 @@ static void draw_keys(FILE *out, const struct live *live)
 static int draw_summary(FILE *out, const struct view *view)
 {
     int lines = summary_draw(out, view);
-    if (view->kind == VIEW_FIELD)
+    lines += trouble_draw(out, view);
+    if (view->kind == VIEW_FIELD || view->rows < LOW)
         return lines;
     fputc('\n', out);
     return lines + 1;

@@ -237,6 +237,7 @@ static void show_once(struct view *view, const struct settings *settings)
         terminal_size(&columns, &rows);
     view->columns = terminal || field ? columns : 0;
     int used = summary_draw(stdout, view);
+    used += trouble_draw(stdout, view);
     if (field) {
         field_draw(stdout, view, columns, rows - terminal - used);
         return;

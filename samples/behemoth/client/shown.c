@@ -11,16 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_LEAST = 65536, ROOM_MOST = 256 << 20 };
+enum { ROOM_LEAST = 65536, ROOM_MOST = 256 << 20, TITLES = 16 };
 
-static bool has_title(const struct base *base, uint32_t index, const char *text)
+static size_t find_titles(const struct base *base, const char *text, DWORD found[TITLES])
 {
     struct base_title title = {0};
-    while (base_next(base, &title)) {
-        if (title.index == index && strcmp(title.text, text) == 0)
-            return true;
+    size_t count = 0;
+    while (count < TITLES && base_next(base, &title)) {
+        if (strcmp(title.text, text) == 0)
+            found[count++] = title.index;
     }
-    return false;
+    return count;
 }
 
 /* Here the service's First Counter would tell; but another machine shows nobody its services, and
@@ -28,11 +29,13 @@ static bool has_title(const struct base *base, uint32_t index, const char *text)
  * titles; both of them, so far apart, nobody has. */
 static LSTATUS find_first(const struct base *base, DWORD *ret)
 {
-    struct base_title title = {0};
-    while (base_next(base, &title)) {
-        if (strcmp(title.text, "Behemoths Summary") == 0 &&
-            has_title(base, title.index - BEHEMOTHS_SUMMARY, "Behemoth")) {
-            *ret = title.index - BEHEMOTHS_SUMMARY;
+    DWORD herds[TITLES], summaries[TITLES];
+    size_t herd_count = find_titles(base, "Behemoth", herds);
+    size_t summary_count = find_titles(base, "Behemoths Summary", summaries);
+    for (size_t i = 0; i < herd_count * summary_count; i++) {
+        DWORD herd = herds[i / summary_count], summary = summaries[i % summary_count];
+        if (summary - herd == BEHEMOTHS_SUMMARY) {
+            *ret = herd;
             return ERROR_SUCCESS;
         }
     }

@@ -56,19 +56,12 @@ static bool value_of(const struct view *view, unsigned symbol, double *ret)
     return shown_summary(shown, symbol, ret);
 }
 
-static int draw_item(FILE *out, const struct view *view, const struct item *item, int used)
+static void number_text(const struct view *view, const struct item *item, char out[ITEM])
 {
-    char number[64] = "-";
     double value;
-    const char *title = titles_get(view->titles, item->symbol);
+    snprintf(out, ITEM, "-");
     if (value_of(view, item->symbol, &value))
-        snprintf(number, sizeof number, "%.*f%s", item->digits, value, item->unit);
-    int width = text_width(title) + 1 + text_width(number);
-    bool fits = used == 0 || view->columns == 0 || used + 3 + width <= view->columns;
-    fputs(used == 0 ? "" : fits ? "   " : "\n", out);
-    fprintf(out, "%s%s%s %s%s%s", view->look.weak, title, view->look.off, view->look.strong, number,
-            view->look.off);
-    return used > 0 && fits ? used + 3 + width : width;
+        snprintf(out, ITEM, "%.*f%s", item->digits, value, item->unit);
 }
 
 static void duration(double seconds, char out[ITEM])
@@ -81,7 +74,7 @@ static void duration(double seconds, char out[ITEM])
         snprintf(out, ITEM, "%.0f hours", seconds / 3600);
 }
 
-static int draw_trouble(FILE *out, const struct view *view)
+int trouble_draw(FILE *out, const struct view *view)
 {
     char text[ITEM] = "", age[ITEM] = "some time";
     double seconds;
@@ -101,16 +94,29 @@ static int draw_trouble(FILE *out, const struct view *view)
     return 1;
 }
 
+/* Side by side as long as there is room; of a low window a quarter at most. */
 int summary_draw(FILE *out, const struct view *view)
 {
-    int lines = 1, used = 0;
+    const struct look *look = &view->look;
+    int lines = 1, used = 0, most = view->rows > 0 && view->rows < 8 ? 1 : view->rows / 4;
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        char number[ITEM];
+        const char *title = titles_get(view->titles, items[i].symbol);
         if (is_rate(items[i].symbol) && !view->rates)
             continue;
-        int before = used;
-        used = draw_item(out, view, &items[i], used);
-        lines += used <= before;
+        number_text(view, &items[i], number);
+        int width = text_width(title) + 1 + text_width(number);
+        bool fits = used == 0 || view->columns == 0 || used + 3 + width <= view->columns;
+        if (!fits && lines == most)
+            break;
+        fprintf(out, "%s%s%s%s %s%s%s",
+                used == 0 ? ""
+                : fits    ? "   "
+                          : "\n",
+                look->weak, title, look->off, look->strong, number, look->off);
+        used = fits && used > 0 ? used + 3 + width : width;
+        lines += !fits;
     }
     fputc('\n', out);
-    return lines + draw_trouble(out, view);
+    return lines;
 }

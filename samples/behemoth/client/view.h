@@ -39,9 +39,10 @@ struct view {
     struct kin kin;
 };
 
-/* The summary in as many lines as it needs, and a line about a server that is away. Returns how
- * many. */
+/* The summary, in as many lines as it needs, and a line when the server is away or the newest answer
+ * was none. Both return how many lines. */
 int summary_draw(FILE *out, const struct view *view);
+int trouble_draw(FILE *out, const struct view *view);
 /* The field in exactly `columns` x `rows`, its frame and legend included. */
 void field_draw(FILE *out, struct view *view, int columns, int rows);
 /* Half as much of the field, or twice as much, around the same middle. */
