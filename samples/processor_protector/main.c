@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,6 +67,8 @@ static void report(DWORD id, const struct process *whom, const char *what, int f
 static void say_how_things_are(void)
 {
     const struct record *busiest = NULL;
+    struct winsize size;
+    char line[256];
     if (!protector.live || protector.look.load < 0)
         return;
     for (size_t i = 0; i < protector.judge.count; i++) {
@@ -74,11 +77,15 @@ static void say_how_things_are(void)
             busiest = record;
     }
     const struct process *process = busiest ? look_find(&protector.look, busiest->who.id) : NULL;
-    clear_line();
-    if (process)
-        fprintf(stderr, "%zu processes, all processors %.0f %%; busiest: %u %s, %.0f %% of one",
-                protector.look.count, protector.look.load, (unsigned)process->who.id, process->name,
-                busiest->percent);
+    if (!process)
+        return;
+    snprintf(line, sizeof line,
+             "%zu processes, all processors %.0f %%; busiest: %u %s, %.0f %% of one",
+             protector.look.count, protector.look.load, (unsigned)process->who.id, process->name,
+             busiest->percent);
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    clear_line(); /* which could not clear what a narrow terminal has wrapped */
+    fprintf(stderr, "%.*s", known ? size.ws_col - 1 : 79, line);
 }
 
 static void complain(const char *what, PDH_STATUS status)
