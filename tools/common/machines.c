@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* How long the machine's name is, behind two slashes of either kind; 0: the path has none, or a
  * pattern. */
@@ -58,12 +59,28 @@ bool machines_note(struct machines *machines, const char *path)
     return true;
 }
 
+void machines_show_wait(const char *name, size_t others)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (name)
+        fprintf(stderr, "connecting to %s%s ...", name, others ? " and others" : "");
+    else
+        fputs("\r\033[K", stderr);
+}
+
+static void connect_all(struct machines *machines)
+{
+    machines_show_wait(machines->names[0], machines->count - 1);
+    opl_connect_machines((const char *const *)machines->names, machines->count, machines->reasons);
+    machines_show_wait(NULL, 0);
+}
+
 size_t machines_meet(struct machines *machines, const char *tool)
 {
     size_t away = 0;
     if (machines->count)
-        opl_connect_machines((const char *const *)machines->names, machines->count,
-                             machines->reasons);
+        connect_all(machines);
     for (size_t i = 0; i < machines->count; i++) {
         LSTATUS reason = machines->reasons[i];
         if (!reason)

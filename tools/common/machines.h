@@ -16,6 +16,8 @@ struct machines {
 bool machines_note(struct machines *machines, const char *path);
 /* Connects to all. Who is away is said on stderr; how many. */
 size_t machines_meet(struct machines *machines, const char *tool);
+/* A silent one takes seconds: who looks on at a terminal is told what for. NULL: it is over. */
+void machines_show_wait(const char *name, size_t others);
 /* Was the path's machine away when they were met? */
 bool machines_lack(const struct machines *machines, const char *path);
 void machines_done(struct machines *machines);

@@ -5,6 +5,7 @@
  */
 #include "pcview.h"
 #include "../common/machine-words.h"
+#include "../common/machines.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -440,7 +441,11 @@ static void done(struct pcview *view)
 /* PDH connects by itself. */
 static bool connect_machine(const struct pcview *view)
 {
-    LSTATUS status = view->machine && !view->paths ? view_connect(view->machine) : ERROR_SUCCESS;
+    if (!view->machine || view->paths)
+        return true;
+    machines_show_wait(view->machine, 0);
+    LSTATUS status = view_connect(view->machine);
+    machines_show_wait(NULL, 0);
     if (status)
         complain_of_machine(view, status);
     return !status;
