@@ -25,8 +25,8 @@ enum terminal_key {
 bool terminal_begin(void);
 void terminal_end(void);
 void terminal_size(int *ret_columns, int *ret_rows);
-/* Shows lines of text, each ended by '\n'. Only those that changed are written, all at once: nothing
- * flickers. `whole`: what is on the screen is not trusted. */
+/* Shows lines of text, each ended by '\n'. Only those that changed are written, all at once, so it
+ * does not flicker. `whole`: what is on the screen is not trusted. */
 void terminal_draw(const char *text, bool whole);
 /* A byte, or a terminal_key. */
 int terminal_key(int milliseconds);

@@ -39,8 +39,8 @@ struct view {
     struct kin kin;
 };
 
-/* The summary, in as many lines as it needs, and a line when the server is away or the newest answer
- * was none. Both return how many lines. */
+/* The summary, in as many lines as it needs, and a line when the server is away or the newest
+ * answer was none. Both return how many lines. */
 int summary_draw(FILE *out, const struct view *view);
 int trouble_draw(FILE *out, const struct view *view);
 /* The field in exactly `columns` x `rows`, its frame and legend included. */
