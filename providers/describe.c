@@ -73,6 +73,7 @@ static void print_texts(void)
 
 /* ---- a packaged drop-in: service record, numbers, texts ---- */
 
+#define SERVICES "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\"
 /* The project's own indices; the second part is PerfForeign's. */
 enum { BLOCK_FIRST = 100000, SECOND_FIRST = 109000, BLOCK_END = 110000 };
 
@@ -151,24 +152,62 @@ static bool print_names_of(const char *library)
     return loaded;
 }
 
-/* `more`: settings, which have a '=', and other libraries. */
+/* The column of a list "index TAB 007 TAB 019", below a line that names the languages. */
+static void print_language(FILE *file, const char *service, int column)
+{
+    char line[1024];
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        char *rest = NULL, *index = strtok_r(line, "\t\n", &rest), *text = NULL;
+        for (int i = 0; index && i < column; i++)
+            text = strtok_r(NULL, "\t\n", &rest);
+        if (!text || *index == '#')
+            continue;
+        if (strcmp(index, "index") == 0)
+            printf("\n[" SERVICES "%s\\Performance\\Names\\%s]\n", service, text);
+        else
+            print_indexed((DWORD)strtoul(index, NULL, 10), text);
+    }
+}
+
+static bool print_languages(const char *list, const char *service)
+{
+    enum { LANGUAGES = 2 };
+    FILE *file = fopen(list, "r");
+    if (!file)
+        return perror(list), false;
+    for (int column = 1; column <= LANGUAGES; column++)
+        print_language(file, service, column);
+    return fclose(file) == 0;
+}
+
+static bool print_more(const char *word, const char *service)
+{
+    size_t length = strlen(word);
+    if (strchr(word, '='))
+        return true; /* a setting: printed before */
+    if (length > 4 && strcmp(word + length - 4, ".tsv") == 0)
+        return print_languages(word, service);
+    return print_names_of(word);
+}
+
+/* `more`: settings, which have a '=', then other libraries, then lists of texts in other
+ * languages. */
 static bool print_registration(const char *service, const char *path, char **more)
 {
     const char *slash = strrchr(path, '/');
     bool good = true;
     printf("Windows Registry Editor Version 5.00\n\n; SPDX-License-Identifier: MIT\n"
            "; Made from the provider's tables by the build.\n\n"
-           "[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance]\n",
+           "[" SERVICES "%s\\Performance]\n",
            service);
     print_record(slash ? slash + 1 : path);
     for (char **setting = more; *setting; setting++)
         print_setting(*setting);
-    printf("\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\%s\\Performance\\Names"
-           "\\009]\n",
-           service);
+    printf("\n[" SERVICES "%s\\Performance\\Names\\009]\n", service);
     print_names();
     for (; *more && good; more++)
-        good = strchr(*more, '=') || print_names_of(*more);
+        good = print_more(*more, service);
     return good;
 }
 
@@ -346,13 +385,13 @@ static int usage(FILE *out)
 {
     fputs(
         "usage: describe counters | texts FILE...\n"
-        "       describe registration SERVICE LIBRARY [NAME=NUMBER | LIBRARY]...\n\n"
+        "       describe registration SERVICE LIBRARY [NAME=NUMBER]... [LIBRARY]... [TEXTS.tsv]\n\n"
         "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
         "are not there (*.tsv); oracles.tsv says what was not tried. registration: the packaged "
         "file that registers the library, with\n"
         "the texts of its numbers from 100000 on and of other libraries', and further values of "
         "its "
-        "record.\n",
+        "record; TEXTS has the texts in other languages.\n",
         out);
     return out == stdout ? 0 : 2;
 }

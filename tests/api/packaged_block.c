@@ -36,9 +36,44 @@ static void names_are_there_without_lodctr(void **state)
     assert_string_equal(text_of("Counter 009", "100100"), "Pressure");
     assert_string_equal(text_of("Counter 009", "100102"), "% Some Time");
     assert_non_null(strstr(text_of("Explain 009", "100101"), "waited"));
-    assert_string_equal(text_of("Counter 007", "100100"), "Pressure"); /* no German yet */
+    assert_string_equal(text_of("Counter 007", "100100"), "Ressourcenengpass");
     assert_string_equal(text_of("Counter 007", "238"), "Prozessor");
-    assert_non_null(strstr(text_of("Explain 007", "100103"), "waited"));
+    assert_non_null(strstr(text_of("Explain 007", "100103"), "wartete"));
+    assert_string_equal(text_of("Counter 019", "100100"), "Нехватка ресурсов");
+    assert_string_equal(text_of("Counter 00A", "100100"), "Pressure"); /* no Spanish yet */
+    assert_string_equal(text_of("Counter 007", "100500"), "Memory Zone");
+}
+
+/* An object is in another language as a whole: each explanation of it is another text than in
+ * English. Its names may be the same ("Inodes"). */
+static void objects_are_translated_as_a_whole(void **state)
+{
+    static const unsigned objects[] = {100000, 100100, 100200, 100400, 100700, 100800, 100900};
+    static const char *const queries[] = {"Explain 007", "Explain 019"};
+    char number[16];
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        for (unsigned index = objects[i] + 1; index < objects[i] + 100; index += 2) {
+            snprintf(number, sizeof number, "%u", index);
+            char *english = strdup(text_of("Explain 009", number));
+            for (size_t k = 0; *english && k < 2; k++)
+                if (strcmp(text_of(queries[k], number), english) == 0)
+                    fail_msg("%s of %s is English: %s", number, queries[k], english);
+            free(english);
+        }
+}
+
+/* Whoever types a path in another language gets the counter, by the names of the user's. */
+static void paths_of_other_languages_find_them(void **state)
+{
+    static const char *const paths[] = {"\\Grenzen des Kernels\\Prozessnummern",
+                                        "\\Пределы ядра\\Номера процессов"};
+    setenv("LC_ALL", "C", 1);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char list[4096];
+        DWORD size = sizeof list;
+        assert_int_equal(PdhExpandWildCardPathA(NULL, paths[i], list, &size, 0), 0);
+        assert_non_null(strstr(list, "\\Kernel Limits\\Process IDs"));
+    }
 }
 
 /* A program may have an array with a place for each index, and may number itself from behind. */
@@ -101,6 +136,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_there_without_lodctr),
+        cmocka_unit_test(objects_are_translated_as_a_whole),
+        cmocka_unit_test(paths_of_other_languages_find_them),
         cmocka_unit_test(the_last_numbers_are_the_blocks),
         cmocka_unit_test(objects_answer_by_number_and_globally),
         cmocka_unit_test(paths_find_them),
