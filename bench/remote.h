@@ -19,7 +19,7 @@ void crowd_stop(pid_t pid);
 
 /* ---- remote_samba.c ---- */
 enum { SAMBA_MOST = 100 };
-/* Lets scripts/demo-samba start servers until there are `count`, each on a port of its own; how many
+/* Lets scripts/demo-samba start servers until there are `count`, each on its own port; how many
  * there are. Why there are none is on standard output. */
 int samba_start(int count);
 /* One's name as a machine: below the number of those that were started. */

@@ -4,6 +4,7 @@
  * title index, a form and the counters to show. Nothing here knows what an object means.
  */
 #include "screen.h"
+#include "../common/machine-words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -465,12 +466,19 @@ static void draw_top(struct canvas *canvas, const struct watch *watch)
     canvas_end_line(canvas);
 }
 
+static void say_failure(const struct watch *watch, char *ret, size_t room)
+{
+    const char *machine = watch->view->machine;
+    const char *words = machine ? machine_words(machine, watch->status) : NULL;
+    snprintf(ret, room, " the query fails with error %d; trying again%s%s", (int)watch->status,
+             words ? ": " : "", words ? words : "");
+}
+
 static void draw_bottom(struct canvas *canvas, const struct watch *watch)
 {
-    char text[160];
+    char text[400];
     if (watch->status)
-        snprintf(text, sizeof text, " the query fails with error %d; trying again",
-                 (int)watch->status);
+        say_failure(watch, text, sizeof text);
     else if (watch->silent > 0)
         snprintf(text, sizeof text,
                  " no answer for %.0f s, this is the last one; pcview --events may tell why",

@@ -202,6 +202,7 @@ static void look_for_user(struct samba *samba)
     if (directory)
         closedir(directory);
     bool counts = samba->user.of_unit || !samba->is_live;
+    samba->is_hidden = !samba->user.pid && geteuid() != 0;
     samba->is_loaded = counts && samba->user.pid && !strcmp(samba->user.path, samba->shim);
 }
 

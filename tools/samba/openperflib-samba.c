@@ -92,7 +92,10 @@ static const char *or_null(const char *text)
 static void status_json(const struct samba *samba)
 {
     json_bool(&json, "enabled", is_good(samba));
-    json_bool(&json, "loaded", samba->is_loaded);
+    if (samba->is_hidden)
+        json_string(&json, "loaded", NULL);
+    else
+        json_bool(&json, "loaded", samba->is_loaded);
     json_string(&json, "samba", or_null(samba->version));
     json_string(&json, "series", or_null(samba->series));
     json_string(&json, "made_for", or_null(samba->made_for));
@@ -118,6 +121,8 @@ static void print_loaded(const struct samba *samba)
     const struct samba_user *user = &samba->user;
     if (samba->is_loaded)
         printf("loaded   yes, by %s (process %d)\n", user->name, user->pid);
+    else if (samba->is_hidden)
+        printf("loaded   not known: only root sees what Samba's processes have loaded\n");
     else if (user->pid)
         printf("loaded   no; but %s (process %d, %s) has %s\n", user->name, user->pid,
                user->of_unit ? samba->unit : "not of the service", user->path);

@@ -20,6 +20,7 @@ struct samba {
     bool is_live;   /* systemd runs, and it is this system */
     bool is_built;  /* the library is a build folder's, which the environment names */
     bool is_loaded; /* the unit's processes have it, or without systemd any; of this system only */
+    bool is_hidden; /* whether it is loaded cannot be seen: smbd is root's, and we are not */
     struct samba_user {
         int pid;               /* 0: nobody has a library of this name */
         char name[32];         /* "rpcd_winreg" */
