@@ -5,11 +5,11 @@
  */
 #include "manager.h"
 
-#include <terminal.h>
+#include "../client/terminal.h"
+#include "../client/text.h"
 
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,8 +173,9 @@ static void put_line(struct canvas *canvas, const char *colour, const char *form
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     canvas->used++;
-    fprintf(canvas->out, "%s%.*s%s%s", canvas->colours ? colour : "", canvas->columns, text,
-            canvas->colours ? "\033[0m" : "", canvas->used < canvas->rows ? "\r\n\033[K" : "");
+    fputs(canvas->colours ? colour : "", canvas->out);
+    text_line(canvas->out, text, strlen(text), canvas->columns);
+    fputs(canvas->colours ? "\033[0m\n" : "\n", canvas->out);
 }
 
 static void put_head(struct canvas *canvas, const struct watch *watch)
@@ -218,7 +219,7 @@ static void put_history(struct canvas *canvas, const struct watch *watch)
         fputs(bars[most > least ? above * 7 / (most - least) : 0], canvas->out);
     }
     canvas->used++;
-    fputs(canvas->used < canvas->rows ? "\r\n\033[K" : "", canvas->out);
+    fputc('\n', canvas->out);
 }
 
 static void put_events(struct canvas *canvas, const struct watch *watch)
@@ -236,7 +237,7 @@ static void put_events(struct canvas *canvas, const struct watch *watch)
     put_line(canvas, "\033[2m", "q quit");
 }
 
-static void draw(const struct watch *watch)
+static void draw(const struct watch *watch, bool whole)
 {
     char *frame = NULL;
     size_t size = 0;
@@ -244,12 +245,12 @@ static void draw(const struct watch *watch)
                             .colours = watch->manager->colours};
     if (!canvas.out)
         return;
-    terminal_size(&canvas.rows, &canvas.columns);
+    terminal_size(&canvas.columns, &canvas.rows);
     put_head(&canvas, watch);
     put_history(&canvas, watch);
     put_events(&canvas, watch);
     fclose(canvas.out);
-    terminal_draw(frame, size);
+    terminal_draw(frame, whole);
     free(frame);
 }
 
@@ -265,11 +266,11 @@ static bool time_is_up(const struct watch *watch)
 static bool wait_for_keys(const struct watch *watch, int64_t until)
 {
     for (int64_t left; (left = until - behemoth_now()) > 0;) {
-        int key = terminal_key((long)left);
-        if (key == 'q' || key == 'Q' || key == KEY_SIGNAL || key == KEY_END_OF_INPUT)
+        int key = terminal_key((int)left);
+        if (key == 'q' || key == 'Q' || key == KEY_END)
             return false;
-        if (key != KEY_TIMEOUT)
-            draw(watch);
+        if (key == KEY_RESIZE)
+            draw(watch, true);
     }
     return true;
 }
@@ -279,17 +280,14 @@ static int watch_screen(struct watch *watch)
     int64_t interval = (int64_t)(watch->manager->interval * 1000);
     if (!terminal_begin())
         return EXIT_FAILED;
+    draw(watch, true);
     do {
-        draw(watch);
+        draw(watch, false);
         if (!wait_for_keys(watch, behemoth_now() + interval))
             break;
         look(watch);
     } while (!time_is_up(watch));
     terminal_end();
-    if (terminal_signal()) { /* end as the signal says, so that a calling shell knows */
-        signal(terminal_signal(), SIG_DFL);
-        raise(terminal_signal());
-    }
     return EXIT_GOOD;
 }
 
@@ -312,6 +310,7 @@ int command_watch(struct manager *manager)
         free(watch);
         return code;
     }
+    text_begin();
     watch->manager = manager;
     watch->lines = !screen;
     watch->began = behemoth_now();
