@@ -230,6 +230,9 @@ struct opl_object {
     /* A file or folder below the system root that must be readable at Open: without it there is no
      * such object, not even one without instances. NULL: nothing is needed. */
     const char *needs;
+    /* While nothing is listed there is no such object, not even its `total`: the mean of nothing
+     * would look like a measurement. */
+    bool only_with_instances;
     /* An object before this one that has rows with the same indices and is listed at Open, as a
      * costly one is not: what is absent there is absent here. NULL: none. */
     const opl_object *rows_as;

@@ -123,14 +123,15 @@ static const opl_place *far_places(opl_reading *reading, struct perfdisk_mounts 
     return far->places;
 }
 
-/* Its room, if it has any at all and is not hidden from us. */
+/* Its room, if it has any at all and is not hidden from us. One that is silent has none to show: 0
+ * bytes free would be a false alarm. */
 static bool read_space(opl_reading *reading, const struct perfdisk_mount *mount,
                        const opl_place *far, struct perfdisk_item *item)
 {
     item->spaced = far ? far->known : opl_reading_space(reading, mount->point, &item->space);
     if (far)
         item->space = far->space;
-    return item->spaced ? item->space.size > 0 : mount->waits;
+    return item->spaced && item->space.size > 0;
 }
 
 static void add_mount(opl_listing *listing, const struct perfdisk_devices *devices,

@@ -36,6 +36,7 @@ const opl_object perfdisk_physical = {
             "queues. The instance _Total is the sum or the average of all disks.",
     OPL_COUNTERS(counters),
     .default_counter = 200,
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list_disks,

@@ -92,6 +92,7 @@ const opl_object perflinux_interrupt = {
     .default_counter = 148,
     .costly = true,
     .needs = "proc/interrupts",
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list};

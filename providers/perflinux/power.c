@@ -278,6 +278,7 @@ const opl_object perflinux_battery = {
     OPL_COUNTERS(battery_counters),
     .default_counter = 101102,
     .needs = "sys/class/power_supply",
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list_batteries};
@@ -301,6 +302,7 @@ const opl_object perflinux_performance = {
     OPL_COUNTERS(policy_counters),
     .default_counter = 101304,
     .needs = "sys/devices/system/cpu/cpufreq/policy0",
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list_policies};

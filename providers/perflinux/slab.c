@@ -82,6 +82,7 @@ const opl_object perflinux_slab = {
     .default_counter = 100602,
     .costly = true,
     .needs = "proc/slabinfo",
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list};

@@ -81,6 +81,7 @@ const opl_object perflinux_softnet = {
     OPL_COUNTERS(counters),
     .default_counter = 100402,
     .needs = "proc/net/softnet_stat",
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list};

@@ -171,6 +171,7 @@ const opl_object perflinux_zone = {
     OPL_COUNTERS(counters),
     .default_counter = 100506,
     .needs = "proc/zoneinfo",
+    .only_with_instances = true,
     .instances = true,
     .total = "_Total",
     .list = list};

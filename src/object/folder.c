@@ -206,7 +206,7 @@ static bool count_by_names(opl_provider *provider, uint64_t *ret)
     bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
     *ret = folder.count;
     folder_done(&folder);
-    return readable;
+    return readable && *ret > 0; /* we are one: that folder is no proc */
 }
 
 /* Several objects show it: it is asked for once per collection. */

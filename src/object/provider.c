@@ -170,6 +170,8 @@ static void provider_totals(opl_provider *provider)
     provider->time = provider_clock(provider);
     for (size_t i = 0; i < provider->object_count; i++) {
         struct object *object = &provider->objects[i];
+        if (object->is->only_with_instances && object->listing.count == 0)
+            object->listing.asked = false;
         if (object->listing.asked && object->is->instances && object->is->total)
             listing_total(&object->listing);
     }

@@ -90,6 +90,7 @@ struct far_place {
     char *path;
     bool wanted; /* in this collection */
     bool answered, waited;
+    bool reported;                 /* that it does not answer */
     int64_t asked_ms, answered_ms; /* 0: never */
     opl_space space;
     struct far_round *round; /* in which it is being asked; NULL: none */
@@ -340,13 +341,24 @@ static void far_want(opl_provider *provider, struct far *far, const opl_place *p
     }
 }
 
+/* Once for each silence. */
+static void report_silence(struct far_place *place, bool silent)
+{
+    if (silent && !place->reported)
+        trace("object", "%s: its file system does not say how much room it has: it is not shown",
+              place->path);
+    place->reported = silent;
+}
+
 static void far_tell(struct far *far, opl_place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct far_place *place = far_place(far, places[i].path);
+        struct far_place *place = far_place(far, places[i].path);
         places[i].known = place && place->answered && now_ms() - place->answered_ms < STALE_MS;
         if (places[i].known)
             places[i].space = place->space;
+        if (place)
+            report_silence(place, !places[i].known);
     }
 }
 

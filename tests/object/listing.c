@@ -279,6 +279,68 @@ static void no_instance_is_an_answer_too(void **state)
     members = before;
 }
 
+static void list_nobody(opl_listing *listing)
+{
+    if (members)
+        opl_listing_add(listing, "one", 3);
+}
+
+/* The mean of nothing would be a false 0. */
+static void a_total_of_nothing_can_be_left_out(void **state)
+{
+    (void)state;
+    static const opl_object nobody = {20,
+                                      21,
+                                      "Nobody",
+                                      "N.",
+                                      .counters = rows,
+                                      .counter_count = 2,
+                                      .instances = true,
+                                      .total = "_Total",
+                                      .list = list_nobody,
+                                      .only_with_instances = true};
+    static const opl_object *const list[] = {&nobody};
+    opl_provider *kept = provider;
+    unsigned before = members;
+    opl_object_view object;
+    members = 0;
+    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    struct answer answer = ask(u"20");
+    assert_int_equal(answer.types, 0);
+    members = 1; /* it may come later, and go again */
+    answer = ask(u"20");
+    assert_true(answer_object(&answer, 20, &object));
+    assert_int_equal(object.type.NumInstances, 2);
+    members = 0;
+    assert_int_equal(ask(u"20").types, 0);
+    opl_provider_close(provider);
+    members = before;
+    provider = kept;
+}
+
+/* Who counts processes is one of them. */
+static void a_folder_without_processes_is_no_proc(void **state)
+{
+    (void)state;
+    static const opl_counter count_rows[] = {
+        {2, 3, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_FN(opl_reading_process_count), .name = "P",
+         .help = "P."},
+    };
+    static const opl_object counted = {50, 51, "Counted", "C.", OPL_COUNTERS(count_rows)};
+    static const opl_object *const list[] = {&counted};
+    opl_provider *kept = provider;
+    tree_write("proc/version", "");
+    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    assert_int_equal(ask(u"50").types, 0);
+    opl_provider_close(provider);
+    tree_write("proc/1/stat", "");
+    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    struct answer answer = ask(u"50");
+    assert_int_equal(value_of(&answer, 50, NULL, 2), 1);
+    opl_provider_close(provider);
+    provider = kept;
+}
+
 /* Open and Collect either work or say that there is no memory; nothing leaks, nothing is half
  * done. */
 static void memory_may_run_out_anywhere(void **state)
@@ -317,6 +379,8 @@ int main(void)
         cmocka_unit_test(needless_files_are_left_alone),
         cmocka_unit_test(keys_may_move_between_instances),
         cmocka_unit_test(no_instance_is_an_answer_too),
+        cmocka_unit_test(a_total_of_nothing_can_be_left_out),
+        cmocka_unit_test(a_folder_without_processes_is_no_proc),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, begin, end);

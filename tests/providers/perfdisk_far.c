@@ -149,8 +149,7 @@ static void silence_costs_little(void)
     double first = ask();
     MUST(first > 0.15 && first < 1.5);
     MUST(shared->questions == 1);
-    MUST(answer_number(LOGICAL, place, FREE_MEGABYTES, false) == 0);
-    MUST(answer_number(LOGICAL, place, 408, true) == 0);
+    MUST(!strstr(answer_names(LOGICAL), place)); /* 0 free would be a false alarm */
     MUST(answer_number(LOGICAL, "/", 408, true) > 0);
     double least = 1;
     for (int i = 0; i < 5; i++) {
@@ -160,7 +159,7 @@ static void silence_costs_little(void)
     MUST(least < 0.1);
     MUST(shared->questions == 1);
     shared->silent = false;
-    for (int i = 0; i < 200 && !answer_number(LOGICAL, place, FREE_MEGABYTES, false); i++)
+    for (int i = 0; i < 200 && !strstr(answer_names(LOGICAL), place); i++)
         usleep(20000), ask();
     MUST(answer_number(LOGICAL, place, FREE_MEGABYTES, false) == 400000ULL * BLOCK >> 20);
 }
