@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SIMILAR = 4, TOO_UNLIKE = 4, FIRST_OF_USERS = 1000000 };
 
@@ -148,8 +149,8 @@ static bool report_silence(const struct wanted *wanted)
     if (enabled)
         fprintf(stderr,
                 "pcview: no answer for '%s' from its service %s; this machine may have nothing for "
-                "it, and 'pcview --events' tells what failed.\n",
-                title, service);
+                "it%s, and 'pcview --events' tells what failed.\n",
+                title, service, geteuid() == 0 ? "" : ", or only root may read it");
     else
         fprintf(stderr,
                 "pcview: '%s' belongs to the service %s, which is disabled; 'lodctr /Q:%s' shows "
