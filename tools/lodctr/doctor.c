@@ -40,11 +40,13 @@ static void take_remark(void *self, const opl_load_remark *remark)
 static void print_end(const struct lodctr *asked, unsigned findings,
                       const opl_load_restored *result)
 {
+    const char *many = result->providers == 1 ? "" : "s";
     if (!findings)
-        printf("%zu providers: nothing to mend\n", result->providers);
+        printf("%zu provider%s: nothing to mend\n", result->providers, many);
     else
-        printf("%zu providers: %zu %s, %zu things left for you\n", result->providers,
-               result->restored, asked->dry_run ? "would be repaired" : "repaired", result->left);
+        printf("%zu provider%s: %zu %s, %zu thing%s left for you\n", result->providers, many,
+               result->restored, asked->dry_run ? "would be repaired" : "repaired", result->left,
+               result->left == 1 ? "" : "s");
 }
 
 DWORD doctor(const struct lodctr *asked)
