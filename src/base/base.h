@@ -92,6 +92,8 @@ char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: n
 /* Replace the content of `ret`; a pipe is never waited for. */
 LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret);
 LSTATUS file_read_fd(int fd, struct buffer *ret);
+/* ERROR_FILE_TOO_LARGE: it has more bytes, or never ends, as devices do. */
+LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret);
 /* Writes `path` whole or not at all: temporary file ".*.tmp" in the same folder, fsync, rename,
  * fsync of the folder. `mode` is the file's, whatever the umask. mtime becomes later than `after`
  * (if not NULL) by at least 1 ns, so that readers always see the change; *ret_stat (may be NULL) is

@@ -49,13 +49,15 @@ static void close_auto(int *fd)
 
 /* ---- reading ---- */
 
-LSTATUS file_read_fd(int fd, struct buffer *ret)
+static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
 {
     struct stat st;
     buffer_clear(ret);
     /* one byte more than a plain file has: the end is seen without growing */
     size_t piece = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
     for (;;) {
+        if (ret->len > most || piece - 1 > most)
+            return ERROR_FILE_TOO_LARGE;
         if (!buffer_reserve(ret, piece))
             return ERROR_NOT_ENOUGH_MEMORY;
         ssize_t count = read(fd, ret->data + ret->len, ret->room - ret->len - 1);
@@ -71,12 +73,22 @@ LSTATUS file_read_fd(int fd, struct buffer *ret)
     }
 }
 
-LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret)
+LSTATUS file_read_fd(int fd, struct buffer *ret)
+{
+    return read_most(fd, SIZE_MAX, ret);
+}
+
+LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; /* a pipe must not hold us up */
     buffer_clear(ret);
     FD_AUTO fd = openat(dir_fd, path, flags);
-    return fd < 0 ? status_from_errno(errno) : file_read_fd(fd, ret);
+    return fd < 0 ? status_from_errno(errno) : read_most(fd, most, ret);
+}
+
+LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret)
+{
+    return file_read_most(dir_fd, path, SIZE_MAX, ret);
 }
 
 /* ---- replacing ---- */

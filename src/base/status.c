@@ -90,6 +90,7 @@ static const struct {
     {ERROR_ALREADY_EXISTS,         "exists already"                                  },
     {ERROR_BAD_EXE_FORMAT,         "not a library for this machine"                  },
     {ERROR_FILENAME_EXCED_RANGE,   "the name is too long"                            },
+    {ERROR_FILE_TOO_LARGE,         "the file is too large, or has no end"            },
     {ERROR_MORE_DATA,              "more data than the buffer holds"                 },
     {WAIT_TIMEOUT,                 "the wait timed out"                              },
     {ERROR_NO_MORE_ITEMS,          "no more items"                                   },

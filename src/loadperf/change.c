@@ -3,6 +3,17 @@
 #include "loadperf/inner.h"
 
 #include <string.h>
+#include <unistd.h>
+
+static const char *advice(const struct load *load, LSTATUS status)
+{
+    if (status != ERROR_ACCESS_DENIED)
+        return "";
+    if (load->options->user)
+        return "; XDG_DATA_HOME names another place, HOME does not count";
+    return geteuid() == 0 ? "; see who owns it and .lock in it, and that nobody else may write it"
+                          : "; root registers for the machine, --user for yourself";
+}
 
 static LSTATUS begin_edit(struct layer_change *change)
 {
@@ -15,10 +26,7 @@ static LSTATUS begin_edit(struct layer_change *change)
         load_event(EVENT_NO_PERFLIB, NULL, status);
     if (status)
         load_error(load, folder, 0, "cannot be written: %s%s", status_text(status),
-                   status != ERROR_ACCESS_DENIED ? ""
-                   : load->options->user
-                       ? "; XDG_DATA_HOME names another place, HOME does not count"
-                       : "; root registers for the machine, --user for yourself");
+                   advice(load, status));
     return status;
 }
 

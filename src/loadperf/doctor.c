@@ -165,6 +165,14 @@ static void say_numbers(struct patient *patient)
     }
 }
 
+static void say_count(struct patient *patient, const char *kind, size_t count, const char *what)
+{
+    const opl_load_finding finding = {.kind = kind, .service = patient->here->name};
+    if (count)
+        doctor_say(patient->doctor, true, &finding, "%zu %s %s", count,
+                   count == 1 ? "text was" : "texts were", what);
+}
+
 static void say_texts(struct patient *patient)
 {
     const struct plan *plan = &patient->plan;
@@ -186,16 +194,32 @@ static void say_texts(struct patient *patient)
         wrong += inside && patient->has_plan && *text->text &&
                  !plan_find(plan, text->language, text->index - patient->first);
     }
-    opl_load_finding finding = {.kind = "missing-texts", .service = patient->here->name};
-    if (missing)
-        doctor_say(patient->doctor, true, &finding, "%zu texts were missing", missing);
-    finding.kind = "wrong-texts";
-    if (wrong)
-        doctor_say(patient->doctor, true, &finding, "%zu texts were not its ini file's", wrong);
-    finding.kind = "orphan-texts";
-    if (orphans)
-        doctor_say(patient->doctor, true, &finding,
-                   "%zu texts were outside of its numbers: removed", orphans);
+    say_count(patient, "missing-texts", missing, "missing");
+    say_count(patient, "wrong-texts", wrong, "not its ini file's");
+    say_count(patient, "orphan-texts", orphans, "outside of its numbers: removed");
+}
+
+/* Its numbers would be shown: the ini file that has its names is known to nobody here. */
+static void say_nameless(struct patient *patient)
+{
+    const char *service = patient->here->name;
+    FREE_AUTO char *ini = here_text(service, VALUE_INI);
+    const opl_load_finding finding = {.kind = "missing-texts", .service = service};
+    if (patient->has_plan)
+        return;
+    for (uint32_t index = patient->first; index <= patient->last; index += 2)
+        if (names_lookup(index, LANGUAGE_ENGLISH))
+            return;
+    if (ini)
+        doctor_say(patient->doctor, false, &finding,
+                   "none of its numbers has a name, and its ini file %s is gone, has mistakes, or "
+                   "may be written by others: put it back, then lodctr doctor again",
+                   ini);
+    else
+        doctor_say(patient->doctor, false, &finding,
+                   "none of its numbers has a name, and nobody says which ini file it has: reg "
+                   "add its key Performance /v PerfIniFile /d /FOLDER/FILE.ini, then lodctr "
+                   "doctor again");
 }
 
 static LSTATUS say_objects(struct patient *patient)
@@ -262,6 +286,13 @@ static LSTATUS want(struct patient *patient)
     return status;
 }
 
+static bool is_users(const char *service)
+{
+    FREE_AUTO char *key = here_key(service);
+    return key && (registry_is_users(key, text_names[LIBRARY]) ||
+                   registry_is_users(key, number_names[FIRST_COUNTER]));
+}
+
 static LSTATUS examine(struct patient *patient)
 {
     struct doctor *doctor = patient->doctor;
@@ -269,23 +300,20 @@ static LSTATUS examine(struct patient *patient)
     bool user = doctor->load->layer == LAYER_USER;
     const opl_load_finding finding = {.kind = "wrong-numbers", .service = here->name};
     LSTATUS status = stored_texts_of_service(here->name, &patient->texts);
-    status = status ? status
-                    : restore_plan(doctor->load, here->name, &patient->plan, &patient->has_plan);
     if (status)
         return status;
     bool any = patient->texts.count || patient->has_plan;
     for (size_t i = 0; i < NUMBERS; i++)
         any |= here->has[i];
-    if (!any)
-        return ERROR_SUCCESS; /* never loaded */
-    find_numbers(patient);
-    if (patient->first >= NAMES_BLOCK_FIRST && patient->first <= NAMES_BLOCK_LAST)
-        return ERROR_SUCCESS; /* the package's */
-    if (patient->first && user != (patient->first >= USER_FIRST))
+    if (any)
+        find_numbers(patient);
+    if (!(patient->first ? user == (patient->first >= USER_FIRST) : user == is_users(here->name)))
         return ERROR_SUCCESS; /* another layer's */
     doctor->result->providers++;
     doctor_look_at_library(doctor, here->name);
     say_quarantine(patient);
+    if (!any || (patient->first >= NAMES_BLOCK_FIRST && patient->first <= NAMES_BLOCK_LAST))
+        return ERROR_SUCCESS; /* never loaded, or the package's */
     if (!patient->first) {
         doctor_say(doctor, false, &finding,
                    "neither numbers nor texts tell what they were: unlodctr it, then load its ini "
@@ -294,20 +322,33 @@ static LSTATUS examine(struct patient *patient)
     }
     say_numbers(patient);
     say_texts(patient);
+    say_nameless(patient);
     status = say_objects(patient);
     return status ? status : want(patient);
 }
 
+/* `owners`: those whose ini file names them; else the others. */
+static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list, bool owners)
+{
+    LSTATUS status = ERROR_SUCCESS;
+    for (size_t i = 0; !status && i < list->count; i++) {
+        struct patient patient = {.doctor = doctor, .here = &list->list[i]};
+        status = restore_plan(doctor->load, patient.here->name, &patient.plan, &patient.has_plan);
+        if (!status && patient.has_plan == owners)
+            status = examine(&patient);
+        plan_done(&patient.plan);
+        stored_texts_done(&patient.texts);
+    }
+    return status;
+}
+
+/* Of two with the same numbers, who comes first keeps them: not a copy of the other one. */
 static LSTATUS examine_all(struct doctor *doctor)
 {
     struct here_list list = {0};
     LSTATUS status = here_read(&list);
-    for (size_t i = 0; !status && i < list.count; i++) {
-        struct patient patient = {.doctor = doctor, .here = &list.list[i]};
-        status = examine(&patient);
-        plan_done(&patient.plan);
-        stored_texts_done(&patient.texts);
-    }
+    status = status ? status : examine_some(doctor, &list, true);
+    status = status ? status : examine_some(doctor, &list, false);
     here_done(&list);
     return status;
 }
@@ -421,7 +462,11 @@ DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_option
     struct doctor doctor = {.load = &load, .told = told ? told : &nobody, .result = &result};
     doctor.wanted.path = NULL;
     doctor.wanted.repair = true;
-    doctor_look_at_files(&doctor);
+    if (!doctor_look_at_files(&doctor)) {
+        if (ret)
+            *ret = result;
+        return ERROR_SUCCESS; /* what else there is to see is not what is registered */
+    }
     LSTATUS status = examine_all(&doctor);
     if (!status) {
         status = registry_each_key(REGISTRY_SERVICES, take_orphan, &doctor);

@@ -19,7 +19,8 @@ void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *fi
                 const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* ---- doctor_look.c: what nobody here can mend: files and libraries ---- */
-void doctor_look_at_files(struct doctor *doctor);
+/* false: nothing in the layer's folder is believed. */
+bool doctor_look_at_files(struct doctor *doctor);
 void doctor_look_at_library(struct doctor *doctor, const char *service);
 
 /* ---- doctor_hand.c: names that were written by hand over a provider's own ---- */

@@ -14,7 +14,7 @@
 struct looking {
     struct doctor *doctor;
     const char *file;
-    size_t damaged;
+    size_t damaged, good;
     unsigned line;
 };
 
@@ -23,7 +23,28 @@ static bool count_damage(void *self, const opl_reg_entry *entry)
     struct looking *looking = self;
     if (entry->kind == OPL_REG_DAMAGED && !looking->damaged++)
         looking->line = entry->line;
+    looking->good += entry->kind != OPL_REG_DAMAGED && entry->kind != OPL_REG_COMMENT;
     return true;
+}
+
+#define COME_BACK                                                                                  \
+    "load its provider again (lodctr --library=LIBRARY FILE.ini), or put a backup back "           \
+    "(lodctr /R:FILE); else delete it"
+
+/* Remarks would only make it look as if nothing were lost. */
+static bool is_lost(const struct looking *looking, const struct buffer *text)
+{
+    const opl_load_finding finding = {.kind = "torn-file", .file = looking->file};
+    if (!looking->damaged || looking->good)
+        return false;
+    doctor_say(looking->doctor, false, &finding,
+               text->len ? "nothing in it can be read: " COME_BACK : "is empty: " COME_BACK);
+    return true;
+}
+
+static const char *lines_are(size_t count)
+{
+    return count == 1 ? "line is" : "lines are";
 }
 
 static void look_into(struct looking *looking, const char *name)
@@ -36,16 +57,18 @@ static void look_into(struct looking *looking, const char *name)
         status = opl_reg_read(text.data ? text.data : "", text.len, 0, count_damage, looking);
     if (status)
         doctor_say(doctor, false, &finding, "cannot be read: %s", status_text(status));
+    else if (is_lost(looking, &text))
+        return;
     else if (looking->damaged && !doctor_can_mend(&text))
         doctor_say(doctor, false, &finding,
-                   "%zu lines are damaged, the first is line %u, and it is in UTF-16: save it in "
+                   "%zu %s damaged, the first is line %u, and it is in UTF-16: save it in "
                    "UTF-8",
-                   looking->damaged, looking->line);
+                   looking->damaged, lines_are(looking->damaged), looking->line);
     else if (looking->damaged) {
         doctor_say(doctor, true, &finding,
-                   "%zu lines are damaged, the first is line %u: they become remarks; what they "
+                   "%zu %s damaged, the first is line %u: they become remarks; what they "
                    "said is mended below, if the provider's ini file is known",
-                   looking->damaged, looking->line);
+                   looking->damaged, lines_are(looking->damaged), looking->line);
         buffer_add(&doctor->torn, name, strlen(name) + 1);
     }
 }
@@ -95,17 +118,41 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
     struct stat st;
     FREE_AUTO char *path = text_format("%s/%s", folder, name);
     struct looking looking = {.doctor = doctor, .file = path};
-    if (!path || stat(path, &st) != 0)
+    const opl_load_finding lost = {.kind = "torn-file", .file = path};
+    if (!path)
         return;
-    if (file_trusted(&st, false))
+    if (stat(path, &st) != 0)
+        doctor_say(doctor, false, &lost, "is a link to nothing: " COME_BACK);
+    else if (file_trusted(&st, false))
         look_into(&looking, name);
     else
         say_foreign(doctor, path, &st);
 }
 
-void doctor_look_at_files(struct doctor *doctor)
+/* Of a folder that others may write, no file is believed. */
+static bool look_at_folder(struct doctor *doctor, const char *folder)
+{
+    struct stat st;
+    const opl_load_finding finding = {.kind = "foreign-owner", .file = folder};
+    if (!folder || stat(folder, &st) != 0 || file_trusted(&st, false))
+        return true;
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        doctor_say(doctor, false, &finding,
+                   "others may write this folder, so nobody believes what is in it: look what "
+                   "its files say, then chmod go-w it");
+    else
+        doctor_say(doctor, false, &finding,
+                   "this folder belongs to user %u, so nobody believes what is in it: look what "
+                   "its files say, then chown it",
+                   (unsigned)st.st_uid);
+    return false;
+}
+
+bool doctor_look_at_files(struct doctor *doctor)
 {
     const char *folder = registry_folder(doctor->load->layer);
+    if (!look_at_folder(doctor, folder))
+        return false;
     DIR *listing = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
         size_t count = strlen(entry->d_name);
@@ -114,32 +161,70 @@ void doctor_look_at_files(struct doctor *doctor)
     }
     if (listing)
         closedir(listing);
+    return true;
 }
 
 /* ---- libraries ---- */
 
-void doctor_look_at_library(struct doctor *doctor, const char *service)
+/* What the package has is in folders of the package's owner, whoever may write there. */
+static bool is_shipped(const char *path)
+{
+    FREE_AUTO char *folder = text_format("%s/", place_vendor());
+    return folder && !strncmp(path, folder, strlen(folder));
+}
+
+static void look_at_owner(struct doctor *doctor, const char *service, const char *path)
+{
+    bool owner = false;
+    FREE_AUTO char *stranger = is_shipped(path) ? NULL : load_stranger(path, &owner);
+    const opl_load_finding finding = {.kind = "foreign-owner", .service = service};
+    if (stranger)
+        doctor_say(doctor, false, &finding,
+                   owner ? "its library is not loaded: %s belongs to somebody else: look whose it "
+                           "is, then chown it"
+                         : "its library is not loaded: others may write %s: look who did, then "
+                           "chmod go-w it",
+                   stranger);
+}
+
+static void look_at_functions(struct doctor *doctor, const char *service,
+                              const struct exports *exports)
+{
+    static const char *const functions[] = {"Open", "Collect", "Close"};
+    const opl_load_finding finding = {.kind = "library-broken", .service = service};
+    for (size_t i = 0; i < COUNT(functions); i++) {
+        FREE_AUTO char *name = here_text(service, functions[i]);
+        if (!name && !strcmp(functions[i], "Collect"))
+            doctor_say(doctor, false, &finding,
+                       "nobody says which function of the library answers: reg add its key "
+                       "Performance /v Collect /d NAME");
+        else if (name && exports_lack(exports, name))
+            doctor_say(doctor, false, &finding,
+                       "the library has no function \"%s\", which %s names: install its right "
+                       "version, or correct %s",
+                       name, functions[i], functions[i]);
+    }
+}
+
+static void look_inside(struct doctor *doctor, const char *service, const char *path)
+{
+    struct exports exports;
+    const opl_load_finding finding = {.kind = "library-broken", .service = service};
+    if (exports_read(path, &exports))
+        look_at_functions(doctor, service, &exports);
+    else
+        doctor_say(doctor, false, &finding,
+                   "\"%s\" is no library for this machine: install it again", path);
+    exports_done(&exports);
+}
+
+static void look_at_validation(struct doctor *doctor, const char *service, const char *key,
+                               const char *library)
 {
     unsigned char now[VALIDATION_BYTES];
     BUFFER_AUTO code = {0};
     uint32_t type;
-    FREE_AUTO char *key = here_key(service), *library = here_text(service, "Library");
-    opl_load_finding finding = {.kind = "library-gone", .service = service};
-    if (!key)
-        return;
-    if (!library) {
-        doctor_say(doctor, false, &finding,
-                   "no library is registered: lodctr --library with its ini file, or unlodctr it");
-        return;
-    }
-    FREE_AUTO char *path = trust_path(library);
-    if (!path || access(path, F_OK) != 0) {
-        doctor_say(doctor, false, &finding,
-                   "the library \"%s\" is not there: install it again, or unlodctr --library it",
-                   library);
-        return;
-    }
-    finding.kind = "library-replaced";
+    const opl_load_finding finding = {.kind = "library-replaced", .service = service};
     if (!registry_get(key, "Library Validation Code", &type, &code) &&
         load_validation(library, now) &&
         (code.len != sizeof now || memcmp(code.data, now, sizeof now) != 0))
@@ -147,4 +232,27 @@ void doctor_look_at_library(struct doctor *doctor, const char *service)
                    "the library is another one than was trusted, so it runs in a process of its "
                    "own: lodctr /T:%s trusts it again",
                    service);
+}
+
+void doctor_look_at_library(struct doctor *doctor, const char *service)
+{
+    FREE_AUTO char *key = here_key(service), *library = here_text(service, "Library");
+    const opl_load_finding gone = {.kind = "library-gone", .service = service};
+    FREE_AUTO char *path = library ? trust_path(library) : NULL;
+    if (!key)
+        return;
+    if (!library) {
+        doctor_say(doctor, false, &gone,
+                   "no library is registered: lodctr --library with its ini file, or unlodctr it");
+        return;
+    }
+    if (!path || access(path, F_OK) != 0) {
+        doctor_say(doctor, false, &gone,
+                   "the library \"%s\" is not there: install it again, or unlodctr --library it",
+                   library);
+        return;
+    }
+    look_at_owner(doctor, service, path);
+    look_inside(doctor, service, path);
+    look_at_validation(doctor, service, key, library);
 }

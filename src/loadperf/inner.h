@@ -48,6 +48,17 @@ enum { VALIDATION_BYTES = 16 };
 /* The code of a library, as it is registered; false: it is not there. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
 
+/* ---- exports.c: a library's file, read and not run ---- */
+struct exports {
+    bool known;
+    struct buffer symbols, strings; /* as the file has them */
+};
+/* false: for sure no program of this kind can load it. */
+bool exports_read(const char *path, struct exports *ret);
+void exports_done(struct exports *exports);
+/* It has no function of that name, for sure. */
+bool exports_lack(const struct exports *exports, const char *name);
+
 /* ---- load.c: one call, and what it has to say ---- */
 struct load {
     const opl_load_options *options;
@@ -57,6 +68,11 @@ struct load {
 };
 /* Nobody else may write the file, or put another one in its place. */
 bool load_believes(const char *path);
+/* The file, or the folder above it, that somebody else may write or has; malloc. NULL: none, or it
+ * is not there. *ret_owner: it belongs to somebody else. */
+char *load_stranger(const char *path, bool *ret_owner);
+/* A whole file of at most MOST_FILE_BYTES: ERROR_FILE_TOO_LARGE else. */
+LSTATUS load_file(const char *path, struct buffer *ret);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);

@@ -2,20 +2,43 @@
 /* What every part of loadperf needs: remarks, events, parts of texts. */
 #include "loadperf/inner.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool load_believes(const char *path)
+/* false: `real` ends with what is not believed; *ret_owner: because of its owner. */
+static bool believe(char *real, bool *ret_owner)
 {
     struct stat st;
-    FREE_AUTO char *real = realpath(path, NULL);
-    bool good = real && stat(real, &st) == 0 && file_trusted(&st, false);
+    bool good = stat(real, &st) == 0 && file_trusted(&st, false);
     for (char *last; good && (last = strrchr(real, '/')) && real[1];) {
         last[last == real] = 0; /* "/" stays */
         good = stat(real, &st) == 0 && file_trusted(&st, true);
     }
+    *ret_owner = !good && !(st.st_mode & (S_IWGRP | S_IWOTH));
     return good;
+}
+
+bool load_believes(const char *path)
+{
+    bool owner;
+    FREE_AUTO char *real = realpath(path, NULL);
+    return real && believe(real, &owner);
+}
+
+char *load_stranger(const char *path, bool *ret_owner)
+{
+    char *real = realpath(path, NULL);
+    if (real && !believe(real, ret_owner))
+        return real;
+    free(real);
+    return NULL;
+}
+
+LSTATUS load_file(const char *path, struct buffer *ret)
+{
+    return file_read_most(AT_FDCWD, path, MOST_FILE_BYTES, ret);
 }
 
 void load_init(struct load *load, const opl_load_options *options)

@@ -6,7 +6,6 @@
 #include "loadperf/inner.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,19 +302,17 @@ static LSTATUS read_symbol_file(struct planning *planning, const char *given, st
     FREE_AUTO char *path = folder ? text_format("%s%s", folder, last_part(given)) : NULL;
     if (!path)
         return ERROR_NOT_ENOUGH_MEMORY;
-    LSTATUS status = file_read(AT_FDCWD, path, &bytes);
+    LSTATUS status = load_file(path, &bytes);
     if (status == ERROR_FILE_NOT_FOUND) {
         char *other = find_in_folder(folder, last_part(given));
         if (other) {
             free(path);
             path = other;
-            status = file_read(AT_FDCWD, path, &bytes);
+            status = load_file(path, &bytes);
         }
     }
     if (!status && planning->load->careful && !load_believes(path))
         status = ERROR_ACCESS_DENIED;
-    if (!status && bytes.len > MOST_FILE_BYTES)
-        status = ERROR_INVALID_DATA;
     status = status ? status : symbols_parse(bytes.data ? bytes.data : "", bytes.len, ret);
     *ret_path = path;
     path = NULL;
@@ -366,9 +363,7 @@ LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret)
     struct ini ini = {0};
     *ret = (struct plan){0};
     struct planning planning = {.load = load, .plan = ret, .ini = &ini, .ini_path = ini_path};
-    LSTATUS status = file_read(AT_FDCWD, ini_path, &bytes);
-    if (!status && bytes.len > MOST_FILE_BYTES)
-        status = ERROR_INVALID_DATA;
+    LSTATUS status = load_file(ini_path, &bytes);
     if (status) {
         load_error(load, ini_path, 0, "cannot be read: %s", status_text(status));
         return status;

@@ -6,7 +6,6 @@
  */
 #include "loadperf/stored.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +13,7 @@ static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *re
 {
     BUFFER_AUTO bytes = {0};
     bool raw = false;
-    LSTATUS status = file_read(AT_FDCWD, path, &bytes);
-    if (!status && bytes.len > MOST_FILE_BYTES)
-        status = ERROR_INVALID_DATA;
+    LSTATUS status = load_file(path, &bytes);
     status = status ? status : decode_file(bytes.data ? bytes.data : "", bytes.len, ret, &raw);
     if (!status && raw)
         status = ERROR_INVALID_DATA;

@@ -6,7 +6,6 @@
  */
 #include "loadperf/stored.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,9 +232,7 @@ LSTATUS stored_read(struct load *load, const char *path, uint32_t language, stru
     struct ini ini = {0};
     *ret = (struct stored){.path = path};
     struct reading reading = {.load = load, .stored = ret, .ini = &ini, .wanted = language};
-    LSTATUS status = file_read(AT_FDCWD, path, &bytes);
-    if (!status && bytes.len > MOST_FILE_BYTES)
-        status = ERROR_INVALID_DATA;
+    LSTATUS status = load_file(path, &bytes);
     if (status) {
         load_error(load, path, 0, "cannot be read: %s", status_text(status));
         return status;

@@ -51,15 +51,21 @@ DWORD first_number(int provider)
 }
 
 /* A library of its own for each: what a shared one keeps would be everybody's. */
-static void copy_libraries(void)
+static void put_library(const char *name)
 {
     BUFFER_AUTO bytes = {0};
-    char from[4096], name[32];
+    char from[4096];
     snprintf(from, sizeof from, "%s/tests/loadperf/answers.so", getenv("BUILD_ROOT"));
     assert_int_equal(file_read(AT_FDCWD, from, &bytes), ERROR_SUCCESS);
+    put_bytes(name, bytes.data, bytes.len);
+}
+
+static void copy_libraries(void)
+{
+    char name[32];
     for (int i = 0; i < PROVIDERS_HURT; i++) {
         snprintf(name, sizeof name, "svc-%d.so", i);
-        put_bytes(name, bytes.data, bytes.len);
+        put_library(name);
     }
 }
 
@@ -756,19 +762,19 @@ static void who_has_anothers_numbers_gets_new_ones(void **state)
         buffer_add(&copy, at, count);
         at += count;
         if (found) {
-            buffer_add_text(&copy, "\\MyTwin\\");
+            buffer_add_text(&copy, "\\AtTwin\\");
             at += strlen("\\MyPerf\\");
         }
     }
-    put("machine/registry.d/MyTwin.reg", copy.data);
+    put("machine/registry.d/AtTwin.reg", copy.data);
     store_forget();
     names_forget();
-    assert_loaded("MyTwin", 1848, 1852);
+    assert_loaded("AtTwin", 1848, 1852);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_found("overlap MyTwin");
+    assert_found("overlap AtTwin");
     assert_loaded("MyPerf", 1848, 1852);
-    assert_loaded("MyTwin", 1854, 1858);
-    assert_text(REGISTRY_SERVICES "\\MyTwin\\Performance", "Object List", "1854");
+    assert_loaded("AtTwin", 1854, 1858);
+    assert_text(REGISTRY_SERVICES "\\AtTwin\\Performance", "Object List", "1854");
     assert_name(1859, 9, "My second.");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_int_equal(cured.restored, 0);
@@ -777,7 +783,7 @@ static void who_has_anothers_numbers_gets_new_ones(void **state)
 static void libraries_and_owners_are_told(void **state)
 {
     char library[256];
-    put("my.so", "1");
+    put_library("my.so");
     snprintf(library, sizeof library, "%s", path_of("my.so"));
     opl_load_options options = options_of();
     options.library = library;
@@ -789,18 +795,89 @@ static void libraries_and_owners_are_told(void **state)
     put("my.so", "another one");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left library-replaced MyPerf");
+    assert_found("left library-broken MyPerf: -: \"");
     unlink(library);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left library-gone MyPerf");
     put("machine/registry.d/x.reg", HEADER "[HKEY_LOCAL_MACHINE\\X]\n\"a\"=nonsense\n");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_found("x.reg: 1 lines are damaged, the first is line 4");
+    assert_found("x.reg: 1 line is damaged, the first is line 4");
     chmod(path_of("machine/registry.d/x.reg"), 0666);
     put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n");
     chmod(path_of("my.ini"), 0666); /* not believed either */
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left foreign-owner");
     assert_loaded("MyPerf", 1848, 1852);
+}
+
+/* What is wrong with a library is said although nothing was ever loaded for its service. */
+static void libraries_are_looked_into(void **state)
+{
+    static const char minimal[] = HEADER "[" PERFORMANCE_KEY "]\n\"Library\"=\"%s\"\n"
+                                         "\"Open\"=\"Open\"\n\"Collect\"=\"%s\"\n";
+    char library[256], text[1024];
+    put_library("my.so");
+    snprintf(library, sizeof library, "%s", path_of("my.so"));
+    snprintf(text, sizeof text, minimal, library, "Collect");
+    put("machine/registry.d/MyPerf.reg", text);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_int_equal(findings.len, 0);
+    assert_int_equal(cured.providers, 1);
+    chmod(library, 0666);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("left foreign-owner MyPerf: -: its library is not loaded: others may write");
+    chmod(library, 0644);
+    snprintf(text, sizeof text, minimal, library, "Kollekt");
+    put("machine/registry.d/MyPerf.reg", text);
+    files_changed();
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("left library-broken MyPerf: -: the library has no function \"Kollekt\"");
+    unlink(library);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("left library-gone MyPerf");
+}
+
+/* Nothing of such a file becomes a remark: it would look as if nothing were lost. */
+static void what_cannot_be_read_is_not_forgotten(void **state)
+{
+    for (int times = 0; times < 2; times++) {
+        put("machine/registry.d/x.reg", "");
+        put("machine/registry.d/y.reg", "\1\2\3\nnonsense\n");
+        symlink("/nowhere", path_of("machine/registry.d/z.reg"));
+        assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+        assert_found("x.reg: is empty: load its provider again");
+        assert_found("y.reg: nothing in it can be read");
+        assert_found("z.reg: is a link to nothing");
+        assert_int_equal(cured.restored, 0);
+        assert_int_equal(cured.left, 3);
+    }
+    chmod(path_of("machine/registry.d"), 0777);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("registry.d: others may write this folder");
+    assert_int_equal(cured.left, 1);
+    chmod(path_of("machine/registry.d"), 0755);
+}
+
+/* Nobody knows its names: it is said, and once the ini file is named they come back. */
+static void a_provider_without_names_is_told(void **state)
+{
+    put_ini(ini_head, ini_texts);
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    registry_delete_tree(LAYER_MACHINE, PERFORMANCE_KEY "\\Names");
+    registry_delete_value(LAYER_MACHINE, PERFORMANCE_KEY, "PerfIniFile");
+    for (int times = 0; times < 2; times++) {
+        assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+        assert_found("left missing-texts MyPerf: -: none of its numbers has a name");
+        assert_found("PerfIniFile");
+    }
+    const char *ini = path_of("my.ini");
+    assert_int_equal(
+        registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "PerfIniFile", REG_SZ, ini, strlen(ini) + 1),
+        ERROR_SUCCESS);
+    assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+    assert_found("repaired missing-texts MyPerf");
+    assert_loaded("MyPerf", 1848, 1852);
+    assert_name(1848, 9, "Mine");
 }
 
 /* ---- events ---- */
@@ -1077,6 +1154,9 @@ int main(void)
         LOAD_TEST(without_an_ini_file),
         LOAD_TEST(who_has_anothers_numbers_gets_new_ones),
         LOAD_TEST(libraries_and_owners_are_told),
+        LOAD_TEST(libraries_are_looked_into),
+        LOAD_TEST(what_cannot_be_read_is_not_forgotten),
+        LOAD_TEST(a_provider_without_names_is_told),
         LOAD_TEST(damaged_lines_become_remarks),
         LOAD_TEST(a_first_line_that_is_no_header),
         LOAD_TEST(a_file_in_utf_16_is_left),

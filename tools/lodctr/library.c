@@ -9,10 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* One that is not there yet is found later from every folder, too. */
 char *library_path(const char *name)
 {
-    char *path = realpath(name, NULL);
-    return path ? path : strdup(name);
+    char here[PATH_MAX], *absolute = NULL, *path = realpath(name, NULL);
+    if (path || *name == '/' || !strchr(name, '/') || !getcwd(here, sizeof here))
+        return path ? path : strdup(name);
+    return asprintf(&absolute, "%s/%s", here, name) < 0 ? NULL : absolute;
 }
 
 /* Root, the caller, or who stands for root in a user namespace. */

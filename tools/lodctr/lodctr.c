@@ -164,6 +164,8 @@ static int take_option(struct lodctr *asked, const struct options *options, int 
         take_setting(asked, id, word);
         return 0;
     }
+    if (id != OPTION_WORD && word && !*word)
+        return options_complain(options, "its value is missing: %s", options->spelled);
     if (*mode && (*mode != QUERY || id != QUERY))
         return options_complain(options, "one thing at a time, without %s", options->spelled);
     *mode = id;
