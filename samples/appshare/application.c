@@ -35,9 +35,14 @@ static void work(struct appshare *shared, HANDLE guard)
 int main(int argc, char **argv)
 {
     HANDLE guard;
-    struct appshare *shared = openMemory(&guard);
+    struct appshare *shared;
     int seconds = argc > 1 ? atoi(argv[1]) : 0;
     long jobs;
+    if (argc > 2 || (argc == 2 && seconds <= 0)) {
+        fputs("Usage: appshare_workshop [SECONDS]\n", stderr);
+        return 2;
+    }
+    shared = openMemory(&guard);
     if (!shared) {
         fprintf(stderr, "appshare_workshop: no memory to share, error %u\n",
                 (unsigned)GetLastError());
