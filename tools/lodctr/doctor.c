@@ -2,6 +2,8 @@
 /* lodctr doctor: what opl_load_doctor finds, a line each, or one JSON document. */
 #include "lodctr.h"
 
+enum { DOCTOR_SOMETHING_LEFT = 1 };
+
 struct visit {
     const struct lodctr *asked;
     struct json json;
@@ -76,5 +78,7 @@ DWORD doctor(const struct lodctr *asked)
     } else if (!status && !asked->quiet) {
         print_end(asked, visit.findings, &result);
     }
-    return status;
+    /* what a watcher wants to know: is anything still wrong? */
+    bool wrong = result.left || (asked->dry_run && visit.findings);
+    return status || !wrong ? status : DOCTOR_SOMETHING_LEFT;
 }

@@ -87,7 +87,8 @@ static const char more[] =
     "  lodctr doctor --dry-run                what is damaged\n"
     "\n"
     "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no\n"
-    "rights, 13 mistakes in the files, 87 usage. Loaded already is no mistake.\n";
+    "rights, 13 mistakes in the files, 87 usage. Loaded already is no mistake. The\n"
+    "doctor's is 1 as long as something is wrong.\n";
 
 static const struct tool tool = {
     .name = "lodctr",
