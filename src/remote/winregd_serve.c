@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,9 +44,14 @@ bool serve_is_activated(void)
     return pid && count && atol(pid) == (long)getpid() && !strcmp(count, "1");
 }
 
-/* A socket that nobody listens to was left behind. */
+/* A socket that nobody listens to was left behind. Any file else refuses as well, and stays. */
 static bool is_left_behind(const struct sockaddr_un *address)
 {
+    struct stat st;
+    if (lstat(address->sun_path, &st) != 0 || !S_ISSOCK(st.st_mode)) {
+        errno = EEXIST;
+        return false;
+    }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
                    errno == ECONNREFUSED;
@@ -192,6 +198,8 @@ int serve_socket(const char *path)
     static struct server server;
     sigset_t wanted;
     server.listening = path ? listen_at(path) : ACTIVATED_FD;
+    if (server.listening < 0 && errno == EEXIST)
+        return complain(path, "this is no socket, and stays as it is; name another path");
     if (server.listening < 0)
         return complain(path, "cannot listen");
     fcntl(server.listening, F_SETFD, FD_CLOEXEC);

@@ -21,7 +21,7 @@ static const struct {
     const char *words; /* %s: the address behind its scheme */
 } rows[] = {
     {BY_SOCKET, ERROR_BAD_NETPATH, "an address of this form has an absolute path, such as unix:/run/openperflib.sock, not \"%s\""},
-    {BY_SOCKET, RPC_S_SERVER_UNAVAILABLE, "nobody listens at %s; openperflib-winregd --socket would"},
+    {BY_SOCKET, RPC_S_SERVER_UNAVAILABLE, "nobody listens at %s, or it does not answer; openperflib-winregd --socket would"},
     {BY_SOCKET, ERROR_ACCESS_DENIED, "you may not use %s, or not read counters there; openperflib-winregd(1) tells who may"},
     {BY_SSH, ERROR_BAD_NETPATH, "\"%s\" is no [USER@]HOST[:PORT]"},
     {BY_SSH, RPC_S_SERVER_UNAVAILABLE, "openperflib-winregd there was not reached; see  ssh -oBatchMode=yes ssh://%s openperflib-winregd --version"},
@@ -37,7 +37,7 @@ static const struct {
     {BY_NOTHING, ERROR_BAD_NETPATH, "\"%s\" is no way to a machine; there are a NAME, ssh://HOST, smb://HOST and unix:/PATH"},
     {ANY_WAY, ERROR_ACCESS_DENIED, "access is denied there"},
     {ANY_WAY, ERROR_INVALID_DATA, "what came is no answer"},
-    {ANY_WAY, ERROR_BUSY, "other threads ask it all the time"},
+    {ANY_WAY, ERROR_BUSY, "it is asked too much: by other threads, or more than it allows one user; try again later"},
     {ANY_WAY, RPC_S_SERVER_UNAVAILABLE, "nobody answers there"},
     {ANY_WAY, RPC_S_CALL_FAILED, "the connection was lost, or the answer did not come in time"},
 };
