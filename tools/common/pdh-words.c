@@ -14,7 +14,9 @@ static const struct {
 } rows[] = {
     {PDH_CSTATUS_NO_MACHINE,        "the machine cannot be reached;  pcview -m MACHINE  says why"              },
     {PDH_CANNOT_CONNECT_MACHINE,    "the machine cannot be reached;  pcview -m MACHINE  says why"              },
-    {PDH_CSTATUS_NO_OBJECT,         "there is no such object; 'typeperf -q' lists what there is"               },
+    {PDH_CSTATUS_NO_OBJECT,
+     "there is no such object, or it gives no answer; 'typeperf -q' lists what there is, "
+     "'pcview OBJECT' says why not"                                                                            },
     {PDH_CSTATUS_NO_COUNTER,
      "the object has no such counter; 'typeperf -q OBJECT' lists its counters"                                 },
     {PDH_CSTATUS_NO_INSTANCE,
