@@ -64,6 +64,10 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
+    if (fd < 0 && errno == ELOOP) {
+        snprintf(why, room, "%s is a symbolic link: put the file itself there", path);
+        return false;
+    }
     if (fd < 0) {
         snprintf(why, room, "%s: %s", path, strerror(errno));
         return false;
@@ -73,7 +77,13 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
     close(fd);
     if (status)
         snprintf(why, room, "%s: %s", path, status_text(status));
-    return good && !status;
+    if (!good || status)
+        return false;
+    /* what stands behind a NUL would be neither read nor kept */
+    bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
+    if (!text)
+        snprintf(why, room, "%s is no text: it holds a NUL byte; write it anew", path);
+    return text;
 }
 
 /* ---- lines ---- */
@@ -174,6 +184,7 @@ struct search {
     struct smb_login found, now;
     int rank, inside; /* how well the best section is meant, and that of these lines */
     unsigned line;
+    bool is_begun; /* a section was met */
 };
 
 /* Its user must be the one who is asked for. */
@@ -201,6 +212,7 @@ static bool take_line(struct search *search, char *line)
     char *section = section_name(line);
     if (section) {
         end_section(search);
+        search->is_begun = true;
         search->inside = is_meant(section, search->address);
         search->now = (struct smb_login){0};
         snprintf(search->now.from, sizeof search->now.from, "section [%.300s], line %u", section,
@@ -209,7 +221,7 @@ static bool take_line(struct search *search, char *line)
     }
     struct smb_login other = {0};
     char *equal = strchr(line, '=');
-    if (!equal)
+    if (!equal || !search->is_begun)
         return false;
     *equal = '\0';
     return put_setting(search->inside ? &search->now : &other, trim(line), trim(equal + 1));

@@ -141,6 +141,34 @@ static void a_file_that_others_may_use_is_not_used(void **state)
     rmdir(file);
     assert_int_equal(symlink("/dev/null", file), 0);
     assert_true(refused());
+    assert_non_null(strstr(why, "symbolic link"));
+    unlink(file);
+}
+
+/* What stands behind it would be lost when a section is kept. */
+static void a_file_with_a_nul_byte_is_not_used(void **state)
+{
+    static const char text[] = "[*]\nuser = a\0\npassword = b\n";
+    struct smb_login login = {.user = "c", .password = "d"};
+    write_file("", 0600);
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(text, 1, sizeof text - 1, out), sizeof text - 1);
+    assert_int_equal(fclose(out), 0);
+    assert_true(refused());
+    assert_non_null(strstr(why, "NUL byte"));
+    assert_false(smb_login_keep("web1", &login, why, sizeof why));
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_size, sizeof text - 1);
+    unlink(file);
+}
+
+static void a_line_before_the_first_section_is_named(void **state)
+{
+    write_file("# people\n\nuser = a\n[*]\nuser = b\npassword = c\n", 0600);
+    assert_true(refused());
+    assert_non_null(strstr(why, "line 3"));
     unlink(file);
 }
 
@@ -205,6 +233,8 @@ int main(void)
         cmocka_unit_test(sections),
         cmocka_unit_test(without_a_file_the_ticket_counts),
         cmocka_unit_test(a_file_that_others_may_use_is_not_used),
+        cmocka_unit_test(a_file_with_a_nul_byte_is_not_used),
+        cmocka_unit_test(a_line_before_the_first_section_is_named),
         cmocka_unit_test(a_file_of_another_user_is_not_used),
         cmocka_unit_test(what_is_not_understood_is_named),
         cmocka_unit_test(what_is_kept_is_found),

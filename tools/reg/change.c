@@ -45,6 +45,10 @@ LSTATUS reg_add(const struct reg *reg)
     struct named_key name;
     HKEY key = NULL;
     LSTATUS status = key_parse(reg->key_name, &name);
+    if (name.is_elsewhere) {
+        key_done(&name);
+        return complain_elsewhere(reg->key_name);
+    }
     status = status ? status : make_key(&name, &key);
     if (!status && (reg->value_name || reg->data)) {
         struct reg plain = *reg;
@@ -91,9 +95,9 @@ LSTATUS reg_delete(const struct reg *reg)
     LSTATUS status = key_parse(reg->key_name, &name);
     if (!status && !values && !*name.path)
         status = ERROR_ACCESS_DENIED; /* a root */
-    if (status) {
+    if (status || name.is_elsewhere) {
         key_done(&name);
-        return complain(reg->key_name, status);
+        return status ? complain(reg->key_name, status) : complain_elsewhere(reg->key_name);
     }
     const char *about = reg->value_name && *reg->value_name ? reg->value_name : name.full;
     if (!reg->force && !confirmed("Permanently delete", about, "/f"))

@@ -33,17 +33,16 @@ static const struct root {
     return NULL;
 }
 
-/* Takes "\\MACHINE\" off the name. */
+/* Takes "\\MACHINE\" off the name. A URL is one without the backslashes only. */
 static LSTATUS connect_machine(const char **name, char **ret_machine)
 {
     *ret_machine = NULL;
     if (strncmp(*name, "\\\\", 2))
         return ERROR_SUCCESS;
-    const char *end = *name + 2;
-    end += strcspn(end, "\\");
+    const char *begin = *name + 2, *end = begin + strcspn(begin, "\\");
     if (!*end)
         return ERROR_BAD_PATHNAME;
-    *ret_machine = strndup(*name, (size_t)(end - *name));
+    *ret_machine = strndup(begin, (size_t)(end - begin));
     *name = end + 1;
     return *ret_machine ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
 }
@@ -70,6 +69,7 @@ static LSTATUS fill(const struct root *root, const char *rest, const char *machi
         return ERROR_SUCCESS;
     LSTATUS status = RegConnectRegistryA(machine, root->key, &ret->root);
     ret->connected = !status && !is_performance_key(ret->root);
+    ret->is_elsewhere = ret->connected && ret->root != root->key;
     return status;
 }
 
@@ -153,6 +153,10 @@ static const char *text_of_machine(const char *about, LSTATUS status)
     char machine[600];
     if (strncmp(about, "\\\\", 2) != 0)
         return NULL;
+    if (status == ERROR_BAD_PATHNAME)
+        return "a key of another machine is \\\\MACHINE\\ROOT\\KEY; quote it against the shell";
+    if (status == ERROR_INVALID_HANDLE)
+        return "another machine has the roots HKLM, HKU, and the performance keys, without subkeys";
     snprintf(machine, sizeof machine, "%.*s", (int)strcspn(about + 2, "\\"), about + 2);
     return machine_words(machine, status);
 }
@@ -169,6 +173,15 @@ LSTATUS complain(const char *about, LSTATUS status)
         fprintf(stderr, "reg: %s: failed with error %ld; OPENPERFLIB_TRACE=1 tells more\n", about,
                 (long)status);
     return status;
+}
+
+LSTATUS complain_elsewhere(const char *about)
+{
+    fflush(stdout);
+    fprintf(stderr,
+            "reg: %s: nothing can be written on another machine; run reg there (error %ld)\n",
+            about, (long)ERROR_ACCESS_DENIED);
+    return ERROR_ACCESS_DENIED;
 }
 
 bool confirmed(const char *question, const char *about, const char *option)

@@ -24,6 +24,7 @@ struct named_key {
     char *path; /* below the root, "" for the root itself */
     char *full; /* HKEY_LOCAL_MACHINE\... */
     bool connected;
+    bool is_elsewhere; /* on another machine, where nothing can be written */
 };
 LSTATUS key_parse(const char *name, struct named_key *ret);
 void key_done(struct named_key *key);
@@ -31,6 +32,7 @@ LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret);
 void key_close(HKEY key); /* performance keys too: only where reg opened them */
 /* "reg: KEY: what happened; what to do"; answers the status. */
 LSTATUS complain(const char *about, LSTATUS status);
+LSTATUS complain_elsewhere(const char *about);
 /* A question on the terminal; without one the answer is no, with a hint to `option`. */
 bool confirmed(const char *question, const char *about, const char *option);
 
