@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -396,6 +397,90 @@ static void hostile_peers_harm_no_server(void **state)
     stop();
 }
 
+/* In KiB, from the kernel. */
+static long memory_of(pid_t pid)
+{
+    char path[64], line[256];
+    long kilobytes = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "VmRSS: %ld", &kilobytes) != 1)
+        ;
+    fclose(file);
+    return kilobytes;
+}
+
+/* As another user: asks for herds of 16 MB and takes none of them. Tells through `ready` when the
+ * last one was heard, and stays until `until` is closed at the other end. */
+static void ask_and_not_listen(int ready, int until)
+{
+    struct behemoth_head head = {BEHEMOTH_MAGIC, BEHEMOTH_HERD, 0, 1};
+    char byte = 0;
+    if (setgid(65534) < 0 || setuid(65534) < 0)
+        _exit(1);
+    for (int i = 0; i < 20; i++) {
+        int fd = dial();
+        struct pollfd one = {.fd = fd, .events = POLLIN};
+        if (send(fd, &head, sizeof head, MSG_NOSIGNAL) < 0 || poll(&one, 1, 60 * SECOND_MS) < 1)
+            _exit(2);
+    }
+    _exit(write(ready, &byte, 1) == 1 && read(until, &byte, 1) == 0 ? 0 : 3);
+}
+
+static void strangers_who_do_not_listen_cost_little(void **state)
+{
+    (void)state;
+    int ready[2], until[2];
+    char byte;
+    if (geteuid() != 0) {
+        say_skipped("only root can be another user");
+        return;
+    }
+    /* a sanitizer keeps for a while what was freed */
+    const char *usual = getenv("ASAN_OPTIONS");
+    char options[300], kept[256];
+    snprintf(kept, sizeof kept, "%s", usual ? usual : "");
+    snprintf(options, sizeof options, "%s:quarantine_size_mb=1", kept);
+    setenv("ASAN_OPTIONS", options, 1);
+    start("--count=200000", "--capacity=200000", "--speed=0");
+    setenv("ASAN_OPTIONS", kept, 1);
+    chmod(lab_root, 0755);
+    assert_int_equal(pipe(ready) | pipe(until), 0);
+    long before = memory_of(server);
+    pid_t stranger = fork();
+    if (stranger == 0) {
+        close(until[1]);
+        ask_and_not_listen(ready[1], until[0]);
+    }
+    close(ready[1]), close(until[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    wait_for_server();
+    long grown = memory_of(server) - before;
+    close(until[1]), close(ready[0]);
+    assert_int_equal(end_of(stranger), 0);
+    assert_in_range(grown, 0, 20 * 16 * 1024 / 2); /* all of their answers would be twice that */
+    stop();
+}
+
+/* More peers than the process has descriptors: whoever comes is served, and nothing turns idly. */
+static void few_descriptors_are_enough(void **state)
+{
+    (void)state;
+    struct rlimit usual, few;
+    int silent[40];
+    getrlimit(RLIMIT_NOFILE, &usual);
+    start("--count=5", "--speed=0", NULL);
+    few = (struct rlimit){16, usual.rlim_max};
+    assert_int_equal(prlimit(server, RLIMIT_NOFILE, &few, NULL), 0);
+    for (int i = 0; i < 40; i++)
+        silent[i] = dial();
+    wait_for_server();
+    for (int i = 0; i < 40; i++)
+        close(silent[i]);
+    stop();
+}
+
 enum {
     MEAN_GARBAGE,
     MEAN_HALF,
@@ -513,6 +598,42 @@ static void there_is_only_one(void **state)
     assert_int_equal(access(place, F_OK), -1);
 }
 
+/* Whatever else is there by the name of the socket or the herd: it stays, and nobody waits. */
+static void other_files_are_left_alone(void **state)
+{
+    (void)state;
+    char path[4096], socket_option[160], state_option[160], text[16] = "";
+    program(path, sizeof path);
+    snprintf(socket_option, sizeof socket_option, "--socket=%s", place);
+    snprintf(state_option, sizeof state_option, "--state=%s", herd_file);
+    char *argv[] = {path, socket_option, state_option, "--count=5", NULL};
+    FILE *file = fopen(place, "w");
+    assert_non_null(file);
+    fputs("a thesis", file);
+    fclose(file);
+    assert_int_equal(end_of(spawn(argv)), 1);
+    file = fopen(place, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "a thesis");
+    remove(place);
+    remove(herd_file);
+    snprintf(path, sizeof path, "%s.lock", herd_file);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("a thesis", file);
+    fclose(file);
+    program(path, sizeof path);
+    assert_int_equal(end_of(spawn(argv)), 1);
+    snprintf(path, sizeof path, "%s.lock", herd_file);
+    assert_int_equal(remove(path), 0);
+    program(path, sizeof path);
+    assert_int_equal(mkfifo(herd_file, 0600), 0);
+    assert_int_equal(end_of(spawn(argv)), 1);
+    remove(herd_file);
+}
+
 static void a_strangers_wish_is_refused(void **state)
 {
     (void)state;
@@ -608,7 +729,10 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(others_are_served_while_time_is_forwarded, after_each),
         cmocka_unit_test_teardown(hostile_peers_harm_no_server, after_each),
         cmocka_unit_test_teardown(hostile_servers_harm_no_reader, after_each),
+        cmocka_unit_test_teardown(strangers_who_do_not_listen_cost_little, after_each),
+        cmocka_unit_test_teardown(few_descriptors_are_enough, after_each),
         cmocka_unit_test_teardown(there_is_only_one, after_each),
+        cmocka_unit_test_teardown(other_files_are_left_alone, after_each),
         cmocka_unit_test_teardown(a_strangers_wish_is_refused, after_each),
         cmocka_unit_test_teardown(a_strangers_server_is_not_believed, after_each),
         cmocka_unit_test_teardown(it_takes_a_socket_from_systemd, after_each),

@@ -17,11 +17,13 @@ static const char leave_screen[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 static struct termios before;
 static volatile sig_atomic_t active, resized, ended, stopped;
 
+/* A terminal that takes nothing for a second, stopped by Ctrl-S perhaps, misses the rest. */
 static void put(const char *text, size_t size)
 {
+    struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
     while (size > 0) {
         ssize_t count = write(STDOUT_FILENO, text, size);
-        if (count < 0 && errno != EINTR && errno != EAGAIN)
+        if (count < 0 && errno != EINTR && (errno != EAGAIN || poll(&terminal, 1, 1000) < 1))
             return;
         if (count > 0) {
             text += count;

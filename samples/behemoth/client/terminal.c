@@ -23,11 +23,13 @@ static struct termios before;
 static volatile sig_atomic_t active, resized;
 static char *shown[LINES]; /* the screen's lines, as they were drawn last */
 
+/* A terminal that takes nothing for a second, stopped by Ctrl-S perhaps, misses the rest. */
 static void put(const char *text, size_t size)
 {
+    struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
     while (size > 0) {
         ssize_t count = write(STDOUT_FILENO, text, size);
-        if (count < 0 && errno != EINTR && errno != EAGAIN)
+        if (count < 0 && errno != EINTR && (errno != EAGAIN || poll(&terminal, 1, 1000) < 1))
             return;
         if (count > 0) {
             text += count;

@@ -50,7 +50,7 @@ static int open_log(const struct manager *manager, char *path, size_t bytes)
 {
     snprintf(path, bytes, "%s.log", manager->place);
     make_folders(path);
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 static void become_server(struct manager *manager, const char *program, int log)
@@ -70,10 +70,13 @@ static void become_server(struct manager *manager, const char *program, int log)
     _exit(127);
 }
 
-static void copy_log(const char *path)
+/* What was said since the log had `from` bytes. */
+static void copy_log(const char *path, off_t from)
 {
     char line[1024];
     FILE *file = fopen(path, "re");
+    if (file)
+        fseeko(file, from, SEEK_SET);
     while (file && fgets(line, sizeof line, file))
         fputs(line, stderr);
     if (file)
@@ -81,7 +84,7 @@ static void copy_log(const char *path)
 }
 
 /* Until it listens, or has ended. A herd that is to be forwarded first takes its time. */
-static int wait_for_server(struct manager *manager, pid_t pid, const char *log)
+static int wait_for_server(struct manager *manager, pid_t pid, const char *log, off_t from)
 {
     for (;;) {
         int status;
@@ -89,7 +92,7 @@ static int wait_for_server(struct manager *manager, pid_t pid, const char *log)
                          behemoth_now() + ANSWER_MS))
             return EXIT_GOOD;
         if (waitpid(pid, &status, WNOHANG) == pid) {
-            copy_log(log);
+            copy_log(log, from);
             fputs("behemoth-manager: the server did not start.\n", stderr);
             return EXIT_FAILED;
         }
@@ -106,6 +109,7 @@ static int launch(struct manager *manager)
         fprintf(stderr, "behemoth-manager: %s: %s.\n", path, strerror(errno));
         return errno == EACCES ? EXIT_NO_RIGHT : EXIT_FAILED;
     }
+    off_t from = lseek(log, 0, SEEK_END);
     pid_t pid = fork();
     if (pid == 0)
         become_server(manager, program, log);
@@ -114,7 +118,7 @@ static int launch(struct manager *manager)
         fprintf(stderr, "behemoth-manager: no process for the server: %s.\n", strerror(errno));
         return EXIT_FAILED;
     }
-    int code = wait_for_server(manager, pid, path);
+    int code = wait_for_server(manager, pid, path, from);
     if (!code)
         printf("started, process %ld, at %s\n", (long)pid, manager->place);
     return code;

@@ -33,6 +33,14 @@ static void make_folders(const char *path)
     }
 }
 
+/* A lock holds the number of a process, or nothing: anything else is somebody's file. */
+static bool is_lock(int fd)
+{
+    char text[32] = "";
+    ssize_t bytes = pread(fd, text, sizeof text - 1, 0);
+    return bytes >= 0 && strspn(text, "0123456789") == (size_t)bytes;
+}
+
 bool service_lock(const char *path, const char *what)
 {
     char lock[4096], who[32] = "";
@@ -48,6 +56,12 @@ bool service_lock(const char *path, const char *what)
         fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", who, what, path);
         close(fd);
         errno = EWOULDBLOCK;
+        return false;
+    }
+    if (!is_lock(fd)) {
+        fprintf(stderr, "behemoth-server: %s is no lock, and stays; move it away\n", lock);
+        close(fd);
+        errno = EEXIST;
         return false;
     }
     int bytes = snprintf(who, sizeof who, "%ld", (long)getpid());
@@ -70,6 +84,22 @@ static int handed_over(void)
     return 3;
 }
 
+/* What one that was killed left there goes: the lock is ours. Somebody's file stays. */
+static bool clear_place(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT || (complain(path), false);
+    if (!S_ISSOCK(status.st_mode)) {
+        fprintf(stderr,
+                "behemoth-server: %s is no socket, and stays; --socket names another place\n",
+                path);
+        errno = ENOTSOCK;
+        return false;
+    }
+    return unlink(path) == 0 || (complain(path), false);
+}
+
 int service_listen(const struct settings *settings, bool *ret_own)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -83,8 +113,9 @@ int service_listen(const struct settings *settings, bool *ret_own)
     strcpy(address.sun_path, path);
     if (!service_lock(path, "this socket"))
         return -1;
+    if (!clear_place(path))
+        return -1;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlink(path); /* left by one that was killed: the lock is ours */
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         chmod(path, 0666) < 0 || listen(fd, 64) < 0) {
         complain(path);

@@ -39,31 +39,46 @@ void peers_end(struct peers *peers)
 
 /* ---- a place ---- */
 
+/* Who said nothing for longest, among all or among strangers; NULL: nobody is there. */
+static struct peer *quietest(struct peers *peers, bool strangers)
+{
+    struct peer *found = NULL;
+    for (int i = 0; i < PEERS; i++) {
+        struct peer *peer = &peers->all[i];
+        if (peer->fd >= 0 && !(strangers && peer->may_change) &&
+            (!found || peer->since < found->since))
+            found = peer;
+    }
+    return found;
+}
+
 static struct peer *find_place(struct peers *peers, bool may_change)
 {
-    struct peer *free_one = NULL, *oldest = NULL, *oldest_strange = NULL;
+    struct peer *place = NULL;
     int strange = 0;
     for (int i = 0; i < PEERS; i++) {
         struct peer *peer = &peers->all[i];
-        if (peer->fd < 0) {
-            free_one = peer;
-            continue;
-        }
-        if (!oldest || peer->since < oldest->since)
-            oldest = peer;
-        if (!peer->may_change) {
+        if (peer->fd < 0)
+            place = peer;
+        else if (!peer->may_change)
             strange++;
-            if (!oldest_strange || peer->since < oldest_strange->since)
-                oldest_strange = peer;
-        }
     }
-    if (!may_change && strange >= PEERS_STRANGE)
-        free_one = NULL, oldest = oldest_strange;
-    if (!free_one) {
-        hang_up(oldest);
-        free_one = oldest;
-    }
-    return free_one;
+    bool crowded = !may_change && strange >= PEERS_STRANGE;
+    if (place && !crowded)
+        return place;
+    place = quietest(peers, crowded);
+    hang_up(place);
+    return place;
+}
+
+/* The process has no descriptor left, and the listening socket would be ready for ever. */
+static void free_descriptor(struct peers *peers)
+{
+    struct peer *peer = quietest(peers, true);
+    if (!peer)
+        peer = quietest(peers, false);
+    if (peer)
+        hang_up(peer);
 }
 
 static void accept_one(struct peers *peers)
@@ -71,8 +86,11 @@ static void accept_one(struct peers *peers)
     struct ucred who;
     socklen_t size = sizeof who;
     int fd = accept4(peers->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE)
+            free_descriptor(peers);
         return;
+    }
     bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
     bool may_change = known && (who.uid == 0 || who.uid == geteuid());
     struct peer *peer = find_place(peers, may_change);
@@ -109,6 +127,27 @@ static bool begin_answer(struct peer *peer, const struct answer *says, uint32_t 
     return true;
 }
 
+/* Strangers who ask and do not listen get no more memory than this: the one who took nothing for
+ * longest goes first. */
+static void limit_strangers(struct peers *peers, const struct peer *newest)
+{
+    for (;;) {
+        struct peer *quiet = NULL;
+        size_t bytes = newest->bytes;
+        for (int i = 0; i < PEERS; i++) {
+            struct peer *peer = &peers->all[i];
+            if (peer == newest || peer->fd < 0 || peer->may_change || !peer->answer)
+                continue;
+            bytes += peer->bytes;
+            if (!quiet || peer->since < quiet->since)
+                quiet = peer;
+        }
+        if (!quiet || bytes <= PEERS_STRANGE_BYTES)
+            return;
+        hang_up(quiet);
+    }
+}
+
 static bool answer(struct peers *peers, struct peer *peer, size_t bytes)
 {
     struct behemoth_head head;
@@ -122,6 +161,8 @@ static bool answer(struct peers *peers, struct peer *peer, size_t bytes)
     peer->number = head.number;
     bool good = says.due > 0 || begin_answer(peer, &says, head.number);
     free(says.body);
+    if (good && peer->answer && !peer->may_change)
+        limit_strangers(peers, peer);
     return good;
 }
 
@@ -184,21 +225,35 @@ static void serve_one(struct peers *peers, struct peer *peer, short ready)
         hang_up(peer);
 }
 
-void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
+/* Who is there, and the door; no more, or a process with few descriptors could not wait at all. */
+static nfds_t list_waiting(const struct peers *peers, struct pollfd polled[PEERS + 1],
+                           struct pollfd *ret_of[PEERS])
 {
-    struct pollfd polled[PEERS + 1] = {
-        {.fd = peers->listening, .events = POLLIN}
-    };
-    struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    nfds_t count = 0;
+    polled[count++] = (struct pollfd){.fd = peers->listening, .events = POLLIN};
     for (int i = 0; i < PEERS; i++) {
         const struct peer *peer = &peers->all[i];
         short events = peer->due > 0 ? 0 : peer->answer ? POLLOUT : POLLIN;
-        polled[i + 1] = (struct pollfd){.fd = peer->fd, .events = events};
+        ret_of[i] = NULL;
+        if (peer->fd < 0)
+            continue;
+        ret_of[i] = &polled[count];
+        polled[count++] = (struct pollfd){.fd = peer->fd, .events = events};
     }
-    int ready = ppoll(polled, PEERS + 1, &limit, mask);
+    return count;
+}
+
+void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
+{
+    struct pollfd polled[PEERS + 1], *of[PEERS];
+    struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    nfds_t count = list_waiting(peers, polled, of);
+    int ready = ppoll(polled, count, &limit, mask);
+    if (ready < 0 && errno == EINVAL) /* the limit of descriptors was lowered below what is open */
+        free_descriptor(peers);
     for (int i = 0; i < PEERS; i++) {
-        if (peers->all[i].fd >= 0)
-            serve_one(peers, &peers->all[i], ready > 0 ? polled[i + 1].revents : 0);
+        if (peers->all[i].fd >= 0 && of[i])
+            serve_one(peers, &peers->all[i], ready > 0 ? of[i]->revents : 0);
     }
     if (ready > 0 && polled[0].revents)
         accept_one(peers);

@@ -2,7 +2,8 @@
 /*
  * Who is connected. Nobody can do harm: a request has at most 272 bytes, half of one is waited for
  * two seconds, an answer that nobody takes five; there are 64 places, of which strangers have half;
- * who comes when all are taken gets that of whoever said nothing for longest.
+ * who comes when all are taken gets that of whoever said nothing for longest, and so it is with
+ * descriptors, and with the memory of answers that strangers do not take.
  */
 #ifndef BEHEMOTH_SERVER_PEERS_H
 #define BEHEMOTH_SERVER_PEERS_H
@@ -12,7 +13,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
-enum { PEERS = 64, PEERS_STRANGE = 32 };
+enum { PEERS = 64, PEERS_STRANGE = 32, PEERS_STRANGE_BYTES = 64 << 20 };
 
 struct answer {
     uint32_t status;

@@ -159,11 +159,12 @@ enum state_result state_load(struct herd *herd, const char *path)
     struct head head;
     struct stat status;
     enum state_result result = STATE_DAMAGED;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    /* A pipe would let us wait for ever. */
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? STATE_NONE : STATE_FAILED;
     const size_t most = FIXED + BEHEMOTH_HERD_MAX * sizeof(struct animal);
-    if (fstat(fd, &status) == 0 && read_all(fd, &head, sizeof head) &&
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && read_all(fd, &head, sizeof head) &&
         memcmp(head.magic, magic, sizeof magic) == 0 && head.bytes >= FIXED && head.bytes <= most &&
         (uint64_t)status.st_size == sizeof head + head.bytes) {
         unsigned char *bytes = malloc((size_t)head.bytes);
