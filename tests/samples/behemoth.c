@@ -239,29 +239,58 @@ static bool is_helper(const char *process)
     return good && is_of_this_test(process);
 }
 
-/* Of this process and, if the provider is in one of its own, of that one. */
-static int descriptors(void)
+/* In KiB: what it has for itself alone. */
+static int memory_of_helper(const char *process)
 {
-    int count = descriptors_of("self"), helpers = 0;
+    char path[320], line[256];
+    int kilobytes = 0;
+    snprintf(path, sizeof path, "/proc/%s/status", process);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "RssAnon: %d", &kilobytes) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return kilobytes;
+}
+
+/* The sum over the processes that hold the provider, if it is not in this one. */
+static int of_helpers(int (*count)(const char *process))
+{
+    int sum = 0, helpers = 0;
     const struct dirent *entry;
     DIR *dir = inside ? NULL : opendir("/proc");
     while (dir && (entry = readdir(dir))) {
         if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !is_helper(entry->d_name))
             continue;
-        count += descriptors_of(entry->d_name);
+        sum += count(entry->d_name);
         helpers++;
     }
     if (dir)
         closedir(dir);
     assert_true(helpers > 0 || inside);
-    return count;
+    return sum;
 }
+
+static int descriptors(void)
+{
+    return descriptors_of("self") + of_helpers(descriptors_of);
+}
+
+/* A sanitizer keeps what was freed, and more of it with every call. */
+#ifdef __SANITIZE_ADDRESS__
+enum { MEMORY_IS_EXACT = 0 };
+#elif defined __has_feature
+enum { MEMORY_IS_EXACT = !__has_feature(address_sanitizer) };
+#else
+enum { MEMORY_IS_EXACT = 1 };
+#endif
+enum { MOST_GROWTH_KB = 128 }; /* 70 restarts that lose a herd each would be 600 */
 
 static void killed_and_restarted_100_times(void **state)
 {
     (void)state;
     struct behemoth_line line = {.socket = -1};
-    int there = 0, before = 0;
+    int there = 0, before = 0, memory = 0;
     start("--count=100", "--capacity=200", "--speed=100000");
     struct shown shown = opened();
     for (int i = 0; i < 100; i++) {
@@ -289,9 +318,14 @@ static void killed_and_restarted_100_times(void **state)
         there += summary(&shown, BEHEMOTHS_SUMMARY_STATUS) == 1;
         if (i == 9)
             before = descriptors();
+        if (i == 29)
+            memory = of_helpers(memory_of_helper);
     }
     assert_true(there >= 10);
     assert_int_equal(descriptors(), before);
+    int grown = of_helpers(memory_of_helper) - memory;
+    if (MEMORY_IS_EXACT && grown > MOST_GROWTH_KB)
+        fail_msg("the helper has %d KiB more than after 30 restarts", grown);
     assert_string_equal(lab_events("Behemoth", false), "");
     shown_close(&shown);
     behemoth_line_end(&line);
