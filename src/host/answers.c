@@ -122,7 +122,8 @@ static bool find_place(struct writing *writing, const struct service *service)
     struct buffer *text = &writing->text;
     if (!text->data && (lseek(writing->fd, 0, SEEK_SET) || file_read_fd(writing->fd, text)))
         return false;
-    const char *line = find_line(text->data, text->data + text->len, service->name);
+    const char *line =
+        text->len ? find_line(text->data, text->data + text->len, service->name) : NULL;
     service->code->heard.place = line ? line - text->data : 0;
     return line != NULL;
 }
@@ -216,7 +217,7 @@ static void look_into(const char *path, uid_t owner, const char *service, struct
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     bool sound = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == owner &&
                  !(st.st_mode & (S_IWGRP | S_IWOTH)) && !read_whole(fd, &text) && text.len;
-    const char *end = text.data + text.len, *line = text.data;
+    const char *line = sound ? text.data : "", *end = line + (sound ? text.len : 0);
     for (; sound && (line = find_line(line, end, service)); line = strchr(line, '\n') + 1)
         if (read_line(line, &answer) && answer.when > ret->when)
             *ret = (struct host_answer){answer.when, answer.took, owner == 0};
