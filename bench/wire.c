@@ -37,8 +37,8 @@ static void build(void)
 
 static void check(void)
 {
-    uint32_t object;
-    sum += (ULONGLONG)wire_check_objects(memory, size, 1, &object);
+    struct wire_finding finding;
+    sum += (ULONGLONG)wire_check_objects(memory, size, 1, &finding);
 }
 
 static opl_object_view open_object(opl_block *block)

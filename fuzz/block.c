@@ -13,10 +13,10 @@ enum { HEADER = 112 }; /* of the hand-made golden blocks */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct everything found;
-    uint32_t position;
+    struct wire_finding finding;
     walk_everything(data, size, &found);
-    wire_check_objects(data, size, 1, &position);
+    wire_check_objects(data, size, 1, &finding);
     if (size > HEADER)
-        wire_check_objects(data + HEADER, size - HEADER, data[28], &position);
+        wire_check_objects(data + HEADER, size - HEADER, data[28], &finding);
     return 0;
 }

@@ -114,13 +114,36 @@ struct file_steps {
     int (*unlink)(int dir_fd, const char *path);
 };
 extern struct file_steps file_steps;
-/* Is the owner of `st` one we accept (root, the effective user, the owner of "/") and may nobody
- * else write it? A sticky folder of root is fine when its entry is the caller's (the flag). */
-bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
 
-/* ---- place.c: where things are; read once, through secure_getenv ---- */
-const char *place_vendor(void);  /* OPENPERFLIB_VENDOR or the compiled-in folder */
-const char *place_machine(void); /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib */
+/* ---- trust.c ---- */
+/* Is the owner of `st` one we accept (root, the effective user, in a user namespace also root
+ * outside) and may nobody else write it? A sticky folder of root is fine when its entry is the
+ * caller's (the flag). */
+bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
+/* Is it a regular file that nobody but root and the reader may alter, nor any folder on the way to
+ * it? Else a status, and `why` says which path, and what to do. Links are refused. */
+enum { TRUST_TEXT = 512 };
+LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
+/* The same of a folder; the reader's own group may write there. One that is missing is what the
+ * folder above it is; ERROR_FILE_NOT_FOUND where that is /tmp or its like: anybody may make it. */
+LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
+
+/* ---- environment.c ---- */
+/* Has the program more rights than its caller? Then nothing of the environment is believed. */
+bool environment_is_callers(void);
+/* NULL then, or if the variable is not set. */
+const char *environment_get(const char *name);
+/* A list, made anew, for a program that is started: PATH, languages, time zone, what the user data
+ * base says of the effective user, and our own variables as far as they are believed; for logging
+ * in elsewhere also where agents and tickets are. One block for free(); NULL: no memory. */
+enum environment_for { ENVIRONMENT_FOR_HELPER, ENVIRONMENT_FOR_LOGIN };
+char **environment_new(enum environment_for purpose);
+
+/* ---- place.c: where things are; read once, through environment_get ---- */
+const char *place_vendor(void); /* OPENPERFLIB_VENDOR, if it is trusted, or the compiled-in one */
+bool place_honours_vendor(void);
+/* OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not trusted */
+const char *place_machine(void);
 /* OPENPERFLIB_ROOT/user, else $XDG_DATA_HOME/openperflib, else below HOME of passwd, else NULL */
 const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
@@ -131,6 +154,13 @@ const char *place_answers(void);
 void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
 
 /* ---- lock.c: locks that are open in a child of fork(), which waits for their holders ---- */
+/* Until the end of the block the thread cannot be cancelled, nor while it holds a lock:
+ * pthread_cancel would leave it, or a claim, taken for ever. May be nested. Who takes a claim is in
+ * such a block. */
+void cancel_forbid(void);
+void cancel_permit(void *unused);
+#define UNCANCELLED                                                                                \
+    __attribute__((cleanup(cancel_permit), unused)) char uncancelled = (cancel_forbid(), '\0')
 void lock_take(pthread_mutex_t *lock);
 void lock_release(pthread_mutex_t *lock);
 void lock_take_shared(pthread_rwlock_t *lock);
@@ -263,5 +293,16 @@ struct event_record {
  */
 LSTATUS event_write(const struct event_record *record);
 extern const char *event_journal_path, *event_syslog_path; /* sockets; tests have their own */
+
+/* ---- event_last.c: the last Perflib event of each service, for its user ---- */
+struct event_last {
+    int64_t when; /* filetime */
+    unsigned id;
+    char level[12];               /* "error" */
+    char text[1024], advice[768]; /* cut */
+};
+void event_last_keep(const struct event_record *record);
+/* What programs of this user and of root reported last; false: nothing since the start. */
+bool event_last(const char *service, struct event_last *ret);
 
 #endif

@@ -153,6 +153,9 @@ static LSTATUS write_record(struct event_record *record, struct buffer *text)
         buffer_printf(text, " (and %u more like this)", record->repeated);
     record->text = text->failed || !text->data ? "" : text->data;
     trace("event", "%s %u %s: %s", record->source, record->id, record->service, record->text);
+    /* a registration that was loaded anew or removed (information) has nothing of the one before */
+    if (!strcmp(record->source, "Perflib") || record->level == EVENT_INFO)
+        event_last_keep(record);
     return text->failed ? ERROR_NOT_ENOUGH_MEMORY : event_write(record);
 }
 

@@ -97,7 +97,7 @@ static int away_from_stdio(int fd)
 
 static int open_once(const char *path)
 {
-    int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
     return away_from_stdio(open(path, flags, 0644));
 }
 
@@ -128,11 +128,16 @@ static bool lock_log(int fd)
     return false;
 }
 
-static bool is_the_file(int fd, const char *path, struct stat *ret)
+/* A file that is somebody else's, or has a name elsewhere too, is not written to. */
+static bool is_ours(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_nlink <= 1 && file_trusted(st, false);
+}
+
+static bool is_the_file(const char *path, const struct stat *ret)
 {
     struct stat named;
-    return fstat(fd, ret) == 0 && stat(path, &named) == 0 && named.st_ino == ret->st_ino &&
-           named.st_dev == ret->st_dev;
+    return lstat(path, &named) == 0 && named.st_ino == ret->st_ino && named.st_dev == ret->st_dev;
 }
 
 /* The full file becomes the old one. Who may not rename it empties it: a log that goes on is worth
@@ -152,9 +157,14 @@ static int open_with_room(const char *path, size_t length, struct stat *ret, boo
         int fd = open_log(path);
         if (fd < 0)
             return -1;
-        *ret_locked = lock_log(fd);
-        bool same = is_the_file(fd, path, ret);
-        bool full = S_ISREG(ret->st_mode) && ret->st_size + (off_t)length > LARGEST_FILE;
+        if (fstat(fd, ret) || !is_ours(ret)) {
+            close(fd);
+            errno = EACCES;
+            return -1;
+        }
+        *ret_locked = lock_log(fd) && fstat(fd, ret) == 0;
+        bool same = is_the_file(path, ret);
+        bool full = ret->st_size + (off_t)length > LARGEST_FILE;
         if (!*ret_locked || tries == 3 || (same && !full))
             return fd;
         if (same && ret->st_size > 0 && !turn_over(fd, path)) {
@@ -178,7 +188,7 @@ static LSTATUS append(int fd, const char *line, size_t length, const struct stat
         return status_from_errno(errno);
     if ((size_t)written == length)
         return ERROR_SUCCESS;
-    if (locked && S_ISREG(before->st_mode) && ftruncate(fd, before->st_size) == 0)
+    if (locked && ftruncate(fd, before->st_size) == 0)
         return ERROR_DISK_FULL;
     return write(fd, "\n", 1) == 1 ? ERROR_SUCCESS : ERROR_DISK_FULL;
 }

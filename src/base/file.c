@@ -298,23 +298,3 @@ void file_unlock(int *fd)
         close(*fd);
     *fd = -1;
 }
-
-/* ---- trust ---- */
-
-/* root, or who stands for it in a user namespace, where root may have nobody's number */
-static bool is_root(uid_t owner)
-{
-    struct stat top;
-    return owner == 0 || (stat("/", &top) == 0 && owner == top.st_uid);
-}
-
-bool file_trusted(const struct stat *st, bool folder_of_caller_entry)
-{
-    if (st->st_uid != geteuid() && !is_root(st->st_uid))
-        return false;
-    if (!(st->st_mode & (S_IWGRP | S_IWOTH)))
-        return true;
-    /* /tmp: others may add files but cannot touch the caller's */
-    return folder_of_caller_entry && S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX) &&
-           is_root(st->st_uid);
-}

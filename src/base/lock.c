@@ -24,6 +24,21 @@
 static pthread_rwlock_t gate = GATE_INITIALIZER;
 static pthread_once_t registered = PTHREAD_ONCE_INIT;
 static _Thread_local unsigned held; /* locks of this thread; only the first one enters the gate */
+static _Thread_local unsigned forbidden; /* who forbids that this thread be cancelled */
+static _Thread_local int permitted;      /* whether the program did, before */
+
+void cancel_forbid(void)
+{
+    if (!forbidden++)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &permitted);
+}
+
+void cancel_permit(void *unused)
+{
+    (void)unused;
+    if (!--forbidden)
+        pthread_setcancelstate(permitted, &(int){0});
+}
 
 /* A provider that forks inside Collect holds locks itself: it cannot wait for them. */
 static void before_fork(void)
@@ -58,6 +73,7 @@ static void watch_forks(void)
 
 static void enter(void)
 {
+    cancel_forbid();
     pthread_once(&registered, watch_forks);
     if (!held)
         pthread_rwlock_rdlock(&gate);
@@ -68,6 +84,7 @@ static void leave(void)
 {
     if (--held == 0)
         pthread_rwlock_unlock(&gate);
+    cancel_permit(NULL);
 }
 
 void lock_take(pthread_mutex_t *lock)

@@ -13,7 +13,12 @@
 #include <string.h>
 
 #define REINSTALL "unload and load its counters again: unlodctr {Service}, lodctr FILE.ini"
-#define VENDOR "the library is wrong: ask whoever made it for a newer one"
+#define VENDOR                                                                                     \
+    "the library has a bug; report it to its author (author: see docs/provider-guide.md, "         \
+    "Debugging)"
+#define FINDING "{Field} of {Part} (byte {Offset} of the answer) is {Found}, expected {Expected}; "
+#define FINDING_FIELDS " Part Field Found Expected Offset"
+#define DROPPED FINDING "the answer of {Service} in {Library} was dropped"
 #define RIGHTS "run it as root, or with --user for yourself alone"
 
 const struct event_message event_messages[] = {
@@ -27,11 +32,11 @@ const struct event_message event_messages[] = {
     {"Perflib", 1002, EVENT_ERROR, "Library Service",
      "Collect of {Service} in {Library} wrote outside its buffer; its data was dropped",
      VENDOR},
-    {"Perflib", 1003, EVENT_ERROR, "Library Service ObjectCount",
-     "the lengths of the {ObjectCount} objects of {Service} in {Library} do not add up; they were dropped",
+    {"Perflib", 1003, EVENT_ERROR, "Library Service ObjectCount" FINDING_FIELDS,
+     DROPPED,
      VENDOR},
-    {"Perflib", 1004, EVENT_ERROR, "Library Service ObjectIndex",
-     "the instances of object number {ObjectIndex} of {Service} in {Library} do not end with it; dropped",
+    {"Perflib", 1004, EVENT_ERROR, "Library Service ObjectIndex" FINDING_FIELDS,
+     DROPPED,
      VENDOR},
     {"Perflib", 1005, EVENT_ERROR, "ProcName Library Service Win32Error",
      "the Open procedure {ProcName} of {Service} is not in {Library}: {Win32Error}",
@@ -45,14 +50,14 @@ const struct event_message event_messages[] = {
     {"Perflib", 1008, EVENT_ERROR, "Service Library Win32Error",
      "Open of {Service} in {Library} failed: {Win32Error}",
      "it is tried again at the next query; see whether what it asks is running"},
-    {"Perflib", 1009, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress",
-     "Open of {Service} in {Library} crashed with {ExceptionCode} at {ExceptionAddress}",
+    {"Perflib", 1009, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress Crash",
+     "Open of {Service} in {Library} crashed: {Crash}",
      VENDOR},
-    {"Perflib", 1010, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress",
-     "Collect of {Service} in {Library} crashed with {ExceptionCode} at {ExceptionAddress}",
+    {"Perflib", 1010, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress Crash",
+     "Collect of {Service} in {Library} crashed: {Crash}",
      VENDOR},
-    {"Perflib", 1011, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress",
-     "Close of {Service} in {Library} crashed with {ExceptionCode} at {ExceptionAddress}",
+    {"Perflib", 1011, EVENT_ERROR, "Library Service ExceptionCode ExceptionAddress Crash",
+     "Close of {Service} in {Library} crashed: {Crash}",
      VENDOR},
     {"Perflib", 1013, EVENT_ERROR, "Library Service Size",
      "Collect of {Service} in {Library} returned a pointer {Size} bytes beyond its buffer and may have damaged memory",
@@ -72,8 +77,8 @@ const struct event_message event_messages[] = {
     {"Perflib", 1018, EVENT_ERROR, "Service",
      "{Service} is not asked in this session",
      "when that is mended, start the asking program anew"},
-    {"Perflib", 1019, EVENT_ERROR, "Library Service ObjectIndex",
-     "the definitions of object number {ObjectIndex} of {Service} in {Library} do not add up; dropped",
+    {"Perflib", 1019, EVENT_ERROR, "Library Service ObjectIndex" FINDING_FIELDS,
+     DROPPED,
      VENDOR},
     {"Perflib", 1020, EVENT_ERROR, "Library Service BufferSize RequiredSize",
      "{Service} in {Library} is not content with the {BufferSize} bytes that it was offered",
@@ -124,6 +129,30 @@ const struct event_message event_messages[] = {
     {"Perflib", 4005, EVENT_ERROR, "Path Win32Error",
      "{Path} cannot be read, so no object of the system is known: {Win32Error}",
      "install openperflib there; a program that changes its root needs it in the new one too"},
+    {"Perflib", 4006, EVENT_ERROR, "Library Service ObjectIndex" FINDING_FIELDS,
+     DROPPED,
+     "each object needs a number of its own: list each in the symbol file; " VENDOR},
+    {"Perflib", 4007, EVENT_ERROR, "Library Service ObjectIndex" FINDING_FIELDS,
+     DROPPED ", as its value would be false",
+     "the base belongs directly behind its counter; " VENDOR},
+    {"Perflib", 4008, EVENT_WARNING, "Library Service ObjectIndex" FINDING_FIELDS,
+     FINDING "{Service} in {Library} shows no value there",
+     VENDOR},
+    {"Perflib", 4009, EVENT_ERROR, "Library Service Owner" FINDING_FIELDS,
+     "{Part} in the answer of {Service} in {Library} belongs to {Owner}; the answer was dropped",
+     "give it numbers of its own: unlodctr {Service}, then lodctr FILE.ini; if it stands in for {Owner}, set Shared Objects = 1 in its Performance key"},
+    {"Perflib", 4010, EVENT_WARNING, "Library Service ObjectIndex" FINDING_FIELDS,
+     FINDING "it is shown as a number",
+     "numbers are First Counter of its Performance key and an offset of the symbol file: build it with the file that was loaded, or load its ini file again"},
+    {"Perflib", 4011, EVENT_ERROR, "Library Service ProcName ExitCode",
+     "{ProcName} of {Service} in {Library} called exit({ExitCode}), which ended its helper process",
+     "a provider returns an error instead, as exit would end the asking program; " VENDOR},
+    {"Perflib", 4013, EVENT_ERROR, "Variable Reason",
+     "the environment variable {Variable} is not used: {Reason}",
+     "name a folder of root or of your own by its real path; see docs/security.md"},
+    {"Perflib", 4014, EVENT_ERROR, "Library Service Resident Limit",
+     "the helper process of {Service} in {Library} had {Resident} MiB of memory and was ended; it may have {Limit} MiB",
+     "if it needs that much, set the value Memory Limit (in MiB) of its Performance key; else the library has a memory leak"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",
      "the counters of {Service} were loaded: names {FirstCounter} to {LastCounter}, explanations {FirstHelp} to {LastHelp}",

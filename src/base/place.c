@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where things are. The environment is read once, at the first question and through secure_getenv:
- * a setuid program ignores it. HOME is that of passwd, which the caller cannot bend.
+ * Where things are. The environment is read once, at the first question: a program with more rights
+ * than its caller ignores it. A folder that it names is used only if nobody but root and the reader
+ * may alter what lies there: the code that runs is chosen by it. HOME is that of passwd, which the
+ * caller cannot bend.
  */
 #include "base/base.h"
 
@@ -20,13 +22,33 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool known;
 static struct {
     char *vendor, *machine, *user, *root, *events, *answers, *sysroot;
+    bool root_refused;
 } places;
+/* What is to be reported when the lock is free. */
+static struct refusal {
+    const char *variable;
+    char why[TRUST_TEXT];
+} refusal;
+
+/* NULL, and a refusal, if it may not be used. Where others could make the folder it is made. */
+static char *trusted_folder(const char *variable)
+{
+    const char *value = environment_get(variable);
+    if (!value || !*value)
+        return NULL;
+    LSTATUS status = trust_check_folder(value, refusal.why);
+    if (status == ERROR_FILE_NOT_FOUND && !file_make_folders(value, 0755))
+        status = trust_check_folder(value, refusal.why);
+    if (status)
+        refusal.variable = variable;
+    return status ? NULL : strdup(value);
+}
 
 /* An absolute copy of a folder that the environment names: the program may change its folder later.
  */
 static char *from_environment(const char *variable)
 {
-    const char *value = secure_getenv(variable);
+    const char *value = environment_get(variable);
     if (!value || !*value)
         return NULL;
     if (*value == '/')
@@ -46,7 +68,7 @@ static char *home_of_passwd(void)
 
 static char *user_folder(void)
 {
-    const char *data = secure_getenv("XDG_DATA_HOME");
+    const char *data = environment_get("XDG_DATA_HOME");
     if (data && *data == '/') /* the XDG paper: relative ones are to be ignored */
         return text_format("%s/openperflib", data);
     FREE_AUTO char *home = home_of_passwd();
@@ -56,7 +78,7 @@ static char *user_folder(void)
 /* Emptied when the machine starts or the user leaves. */
 static char *runtime_answers(void)
 {
-    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
+    const char *runtime = environment_get("XDG_RUNTIME_DIR");
     if (geteuid() == 0)
         return strdup(PLACE_ANSWERS_OF_ROOT);
     return runtime && *runtime == '/' ? text_format("%s/openperflib/answers", runtime) : NULL;
@@ -64,15 +86,17 @@ static char *runtime_answers(void)
 
 static void find_out(void)
 {
-    places.vendor = from_environment("OPENPERFLIB_VENDOR");
+    const char *root = environment_get("OPENPERFLIB_ROOT");
+    places.vendor = trusted_folder("OPENPERFLIB_VENDOR");
     places.sysroot = from_environment("OPENPERFLIB_SYSROOT");
-    places.root = from_environment("OPENPERFLIB_ROOT");
+    places.root = trusted_folder("OPENPERFLIB_ROOT");
+    places.root_refused = root && *root && !places.root;
     if (places.root) {
         places.machine = text_format("%s/machine", places.root);
         places.user = text_format("%s/user", places.root);
         places.events = text_format("%s/events", places.root);
         places.answers = text_format("%s/answers", places.root);
-    } else {
+    } else if (!places.root_refused) {
         places.user = user_folder();
         places.answers = runtime_answers();
     }
@@ -89,14 +113,38 @@ static const char *ask(char *const *place, const char *otherwise)
     return answer;
 }
 
-const char *place_vendor(void)
+/* Without the lock: the event asks for places itself. */
+static void report_refusal(void)
 {
-    return ask(&places.vendor, OPL_VENDOR_DIR);
+    struct refusal now;
+    lock_take(&lock);
+    now = refusal;
+    refusal.variable = NULL;
+    lock_release(&lock);
+    if (now.variable)
+        event_log("Perflib", 4013, NULL,
+                  EVENT_FIELDS(EVENT_TEXT("Variable", now.variable), EVENT_TEXT("Reason", now.why)),
+                  NULL);
 }
 
+const char *place_vendor(void)
+{
+    const char *folder = ask(&places.vendor, OPL_VENDOR_DIR);
+    report_refusal();
+    return folder;
+}
+
+bool place_honours_vendor(void)
+{
+    return ask(&places.vendor, NULL) != NULL;
+}
+
+/* What was to be kept apart from the system's state must not get mixed with it instead. */
 const char *place_machine(void)
 {
-    return ask(&places.machine, STATE_DIR);
+    const char *folder = ask(&places.machine, STATE_DIR);
+    report_refusal();
+    return places.root_refused ? NULL : folder;
 }
 
 const char *place_user(void)
@@ -128,6 +176,6 @@ void place_forget(void)
         free(*all[i]);
         *all[i] = NULL;
     }
-    known = false;
+    known = places.root_refused = false;
     lock_release(&lock);
 }

@@ -8,6 +8,8 @@
 #include "host/host.h"
 #include "query/query.h"
 
+#include <openperflib/winperf.h>
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,63 @@ static const char *kind_text(enum query_kind kind)
     return texts[kind];
 }
 
+/* The last object of `used` bytes; NULL: their lengths lead elsewhere. */
+static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count,
+                                  PERF_OBJECT_TYPE *ret)
+{
+    for (; count; count--) {
+        if (used < sizeof *ret)
+            return NULL;
+        memcpy(ret, at, sizeof *ret);
+        if (ret->TotalByteLength < sizeof *ret || ret->TotalByteLength > used)
+            return NULL;
+        if (count == 1)
+            return ret->TotalByteLength == used ? at : NULL;
+        at += ret->TotalByteLength;
+        used -= ret->TotalByteLength;
+    }
+    return NULL;
+}
+
+/* Readers are in use that take a last object without instances for a single one, and read a counter
+ * block behind its definitions. Ours have one there (opl_build_collect); it is added to others'. */
+static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
+{
+    PERF_COUNTER_DEFINITION definition;
+    uint64_t size = sizeof(PERF_COUNTER_BLOCK), left = object->TotalByteLength, from;
+    from = object->HeaderLength;
+    for (DWORD i = 0; i < object->NumCounters; i++) {
+        if (from + sizeof definition > left)
+            return 0;
+        memcpy(&definition, at + from, sizeof definition);
+        uint64_t end = (uint64_t)definition.CounterOffset + definition.CounterSize;
+        size = end > size ? end : size;
+        if (definition.ByteLength < sizeof definition)
+            return 0;
+        from += definition.ByteLength;
+    }
+    enum { LARGEST = 1 << 16 }; /* more is a provider's mistake, which a pad would only enlarge */
+    size = (size + 7) / 8 * 8;
+    uint64_t there = object->DefinitionLength < left ? left - object->DefinitionLength : 0;
+    return size > there && size <= LARGEST ? (size_t)(size - there) : 0;
+}
+
+static LSTATUS pad_last(unsigned char *objects, size_t *used, uint32_t count, size_t room)
+{
+    PERF_OBJECT_TYPE object;
+    unsigned char *last = last_object(objects, *used, count, &object);
+    size_t lacking = last && object.NumInstances == 0 ? counter_block_lacking(last, &object) : 0;
+    if (lacking > room - *used)
+        return ERROR_MORE_DATA;
+    if (!lacking)
+        return ERROR_SUCCESS;
+    memset(objects + *used, 0, lacking);
+    object.TotalByteLength += (DWORD)lacking;
+    memcpy(last, &object, sizeof object);
+    *used += lacking;
+    return ERROR_SUCCESS;
+}
+
 static LSTATUS collect_block(const struct query *query, unsigned char *data, DWORD *size)
 {
     char name[16 * 4];
@@ -69,6 +128,9 @@ static LSTATUS collect_block(const struct query *query, unsigned char *data, DWO
         *size = (DWORD)used;
         return ERROR_SUCCESS;
     }
+    status = pad_last(data + header, &used, objects, *size - header);
+    if (status)
+        return status;
     header_write(data, name, header + used, objects);
     *size = (DWORD)(header + used);
     return ERROR_SUCCESS;
@@ -78,6 +140,7 @@ LSTATUS collect_query(const char *text, void *data, DWORD *size)
 {
     if (!size)
         return ERROR_INVALID_PARAMETER;
+    UNCANCELLED;
     struct question *question = question_take();
     if (!question)
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -95,5 +158,6 @@ LSTATUS collect_query(const char *text, void *data, DWORD *size)
 
 void collect_close(void)
 {
+    UNCANCELLED;
     host_close();
 }

@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 3, /* of this layout: perfhost may be of another installation */
+    CHANNEL_VERSION = 5, /* of this layout: perfhost may be of another installation */
     CHANNEL_MARK =
         0x6f706c, /* at both ends of the first page; who scribbles, scribbles there too */
     CHANNEL_GUARD = 1024,
@@ -26,7 +26,8 @@ enum {
     CHANNEL_TEXT_BYTES = 1 << 20,
     CHANNEL_ROOM_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
     CHANNEL_BYTES = CHANNEL_ROOM_OFFSET + ISOLATE_ROOM + CHANNEL_PAGE,
-    CHANNEL_WORDS = 256, /* characters of what is said in words */
+    CHANNEL_WORDS = 256,       /* characters of what is said in words */
+    CHANNEL_EXIT_MEMORY = 212, /* a helper's exit code: it had more memory than it may */
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
     /* the descriptors that the keeper is started with */
@@ -53,7 +54,7 @@ struct channel {
     struct channel_word answer;  /* the client waits for it */
     struct channel_word stage;   /* enum isolate_stage, as far as it came */
     struct {                     /* written by the client before `request` */
-        uint32_t order, room, observes;
+        uint32_t order, room, observes, children, memory_mib;
         struct channel_text service, library, procedures[3], export_names, query;
     } order;
     struct { /* written by the helper before `answer` */
@@ -62,7 +63,8 @@ struct channel {
         char text[CHANNEL_WORDS];
     } reply;
     struct { /* a crashing helper's last words; which signal it was the keeper knows better */
-        uint32_t signal;
+        uint32_t signal, resident_mib;
+        uint32_t has_address; /* of a fault; a signal that was sent has none */
         uint64_t address;
     } last;
     uint32_t end_mark;
@@ -75,8 +77,11 @@ enum keeper_wish { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
 enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
 struct keeper_slot {
     _Atomic uint32_t wish, state;
-    uint32_t status; /* KEEPER_ENDED: as wait() has it; KEEPER_FAILED: errno of fork */
+    uint32_t status;       /* KEEPER_ENDED: as wait() has it; KEEPER_FAILED: errno of fork */
+    uint32_t resident_mib; /* why the keeper ended it: it had so much; else 0 */
 };
+/* The last argument of perfhost: room for a name. */
+#define KEEPER_TITLE_ROOM "                                                                "
 /* Value of `request`: the keeper has gone, because it had no helper for long. */
 #define KEEPER_LEFT UINT32_MAX
 

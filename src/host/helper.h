@@ -25,8 +25,12 @@ bool helper_map(struct helper *helper, size_t bytes);
 bool helper_is_ours(const struct helper *helper); /* false in a child of fork() */
 /* Nobody will answer, and no keeper will say so. *ret_was_alive: it was once. */
 bool helper_lost(const struct helper *helper, bool *ret_was_alive);
-/* What became of the process; *ret_status as in struct keeper_slot. */
-enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status);
+/* What became of the process; *ret_status and *ret_resident_mib as in struct keeper_slot. */
+enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status,
+                               uint32_t *ret_resident_mib);
+/* From now on the keeper looks every 100 ms how much memory its helpers have, until all have
+ * answered. */
+void helper_watch(const struct helper *helper);
 /* Ends the process, if it is still there, with what it started in its group, and forgets it. */
 void helper_end(struct helper *helper);
 

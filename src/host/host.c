@@ -24,7 +24,8 @@ struct round {
     struct taken {
         struct piece piece;
         LSTATUS status;
-    } * taken; /* answers that came before their turn */
+        size_t begin, end; /* where in the block its objects are */
+    } * taken;             /* answers that came before their turn */
     size_t count, room;
     struct round *next;
 };
@@ -122,12 +123,43 @@ static void add_piece(struct collection *collection, const struct piece *piece, 
     }
 }
 
+/* Whose objects lie there. */
+static const struct service *service_at(const void *self, size_t offset)
+{
+    const struct collection *collection = self;
+    size_t i = 0;
+    while (i + 1 < collection->round->count && !(offset >= collection->round->taken[i].begin &&
+                                                 offset < collection->round->taken[i].end))
+        i++;
+    return chosen_service(collection, i);
+}
+
+/* The answer's way into the block: an object that is there already would never be found. */
+static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
+{
+    struct service *service = chosen_service(collection, i);
+    struct taken *taken = &collection->round->taken[i];
+    if (!status && piece->unowned && piece->size &&
+        owner_check_twice(service, piece, collection->data, collection->used, service_at,
+                          collection)) {
+        piece->size = piece->objects = 0;
+        piece->took_100ns = -1;
+    }
+    if (piece->took_100ns >= 0)
+        answers_note(service->code, piece->took_100ns);
+    taken->begin = collection->used;
+    add_piece(collection, piece, status);
+    taken->end = collection->used;
+}
+
 /* Its turn has come; what it was offered may have been filled by others meanwhile. */
 static LSTATUS join(struct taken *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
-    piece->size = piece->objects = 0;
-    piece->whole = false;
+    *piece = (struct piece){.data = piece->data,
+                            .room = piece->room,
+                            .unowned = taken->piece.unowned,
+                            .took_100ns = taken->piece.took_100ns};
     if (!status && taken->piece.size > piece->room) {
         status = ERROR_MORE_DATA;
     } else if (!status && taken->piece.size) {
@@ -145,12 +177,14 @@ static void collect_one(struct collection *collection, size_t i)
     const struct host_settings *settings = &collection->roster->settings;
     struct service *service = chosen_service(collection, i);
     struct piece piece = {.data = collection->data + collection->used,
-                          .room = collection->room - collection->used};
+                          .room = collection->room - collection->used,
+                          .took_100ns = -1};
     enum way way = collection->round->ways[i];
-    add_piece(collection, &piece,
-              way == TAKEN           ? join(&collection->round->taken[i], &piece)
-              : way == ASKED_OUTSIDE ? outside_finish(service, settings, &piece)
-                                     : call_collect(service, settings, collection->query, &piece));
+    LSTATUS status = way == TAKEN ? join(&collection->round->taken[i], &piece)
+                     : way == ASKED_OUTSIDE
+                         ? outside_finish(service, settings, &piece)
+                         : call_collect(service, settings, collection->query, &piece);
+    take_piece(collection, i, &piece, status);
 }
 
 static enum way way_to(struct service *service)
@@ -208,7 +242,7 @@ static void take_early(struct collection *collection, size_t i)
     struct taken *taken = &collection->round->taken[i];
     size_t size = outside_size(service);
     *taken = (struct taken){
-        .piece = {.data = malloc(size + 1), .room = size}
+        .piece = {.data = malloc(size + 1), .room = size, .took_100ns = -1}
     };
     if (!taken->piece.data)
         return;
@@ -258,6 +292,8 @@ static void await_turn(struct collection *collection, size_t i)
 
 static void collect_chosen(struct collection *collection)
 {
+    for (size_t i = 0; i < collection->round->count; i++)
+        collection->round->taken[i].begin = collection->round->taken[i].end = 0;
     collect_shipped(collection);
     ask_helpers(collection);
     const enum way *ways = collection->round->ways;

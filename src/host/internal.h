@@ -19,6 +19,8 @@ struct host_settings {
     uint32_t event_level;   /* EventLogLevel: 0 nothing ... 3 all */
     uint32_t slow_open;     /* OpenProcedureWaitTime in ms: an Open that takes longer is reported */
     uint32_t error_limit;   /* Error Count Limit: so many failures are a quarantine; 0: none is */
+    const struct roster
+        *roster; /* that they are part of; NULL: whose objects are whose is unknown */
 };
 enum {
     CONFIGURATION_NO_ALIGNMENT = 1,
@@ -51,9 +53,12 @@ struct service {
     size_t export_units;
     uint32_t *objects; /* Object List, ascending */
     size_t object_count;
-    uint32_t disable_flags, keep_resident, observe;
-    uint32_t isolation; /* 0: in this process; 2: in a helper even if it is shipped */
-    uint32_t on_demand; /* not asked for Global and Costly before it was asked by name */
+    uint32_t disable_flags, keep_resident, observe, children;
+    uint32_t memory_mib; /* that its helper may have, resident; 0: the default */
+    uint32_t isolation;  /* 0: in this process; 2: in a helper even if it is shipped */
+    uint32_t on_demand;  /* not asked for Global and Costly before it was asked by name */
+    uint32_t first_counter, last_counter;   /* 0, 0: no texts were loaded for it */
+    uint32_t shares;                        /* its answers may have objects that belong to others */
     uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
     char *quarantine;                       /* why and until when, or NULL */
     int64_t quarantine_end;                 /* filetime, 0: it says nothing */
@@ -98,16 +103,31 @@ void roster_release(struct roster *roster);
 LSTATUS roster_index(struct roster *roster);
 void roster_index_done(struct roster *roster);
 
+/* ---- owner.c: a number has one owner ---- */
+/* May `service` answer with the object? *ret_other: to whom it belongs, if not. */
+enum ownership { OWNED, OWNED_BY_OTHER, OWNED_BY_NOBODY };
+enum ownership owner_find(const struct roster *roster, const struct service *service,
+                          uint32_t object, const struct service **ret_other);
+/* The objects of an answer that passed the checks; false: it was reported, and is to be dropped. */
+struct piece;
+bool owner_check(struct service *service, const struct host_settings *settings,
+                 struct piece *piece);
+/* Which of them is in [data, data + size) already? It is reported with the service that `who` says
+ * is there; true: the piece is to be dropped. */
+bool owner_check_twice(const struct service *service, const struct piece *piece, const void *data,
+                       size_t size, const struct service *(*at)(const void *self, size_t offset),
+                       const void *self);
+/* Titles that no base knows, reported once a session. */
+void owner_check_titles(struct service *service, const struct host_settings *settings,
+                        const struct piece *piece);
+
 /* ---- select.c ---- */
 /* Writes the positions of the services that the query concerns, ascending, and returns how many:
  * at most roster->count. Touches no others. (C50-C55, reference C.5) */
 size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret);
 
-/* ---- trust.c ---- */
-/* May nobody but root, the reader and the owner of "/" alter the file or a folder on the way to
- * it? If somebody may: ERROR_ACCESS_DENIED, and `why` says which path, and what to do. */
-enum { TRUST_TEXT = 512 };
-LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
+/* Where in roster->listed the first entry of `object` is, or would be. */
+size_t select_listed(const struct roster *roster, uint32_t object);
 
 /* ---- quarantine.c: who fails badly is left alone, for longer each time ---- */
 struct patience {
@@ -151,7 +171,7 @@ void quarantine_late(struct service *service);
 void quarantine_delay(struct service *service);
 /* Disabled at once and for good. */
 void quarantine_disable(struct service *service, const struct host_settings *settings);
-/* Reads "until WHEN, time N: why". N, and WHEN as filetime; 0 and 0: it is none. */
+/* Reads "until WHEN (first quarantine): why": 1, and WHEN as filetime; 0 and 0: it is none. */
 unsigned quarantine_read(const char *text, int64_t *ret_end);
 
 /* ---- answers.c: when each answered last, for whoever looks on ---- */
@@ -204,6 +224,8 @@ struct library {
     _Atomic size_t filled;       /* the room that its last answer filled, or 0 */
     _Atomic size_t least_filled; /* the least such room while others had none */
     uint32_t reported;           /* bits by enum mistake: said in this session */
+    uint64_t titles;             /* hash of those that were looked up last */
+    _Atomic bool twice_said;     /* objects that another one had answered, in this session */
     struct patience patience;
     _Atomic bool awake;     /* in this session it was asked by name, or for a foreign machine */
     _Atomic bool busy_said; /* a query gave up waiting for another thread's */
@@ -244,6 +266,11 @@ enum mistake {
     MISTAKE_OBJECTS,     /* object lengths do not add up */
     MISTAKE_DEFINITIONS, /* definition lengths do not add up */
     MISTAKE_INSTANCES,   /* instances do not end with their object */
+    MISTAKE_TWICE,       /* two objects of one number */
+    MISTAKE_BASE,        /* a counter without its base behind it */
+    MISTAKE_OFFSET,      /* a value outside its counter block */
+    MISTAKE_FOREIGN,     /* an object that belongs to another service */
+    MISTAKE_NAMELESS,    /* a title that no base knows */
     MISTAKE_ODD_LENGTH,  /* not a multiple of 4 */
     MISTAKE_ALIGNMENT,   /* not a multiple of 8 */
     MISTAKE_STATUS,      /* Collect returned an error */
@@ -254,12 +281,16 @@ enum mistake {
 };
 struct finding {
     enum mistake mistake;
-    uint64_t numbers[2];  /* as its row names them */
-    enum mistake because; /* of MISTAKE_LENGTH: why the rest is dropped after all */
+    uint64_t numbers[2];         /* as its row names them */
+    enum mistake because;        /* of MISTAKE_LENGTH: why the rest is dropped after all */
+    struct wire_finding content; /* what was found inside; its field is NULL if nothing was */
+    const char *owner;           /* of MISTAKE_FOREIGN: the other service's name */
 };
 /* Reports it and does what its row demands; is the data kept? */
 bool verdict_keep(struct service *service, const struct host_settings *settings,
                   const struct finding *finding);
+/* The event alone. */
+void verdict_report_finding(const struct service *service, const struct finding *finding);
 /* An event of source Perflib, if EventLogLevel wants it: Library and up to three more `fields`
  * (ended by one without name, or NULL); `more` may be NULL. */
 void verdict_report(const struct service *service, unsigned id, const struct event_field *fields,
@@ -284,7 +315,9 @@ struct piece {
     unsigned char *data;
     size_t room, size;
     uint32_t objects;
-    bool whole; /* a whole PERF_DATA_BLOCK, of a foreign machine */
+    bool whole;         /* a whole PERF_DATA_BLOCK, of a foreign machine */
+    bool unowned;       /* it has objects that are registered to nobody */
+    int64_t took_100ns; /* Collect, for answers_note; below 0: no answer passed */
 };
 /* ERROR_MORE_DATA: it needs more room. Else success, with piece->size 0 when nothing was kept. */
 LSTATUS judge(struct service *service, const struct host_settings *settings,

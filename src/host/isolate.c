@@ -115,6 +115,9 @@ static LSTATUS write_request(struct channel *channel, const struct isolate_reque
     channel->order.order = CHANNEL_COLLECT;
     channel->order.room = (uint32_t)request->room;
     channel->order.observes = request->observes;
+    channel->order.children = request->children;
+    channel->order.memory_mib =
+        request->memory_mib ? request->memory_mib : (uint32_t)ISOLATE_MEMORY_MIB;
     channel->order.query = put_query(&place, request->query);
     channel->order.service = put_text(&place, request->service);
     channel->order.library = put_text(&place, request->library);
@@ -214,6 +217,12 @@ static void copy_words(char to[static CHANNEL_WORDS], const char from[static CHA
                 *at = '?';
 }
 
+static void take_size(uint32_t resident_mib, struct isolate_reply *ret)
+{
+    ret->end = ISOLATE_LARGE;
+    ret->resident_mib = resident_mib;
+}
+
 /* How the process ended is the keeper's word; where it crashed is its own. */
 static void take_end(struct channel *channel, int status, struct isolate_reply *ret)
 {
@@ -221,7 +230,9 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
     ret->end = WIFEXITED(status) ? ISOLATE_EXITED : ISOLATE_CRASHED;
     ret->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
     if (ret->end == ISOLATE_CRASHED && shared->last.signal == (uint32_t)ret->code)
-        ret->address = shared->last.address;
+        ret->has_address = shared->last.has_address, ret->address = shared->last.address;
+    if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY)
+        take_size(shared->last.resident_mib, ret);
     if (ret->end == ISOLATE_CRASHED && ret->code == SIGKILL)
         strcpy(ret->text, "killed from outside, for want of memory, or by itself");
 }
@@ -239,12 +250,14 @@ static void take_loss(bool was_alive, struct isolate_reply *ret)
 static void take_death(struct isolated *isolated, struct isolate_reply *ret)
 {
     struct helper *helper = isolated->helper;
-    uint32_t status;
+    uint32_t status, resident_mib;
     bool was_alive;
     ret->status = ERROR_PROCESS_ABORTED;
-    switch (helper_state(helper, &status)) {
+    switch (helper_state(helper, &status, &resident_mib)) {
     case KEEPER_ENDED:
         take_end(helper->channel, (int)status, ret);
+        if (resident_mib)
+            take_size(resident_mib, ret);
         break;
     case KEEPER_FAILED:
         ret->end = ISOLATE_REFUSED;
@@ -336,6 +349,7 @@ static void await_awake(struct isolated *isolated, int64_t deadline)
 static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline)
 {
     struct channel *channel = isolated->helper->channel;
+    int64_t begin = clock_ticks();
     bool was_alive;
     await_awake(isolated, collect_deadline);
     for (;;) {
@@ -344,6 +358,8 @@ static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t 
             return word;
         int64_t now = clock_ticks();
         int64_t deadline = stage_of(channel) < ISOLATE_COLLECT ? open_deadline : collect_deadline;
+        if (now >= deadline || now >= begin + LOOK_EVERY_100NS)
+            helper_watch(isolated->helper); /* it takes its time: and how much memory? */
         if (now >= deadline)
             return CHANNEL_OWED;
         if (deadline - now > LOOK_EVERY_100NS)

@@ -25,6 +25,7 @@ enum isolate_end {
     ISOLATE_CRASHED,  /* a signal; `code` is its number, `address` the place */
     ISOLATE_EXITED,   /* it ended itself; `code` is its exit code */
     ISOLATE_REFUSED,  /* no helper could be started: `status`, `text` says what was refused */
+    ISOLATE_LARGE,    /* it had more memory than it may, and was ended; `resident_mib` */
 };
 
 /* What the helper needs to know. Texts stay the caller's and must last during isolate_ask. */
@@ -37,9 +38,13 @@ struct isolate_request {
     const char *query; /* UTF-8, as it is handed on */
     size_t room;       /* bytes offered to Collect, at most ISOLATE_ROOM */
     bool guards;       /* arm and check the patterns around the buffer */
-    bool observes;     /* it may look into other processes; heard by a new helper only */
+    /* heard by a new helper only: */
+    bool observes;       /* it may look into other processes */
+    bool children;       /* it may start processes */
+    uint32_t memory_mib; /* that it may have, resident; 0: ISOLATE_MEMORY_MIB */
 };
 enum { ISOLATE_ROOM = 64 << 20 }; /* who has not enough with this has failed */
+enum { ISOLATE_MEMORY_MIB = 256 };
 
 struct isolate_reply {
     enum isolate_stage stage;
@@ -50,6 +55,8 @@ struct isolate_reply {
     int64_t took_100ns;      /* Collect, as its helper says */
     bool guards_intact;
     int code;
+    bool has_address; /* of a fault; a signal that was sent has none */
+    uint32_t resident_mib;
     uint64_t address;
     char text[256]; /* dlerror's words, the missing procedure, what was refused, how it died */
 };

@@ -30,25 +30,66 @@ static struct finding judge_pointer(const struct answer *answer)
     };
 }
 
-/* Checks 5 to 8: lengths inside. */
-static struct finding judge_content(const struct answer *answer, const struct piece *piece)
+/* What is wrong with the bytes that lie in the piece, as verdicts see it. */
+static enum mistake mistake_of(enum wire_fault fault)
 {
     static const enum mistake mistakes[] = {
         [WIRE_GOOD] = MISTAKE_NONE,
         [WIRE_FAULT_OBJECTS] = MISTAKE_OBJECTS,
         [WIRE_FAULT_DEFINITIONS] = MISTAKE_DEFINITIONS,
         [WIRE_FAULT_INSTANCES] = MISTAKE_INSTANCES,
+        [WIRE_FAULT_TWICE] = MISTAKE_TWICE,
+        [WIRE_FAULT_BASE] = MISTAKE_BASE,
+        [WIRE_FAULT_OFFSET] = MISTAKE_OFFSET,
+        [WIRE_FAULT_ALIGNMENT] = MISTAKE_ALIGNMENT,
     };
-    uint32_t object = 0;
-    enum wire_fault fault =
-        wire_check_objects(piece->data, (size_t)answer->end, answer->objects, &object);
-    uint64_t end = (uint64_t)answer->end;
-    if (fault == WIRE_FAULT_ALIGNMENT)
-        return (struct finding){
-            MISTAKE_ALIGNMENT, .numbers = {end, end % 8}
-        };
-    return (struct finding){mistakes[fault],
-                            .numbers = {fault == WIRE_FAULT_OBJECTS ? answer->objects : object}};
+    return mistakes[fault];
+}
+
+/* An answer whose findings are read one by one. */
+struct content {
+    struct service *service;
+    const struct host_settings *settings;
+    const struct answer *answer;
+    const struct finding *pointer;
+    struct finding grave; /* the first that damages */
+};
+
+static struct finding finding_of(const struct answer *answer, const struct wire_finding *found)
+{
+    struct finding finding = {
+        .mistake = mistake_of(found->fault), .numbers = {found->position}, .content = *found};
+    if (found->fault == WIRE_FAULT_OBJECTS)
+        finding.numbers[0] = answer->objects;
+    if (found->fault == WIRE_FAULT_ALIGNMENT) {
+        finding.numbers[0] = (uint64_t)answer->end;
+        finding.numbers[1] = (uint64_t)answer->end % 8;
+    }
+    return finding;
+}
+
+static void take_finding(void *self, const struct wire_finding *found)
+{
+    struct content *content = self;
+    struct finding finding = finding_of(content->answer, found);
+    if (wire_fault_damages(found->fault)) {
+        if (!content->grave.mistake)
+            content->grave = finding;
+    } else if (!content->pointer->mistake &&
+               !(found->fault == WIRE_FAULT_ALIGNMENT &&
+                 content->settings->configuration & CONFIGURATION_NO_ALIGNMENT)) {
+        verdict_keep(content->service, content->settings, &finding);
+    }
+}
+
+/* Checks 5 to 8 and ours: warnings are reported, what damages is returned. */
+static struct finding judge_content(struct service *service, const struct host_settings *settings,
+                                    const struct answer *answer, const struct piece *piece,
+                                    const struct finding *pointer)
+{
+    struct content content = {service, settings, answer, pointer, {MISTAKE_NONE}};
+    wire_check_each(piece->data, (size_t)answer->end, answer->objects, take_finding, &content);
+    return content.grave;
 }
 
 /* A foreign machine may be answered for by one block, of whatever byte order. (C121) */
@@ -64,20 +105,17 @@ static struct finding judge_block(const struct answer *answer, const struct piec
 }
 
 /* What is wrong with bytes that lie in the piece now. */
-static struct finding judge_bytes(const struct answer *answer, const struct piece *piece,
-                                  uint32_t level, uint32_t configuration,
+static struct finding judge_bytes(struct service *service, const struct host_settings *settings,
+                                  const struct answer *answer, const struct piece *piece,
                                   const struct finding *pointer)
 {
-    struct finding content = {MISTAKE_NONE};
     if (answer->end % 4)
         return (struct finding){
             MISTAKE_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
         };
-    if (level <= 1 || pointer->mistake)
-        content = judge_content(answer, piece);
-    if (content.mistake == MISTAKE_ALIGNMENT && configuration & CONFIGURATION_NO_ALIGNMENT)
-        content.mistake = MISTAKE_NONE;
-    return content;
+    if (level_of(service, settings) <= 1 || pointer->mistake)
+        return judge_content(service, settings, answer, piece, pointer);
+    return (struct finding){MISTAKE_NONE};
 }
 
 /* The replaced length is said, with what came of it; else what was found inside. */
@@ -87,8 +125,8 @@ static struct finding join(const struct finding *pointer, const struct finding *
     struct finding both = *pointer;
     if (!pointer->mistake || level > 2)
         return *content;
-    if (content->mistake != MISTAKE_ALIGNMENT)
-        both.because = content->mistake;
+    both.because = content->mistake;
+    both.content = content->content;
     return both;
 }
 
@@ -153,11 +191,17 @@ static bool keep(struct service *service, const struct host_settings *settings,
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
     piece->whole = is_whole_block(answer, piece);
-    struct finding content =
-        piece->whole ? judge_block(answer, piece)
-                     : judge_bytes(answer, piece, level, settings->configuration, &pointer);
+    struct finding content = piece->whole ? judge_block(answer, piece)
+                                          : judge_bytes(service, settings, answer, piece, &pointer);
     struct finding both = join(&pointer, &content, level);
-    return verdict_keep(service, settings, &both);
+    if (!verdict_keep(service, settings, &both))
+        return false;
+    if (!answer->end || piece->whole)
+        return true;
+    piece->size = (size_t)answer->end;
+    piece->objects = answer->objects;
+    owner_check_titles(service, settings, piece);
+    return owner_check(service, settings, piece);
 }
 
 /* Collect says that it failed. */
@@ -181,15 +225,15 @@ static LSTATUS judge_status(struct service *service, const struct host_settings 
 LSTATUS judge(struct service *service, const struct host_settings *settings,
               const struct answer *answer, struct piece *piece)
 {
-    piece->size = 0;
-    piece->objects = 0;
-    piece->whole = false;
+    *piece = (struct piece){.data = piece->data, .room = piece->room, .took_100ns = -1};
     if (answer->status)
         return judge_status(service, settings, answer);
-    if (!keep(service, settings, answer, piece))
+    bool kept = keep(service, settings, answer, piece);
+    piece->size = piece->objects = 0;
+    if (!kept)
         return ERROR_SUCCESS;
     quarantine_success(service);
-    answers_note(service->code, answer->took_100ns);
+    piece->took_100ns = answer->took_100ns;
     if ((size_t)answer->end > piece->room)
         return ERROR_MORE_DATA;
     if (answer->end) {

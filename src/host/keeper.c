@@ -19,8 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct keeper {
     struct keeper_page *page; /* behind it the first page of each channel that nobody has yet */
     pid_t pid, client;
@@ -107,7 +105,8 @@ APART static bool map_memory(struct start *start)
 APART static int become_keeper(void *argument)
 {
     struct start *start = argument;
-    char *const arguments[] = {"perfhost", "3", "4", NULL};
+    /* helpers write their service's name over the last one, for ps */
+    char *const arguments[] = {"perfhost", "3", "4", KEEPER_TITLE_ROOM, NULL};
     execve(start->file, arguments, start->environment);
     start->exec_error = errno;
     _exit(127);
@@ -141,19 +140,6 @@ APART static void start_apart(void *argument)
 
 /* ---- in the program ---- */
 
-/* LD_* would load into the helper what belongs to the program. */
-static char **keeper_environment(void)
-{
-    size_t count = 0, kept = 0;
-    while (environ && environ[count])
-        count++;
-    char **environment = calloc(count + 1, sizeof(*environment));
-    for (size_t i = 0; environment && i < count; i++)
-        if (strncmp(environ[i], "LD_", 3) != 0 && strncmp(environ[i], "GLIBC_TUNABLES=", 15) != 0)
-            environment[kept++] = environ[i];
-    return environment;
-}
-
 static LSTATUS explain(const struct start *start, char *text, size_t size)
 {
     LSTATUS status = status_from_errno(start->error);
@@ -180,7 +166,7 @@ static void run_start(struct start *start)
 static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
 {
     FREE_AUTO char *file = text_format("%s/helper/perfhost", place_vendor());
-    FREE_AUTO char **environment = keeper_environment();
+    FREE_AUTO char **environment = environment_new(ENVIRONMENT_FOR_HELPER);
     struct keeper *keeper = calloc(1, sizeof(*keeper));
     struct start start = {.file = file, .environment = environment, .client = getpid()};
     start.step = "allocation";
@@ -221,9 +207,16 @@ static void drop_user(struct keeper *keeper)
     free(keeper);
 }
 
+/* A page that somebody wrote to or punched out says nothing any more. */
+static bool is_broken(const struct keeper *keeper)
+{
+    return keeper->page->version != CHANNEL_VERSION ||
+           keeper->page->slot_count != keeper->slot_count;
+}
+
 static bool has_left(const struct keeper *keeper)
 {
-    return atomic_load(&keeper->page->request.value) == KEEPER_LEFT ||
+    return is_broken(keeper) || atomic_load(&keeper->page->request.value) == KEEPER_LEFT ||
            atomic_load(&keeper->page->life.value) & FUTEX_OWNER_DIED;
 }
 
@@ -245,6 +238,8 @@ static LSTATUS find_keeper(char *text, size_t size)
 {
     if (current && (current->client != getpid() || current->used == current->slot_count ||
                     has_left(current))) {
+        if (current->client == getpid())
+            keeper_call(current); /* one whose page is broken sees it then, and leaves */
         drop_user(current);
         current = NULL;
     }
@@ -330,11 +325,18 @@ bool helper_lost(const struct helper *helper, bool *ret_was_alive)
     return life ? (life & FUTEX_OWNER_DIED) != 0 : has_ended(keeper->pid);
 }
 
-enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status)
+void helper_watch(const struct helper *helper)
+{
+    keeper_call(helper->keeper);
+}
+
+enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status,
+                               uint32_t *ret_resident_mib)
 {
     const struct keeper_slot *slot = &helper->keeper->page->slots[helper->slot];
     uint32_t state = atomic_load(&slot->state);
     *ret_status = slot->status;
+    *ret_resident_mib = slot->resident_mib;
     return (enum keeper_state)state;
 }
 

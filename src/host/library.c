@@ -285,6 +285,8 @@ void library_close(struct service *service, const struct host_settings *settings
     close_inside(service, unload);
     end_patience(&code->patience);
     code->reported = 0;
+    code->titles = 0;
+    atomic_store(&code->twice_said, false);
     atomic_store(&code->awake, false);
     atomic_store(&code->filled, 0);
     atomic_store(&code->least_filled, 0);

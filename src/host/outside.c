@@ -6,6 +6,8 @@
  */
 #include "host/internal.h"
 
+#include <inttypes.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,50 +31,117 @@ static void forget_file(struct library *code)
 
 /* ---- how it can end ---- */
 
-/* The event's row has room for two numbers and no word for an exit. */
-static void describe_end(const struct isolate_reply *reply, char *ret, size_t room)
+/* "SIGSEGV"; "signal 64" for one without a name. */
+static const char *signal_name(int number, char room[static 16])
 {
-    if (*reply->text)
-        snprintf(ret, room, "%s", reply->text);
-    else if (reply->end == ISOLATE_EXITED)
-        snprintf(ret, room, "it exited with code %d", reply->code);
-    else
-        snprintf(ret, room, "signal %d", reply->code);
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {
+        {SIGSEGV, "SIGSEGV"},
+        {SIGBUS,  "SIGBUS" },
+        {SIGFPE,  "SIGFPE" },
+        {SIGILL,  "SIGILL" },
+        {SIGTRAP, "SIGTRAP"},
+        {SIGABRT, "SIGABRT"},
+        {SIGKILL, "SIGKILL"},
+        {SIGTERM, "SIGTERM"},
+        {SIGSYS,  "SIGSYS" },
+        {SIGPIPE, "SIGPIPE"},
+        {SIGALRM, "SIGALRM"},
+        {SIGXCPU, "SIGXCPU"},
+    };
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (names[i].number == number)
+            return names[i].name;
+    snprintf(room, 16, "signal %d", number);
+    return room;
 }
 
-/* D.5 has events for crashes in the three procedures; before them, loading has failed. */
-static void report_end(const struct service *service, const struct isolate_reply *reply)
+static void write_crash(const struct isolate_reply *reply, char *ret, size_t room)
+{
+    char number[16];
+    const char *name = signal_name(reply->code, number);
+    if (reply->has_address)
+        snprintf(ret, room, "%s at address 0x%" PRIx64, name, reply->address);
+    else
+        snprintf(ret, room, "%s", name);
+}
+
+static void report_crash(const struct service *service, const struct isolate_reply *reply)
 {
     static const unsigned events[] = {
         [ISOLATE_OPEN] = 1009, [ISOLATE_COLLECT] = 1010, [ISOLATE_CLOSE] = 1011};
-    char how[sizeof(reply->text)], why[sizeof(how) + 64];
-    describe_end(reply, how, sizeof(how));
-    if (reply->stage >= ISOLATE_OPEN) {
-        verdict_report(service, events[reply->stage],
-                       EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
-                                    EVENT_HEX("ExceptionAddress", reply->address)),
-                       how);
-        return;
-    }
-    snprintf(why, sizeof(why), "it ended its helper process: %s", how);
-    library_report_load(service, ERROR_PROCESS_ABORTED, why);
+    char crash[64];
+    write_crash(reply, crash, sizeof(crash));
+    verdict_report(service, events[reply->stage],
+                   EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
+                                EVENT_HEX("ExceptionAddress", reply->address),
+                                EVENT_TEXT("Crash", crash)),
+                   reply->text);
 }
 
-static void take_end(struct service *service, const struct host_settings *settings,
-                     const struct isolate_reply *reply)
+static void report_exit(const struct service *service, const struct isolate_reply *reply)
 {
-    char why[96];
+    verdict_report(service, 4011,
+                   EVENT_FIELDS(EVENT_TEXT("ProcName", stage_name(reply->stage)),
+                                EVENT_NUMBER("ExitCode", (uint32_t)reply->code)),
+                   reply->text);
+}
+
+static bool has_ended(const struct isolate_reply *reply)
+{
+    return reply->end == ISOLATE_CRASHED || reply->end == ISOLATE_EXITED ||
+           reply->end == ISOLATE_LARGE;
+}
+
+/* D.5 has events for crashes in the three procedures; before them, loading has failed. */
+static void take_crash(struct service *service, const struct host_settings *settings,
+                       const struct isolate_reply *reply)
+{
+    char why[96], crash[64];
     bool crashed = reply->end == ISOLATE_CRASHED;
-    snprintf(why, sizeof(why), "%s %s %s %d", stage_name(reply->stage),
-             crashed ? "crashed with" : "ended its process with", crashed ? "signal" : "exit code",
-             reply->code);
+    write_crash(reply, crash, sizeof(crash));
+    if (crashed)
+        snprintf(why, sizeof(why), "%s crashed: %s", stage_name(reply->stage), crash);
+    else
+        snprintf(why, sizeof(why), "%s called exit(%d)", stage_name(reply->stage), reply->code);
     trace("host", "%s: %s (%s)", service->name, why, reply->text);
-    report_end(service, reply);
+    if (reply->stage < ISOLATE_OPEN)
+        library_report_load(service, ERROR_PROCESS_ABORTED, why);
+    else if (crashed)
+        report_crash(service, reply);
+    else
+        report_exit(service, reply);
     if (settings && reply->stage < ISOLATE_CLOSE)
         quarantine_failure(service, settings, why);
     else if (settings)
         quarantine_lapse(service, settings, why);
     forget_file(service->code);
+}
+
+/* It would be ended again and again: so that counts like a crash. */
+static void take_largeness(struct service *service, const struct host_settings *settings,
+                           const struct isolate_reply *reply)
+{
+    uint32_t limit_mib = service->memory_mib ? service->memory_mib : ISOLATE_MEMORY_MIB;
+    trace("host", "%s: ended, it had %u MiB", service->name, (unsigned)reply->resident_mib);
+    verdict_report(service, 4014,
+                   EVENT_FIELDS(EVENT_NUMBER("Resident", reply->resident_mib),
+                                EVENT_NUMBER("Limit", limit_mib)),
+                   NULL);
+    if (settings)
+        quarantine_failure(service, settings, "it had more memory than it may");
+    forget_file(service->code);
+}
+
+static void take_end(struct service *service, const struct host_settings *settings,
+                     const struct isolate_reply *reply)
+{
+    if (reply->end == ISOLATE_LARGE)
+        take_largeness(service, settings, reply);
+    else
+        take_crash(service, settings, reply);
 }
 
 /* No helper, no answer: never in this process instead. */
@@ -194,6 +263,7 @@ static LSTATUS take_reply(struct service *service, const struct host_settings *s
         return ERROR_SUCCESS;
     case ISOLATE_CRASHED:
     case ISOLATE_EXITED:
+    case ISOLATE_LARGE:
         take_end(service, settings, reply);
         return ERROR_SUCCESS;
     default:
@@ -240,7 +310,7 @@ static bool is_still_silent(struct service *service, const struct host_settings 
         return false;
     isolate_wait(code->outside.isolated, PAST, PAST, &reply);
     int64_t silent_ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
-    bool ended = reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED;
+    bool ended = has_ended(&reply);
     if (ended)
         take_miss_back(service);
     if (ended)
@@ -277,6 +347,8 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
         .room = room < ISOLATE_ROOM ? room : ISOLATE_ROOM,
         .guards = checked && !(settings->configuration & CONFIGURATION_NO_GUARDS),
         .observes = service->observe != 0,
+        .children = service->children != 0,
+        .memory_mib = service->memory_mib,
     };
     LSTATUS status = code->outside.isolated ? ERROR_SUCCESS : isolate_new(&code->outside.isolated);
     if (status)
@@ -422,7 +494,7 @@ void outside_close(struct service *service, const struct host_settings *settings
     isolate_close(code->outside.isolated, unload,
                   silent ? now : now + DEFAULT_OPEN_MS * TICKS_PER_MS, &reply);
     trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
-    if (reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_EXITED)
+    if (has_ended(&reply))
         take_end(service, settings, &reply);
     code->outside.refusal_said = code->outside.slow_open_said = code->outside.unsure = false;
     code->outside.miss_forgiven = false;

@@ -21,12 +21,18 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
     struct keeper_page *page;
     pid_t self;
     pid_t pids[KEEPER_SLOTS]; /* 0: no process */
+    uint32_t limits_mib[KEEPER_SLOTS];
+    bool children; /* one of them may start processes */
+    int pagemap;
+    char *title; /* where ps looks for a name */
+    size_t title_bytes;
     size_t alive;
     int64_t idle_since;
 } keeper;
@@ -58,6 +64,30 @@ static void mark_dead(uint32_t slot)
     munmap(memory, CHANNEL_PAGE);
 }
 
+/* What the client asks for, before the helper is there that may write to it. */
+static bool read_order(uint32_t slot)
+{
+    struct channel *channel =
+        mmap(NULL, CHANNEL_PAGE, PROT_READ, MAP_SHARED, KEEPER_MEMORY_FD, keeper_slot_offset(slot));
+    if (channel == MAP_FAILED)
+        return false;
+    keeper.limits_mib[slot] = memory_limit_mib(channel->order.memory_mib);
+    keeper.children |= channel->order.children != 0;
+    munmap(channel, CHANNEL_PAGE);
+    return true;
+}
+
+static bool is_at_work(uint32_t slot)
+{
+    struct channel *channel =
+        mmap(NULL, CHANNEL_PAGE, PROT_READ, MAP_SHARED, KEEPER_MEMORY_FD, keeper_slot_offset(slot));
+    if (channel == MAP_FAILED)
+        return false;
+    bool owed = atomic_load(&channel->answer.value) == CHANNEL_OWED;
+    munmap(channel, CHANNEL_PAGE);
+    return owed;
+}
+
 static void end_slot(uint32_t slot, enum keeper_state state, int status)
 {
     struct keeper_slot *shared = &keeper.page->slots[slot];
@@ -68,9 +98,9 @@ static void end_slot(uint32_t slot, enum keeper_state state, int status)
 
 static void start_helper(uint32_t slot)
 {
-    pid_t pid = fork();
+    pid_t pid = read_order(slot) ? fork() : -1;
     if (pid == 0)
-        helper_serve(keeper.self, slot);
+        helper_serve(keeper.self, slot, keeper.title, keeper.title_bytes);
     if (pid < 0) {
         end_slot(slot, KEEPER_FAILED, errno);
         return;
@@ -92,6 +122,46 @@ static void kill_with_group(pid_t pid)
 {
     kill(pid, SIGKILL);
     kill(-pid, SIGKILL);
+}
+
+/* Ends those that have more memory than they may. Is any still at work? */
+static bool look_at_memory(void)
+{
+    bool any = false;
+    for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++) {
+        if (!keeper.pids[slot] || !is_at_work(slot))
+            continue;
+        uint32_t resident_mib = memory_resident_mib(keeper.pids[slot]);
+        any = true;
+        if (resident_mib <= keeper.limits_mib[slot])
+            continue;
+        keeper.page->slots[slot].resident_mib = resident_mib;
+        kill_with_group(keeper.pids[slot]);
+    }
+    return any;
+}
+
+static bool is_helper(pid_t pid)
+{
+    for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++)
+        if (keeper.pids[slot] == pid)
+            return true;
+    return false;
+}
+
+/* What a helper started and what lost its parent is our child now, whatever session it made for
+ * itself; it has nobody to work for. */
+static void end_orphans(void)
+{
+    char path[64];
+    int pid;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)keeper.self);
+    FILE *file = keeper.children ? fopen(path, "re") : NULL;
+    while (file && fscanf(file, "%d", &pid) == 1)
+        if (!is_helper(pid))
+            kill_with_group(pid);
+    if (file)
+        fclose(file);
 }
 
 static void obey(uint32_t slot)
@@ -141,11 +211,26 @@ static void fetch_all(void)
 
 /* ---- the end ---- */
 
+/* What helpers started becomes ours when they have ended, and what that started after it. */
 static void leave(void)
 {
+    enum { GENERATIONS = 200 };
     for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++)
         if (keeper.pids[slot])
             kill_with_group(keeper.pids[slot]);
+    for (int i = 0; keeper.children && i < GENERATIONS; i++) {
+        const struct timespec moment = {0, 5000000};
+        int status;
+        pid_t pid;
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+            for (uint32_t slot = 0; slot < KEEPER_SLOTS; slot++)
+                if (keeper.pids[slot] == pid)
+                    keeper.pids[slot] = 0;
+        if (pid < 0)
+            break;
+        end_orphans();
+        nanosleep(&moment, NULL);
+    }
     _exit(0);
 }
 
@@ -154,11 +239,9 @@ static void leave(void)
 static bool client_has_unmapped(void)
 {
     uint64_t entry = 0;
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     off_t at = (off_t)((uintptr_t)keeper.page / CHANNEL_PAGE * sizeof(entry));
-    bool read_it = fd >= 0 && pread(fd, &entry, sizeof(entry), at) == sizeof(entry);
-    if (fd >= 0)
-        close(fd);
+    bool read_it =
+        keeper.pagemap >= 0 && pread(keeper.pagemap, &entry, sizeof(entry), at) == sizeof(entry);
     return read_it && entry >> 63 && (entry >> 56 & 1);
 }
 
@@ -181,18 +264,25 @@ static void leave_if_idle(void)
 /* ---- the work ---- */
 
 enum { EVERY_MILLISECONDS = 5000, CALLS = 0, ENDS, CLIENT, SOURCES };
+enum { AT_WORK_MILLISECONDS = 100, CHILDREN_MILLISECONDS = 1000 };
 
 static void work(struct pollfd sources[SOURCES])
 {
+    static bool at_work;
     char read_away[sizeof(struct signalfd_siginfo)];
-    poll(sources, SOURCES, EVERY_MILLISECONDS);
-    if (sources[CLIENT].revents & POLLIN)
+    poll(sources, SOURCES,
+         at_work           ? AT_WORK_MILLISECONDS
+         : keeper.children ? CHILDREN_MILLISECONDS
+                           : EVERY_MILLISECONDS);
+    if (sources[CLIENT].revents & POLLIN || keeper.page->version != CHANNEL_VERSION)
         leave();
     for (size_t i = CALLS; i <= ENDS; i++)
         if (sources[i].revents & POLLIN && read(sources[i].fd, read_away, sizeof(read_away)) < 0)
             sources[i].revents = 0; /* somebody else's wake-up: look all the same */
     fetch_all();
     obey_all();
+    at_work = look_at_memory();
+    end_orphans();
     leave_if_idle();
     if (!sources[CALLS].revents && !sources[ENDS].revents && client_has_unmapped())
         leave();
@@ -208,6 +298,10 @@ static int start_keeper(void)
     keeper.self = getpid();
     if (!map_page())
         return EXIT_FAILURE;
+    bool client_is_known = fcntl(KEEPER_CLIENT_FD, F_GETFD) >= 0;
+    keeper.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    prctl(PR_SET_DUMPABLE,
+          0); /* helpers of the same user must not reach our memory through /proc */
     helper_prepare();
     sandbox_prepare();
     sigset_t child;
@@ -218,8 +312,7 @@ static int start_keeper(void)
         [CALLS] = {                 .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),                      .events = POLLIN},
         [ENDS] = { .fd = signalfd(-1,    &child,                      SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN},
     };
-    if (fcntl(KEEPER_CLIENT_FD, F_GETFD) < 0 || sources[CALLS].fd == KEEPER_CLIENT_FD ||
-        sources[ENDS].fd == KEEPER_CLIENT_FD)
+    if (!client_is_known)
         sources[CLIENT].fd = -1;
     if (!watch_start(keeper.page, sources[CALLS].fd))
         return EXIT_FAILURE;
@@ -231,8 +324,13 @@ static int start_keeper(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0)
+    if (argc == 4 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0) {
+        keeper.title = argv[0];
+        keeper.title_bytes = (size_t)(argv[3] + strlen(argv[3]) - argv[0]);
+        memset(keeper.title, 0, keeper.title_bytes);
+        snprintf(keeper.title, keeper.title_bytes, "perfhost: starts helpers");
         return start_keeper();
+    }
     puts("perfhost runs performance-counter providers for openperflib, which starts it; there is "
          "nothing to do for it by hand");
     return argc != 2 || strcmp(argv[1], "--help") != 0;

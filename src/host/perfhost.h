@@ -15,20 +15,29 @@ bool watch_start(struct keeper_page *page, int event_fd);
 /* Limits, and what a provider's mistake must not reach. Not a security boundary. */
 void sandbox_prepare(void); /* in the keeper: what its helpers inherit */
 /* In a helper: what would hinder the keeper. `observes`: no Landlock, which would keep it from what
- * /proc says of other processes; signals are refused by the list alone. */
-void sandbox_enter(bool observes);
+ * /proc says of other processes; signals are refused by the list alone. Without `children` it can
+ * start threads, but no processes. */
+void sandbox_enter(bool observes, bool children);
 /* Signals stay among the helper and its children; false: this kernel has no Landlock for that. */
 bool sandbox_scope_signals(void);
 
 /* ---- perfhost_seccomp.c: calls that fail with EPERM ---- */
 void seccomp_deny_calls(void);
 void seccomp_deny_signals(void);
+void seccomp_deny_processes(void);  /* threads may be started */
+void seccomp_deny_priorities(void); /* of others, and their limits */
+
+/* ---- perfhost_memory.c ---- */
+/* MiB that are resident; 0: nobody knows. */
+uint32_t memory_resident_mib(pid_t pid);
+/* A sanitizer needs much for itself. */
+uint32_t memory_limit_mib(uint32_t registered_mib);
 
 /* ---- perfhost_helper.c ---- */
 /* A crash leaves the address behind; set once, in the keeper. */
 void helper_prepare(void);
-/* Serves one channel in a process that was forked for it. */
-_Noreturn void helper_serve(pid_t keeper, uint32_t slot);
+/* Serves one channel in a process that was forked for it. `title`: where ps looks for its name. */
+_Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t title_bytes);
 
 /* ---- perfhost_provider.c ---- */
 /* Each runs until the provider lets it and leaves its result in channel->reply. */

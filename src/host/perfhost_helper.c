@@ -3,7 +3,9 @@
 #include "host/perfhost.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,6 +22,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (served && syscall(SYS_getpid) == owner) {
         served->last.address = info->si_code > 0 ? (uintptr_t)info->si_addr : 0;
+        served->last.has_address = info->si_code > 0;
         served->last.signal = (uint32_t)number;
     }
     signal(number, SIG_DFL);
@@ -88,11 +91,29 @@ static void close_from_3(void)
 }
 
 /* In `ps` each helper is called after the service that it runs. */
-static void take_name(struct channel *channel)
+static void take_name(struct channel *channel, char *title, size_t title_bytes)
 {
     const struct channel_text *service = &channel->order.service;
-    if (service->bytes)
-        prctl(PR_SET_NAME, channel_texts(channel) + service->offset);
+    const char *name = service->bytes ? channel_texts(channel) + service->offset : "";
+    if (*name)
+        prctl(PR_SET_NAME, name);
+    memset(title, 0, title_bytes);
+    if (title_bytes)
+        snprintf(title, title_bytes, "perfhost: %s", name);
+}
+
+/* Looked at after each Collect; how much it has now is asked only of one that once had more. The
+ * keeper looks at one that is still at it. */
+static void check_memory(struct channel *channel, uint32_t limit_mib)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) || usage.ru_maxrss >> 10 <= (long)limit_mib)
+        return;
+    uint32_t resident_mib = memory_resident_mib(owner);
+    if (resident_mib <= limit_mib)
+        return;
+    channel->last.resident_mib = resident_mib;
+    _exit(CHANNEL_EXIT_MEMORY);
 }
 
 /* The keeper's end ends us (helper_serve), unless the provider undid that, as setuid does: so an
@@ -116,7 +137,7 @@ static void answer(struct channel *channel, uint32_t number)
     channel_wake(&channel->answer.value);
 }
 
-static _Noreturn void serve(void)
+static _Noreturn void serve(uint32_t limit_mib)
 {
     for (uint32_t number = 0;;) {
         number = next_request(served, number);
@@ -127,11 +148,12 @@ static _Noreturn void serve(void)
             provider_collect(served);
         else
             provider_has_no_room(served);
+        check_memory(served, limit_mib);
         answer(served, number);
     }
 }
 
-_Noreturn void helper_serve(pid_t keeper, uint32_t slot)
+_Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t title_bytes)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -143,10 +165,10 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot)
     close_from_3();
     if (getppid() != keeper || !served || served->mark != CHANNEL_MARK)
         _exit(EXIT_FAILURE);
-    take_name(served);
-    sandbox_enter(served->order.observes);
+    take_name(served, title, title_bytes);
+    sandbox_enter(served->order.observes, served->order.children);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    serve();
+    serve(memory_limit_mib(served->order.memory_mib));
 }
 
 #ifdef __SANITIZE_ADDRESS__

@@ -8,11 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 static const rlim_t mib = 1 << 20;
@@ -28,30 +29,6 @@ static void limit(int what, rlim_t most)
     now.rlim_cur = now.rlim_max;
     setrlimit(what, &now);
 }
-
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory is larger than any of these */
-/* A quarter of the machine's memory, at least 512 MiB and at most 4 GiB, may be written to. */
-static rlim_t data_limit(void)
-{
-    struct sysinfo machine;
-    if (sysinfo(&machine))
-        return 512 * mib;
-    rlim_t quarter = (rlim_t)machine.totalram / 4 * machine.mem_unit;
-    rlim_t most = sizeof(long) > 4 ? 4096 * mib : 2048 * mib;
-    return quarter < 512 * mib ? 512 * mib : quarter > most ? most : quarter;
-}
-
-static void limit_memory(void)
-{
-    limit(RLIMIT_DATA, data_limit());
-    if (sizeof(long) > 4)
-        limit(RLIMIT_AS, 16384 * mib); /* shared mappings and reservations count here too */
-}
-#else
-static void limit_memory(void)
-{
-}
-#endif
 
 /* When memory ends, the kernel ends us before anybody else of this user. */
 static void offer_ourselves(void)
@@ -69,9 +46,41 @@ static void limit_all(void)
     limit(RLIMIT_CORE, 1); /* the kernel's word for none, not even to a program that takes them */
     limit(RLIMIT_STACK, 8 * mib);
     limit(RLIMIT_NOFILE, 1024); /* what select() can take */
-    limit(RLIMIT_NPROC, 4096);  /* of all processes of this user, so it cannot be small */
     limit(RLIMIT_FSIZE, 1024 * mib);
-    limit_memory();
+}
+
+/* ---- capabilities: what root's helpers keep of root's rights ---- */
+
+enum { CAPABILITY_PERFMON = 38 }; /* Linux 5.8 */
+
+/* To read what others own, to measure, and to give up what is left. With CAP_SYS_ADMIN or
+ * CAP_CHECKPOINT_RESTORE it could map the memory of all other channels, with CAP_SYS_PTRACE write
+ * to the program's; an observer needs the latter to look into other users' processes. */
+static uint64_t kept_capabilities(bool observes)
+{
+    uint64_t kept = UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SETUID |
+                    UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAPABILITY_PERFMON;
+    return observes ? kept | UINT64_C(1) << CAP_SYS_PTRACE : kept;
+}
+
+static void drop_capabilities(uint64_t kept)
+{
+    enum { LAST = 63, AMBIENT_CLEAR_ALL = 4 };
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    for (unsigned long number = 0; number <= LAST; number++)
+        if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) && errno == EINVAL)
+            break; /* this kernel has no more */
+    prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_capget, &header, data))
+        return;
+    for (size_t i = 0; i < COUNT(data); i++) {
+        data[i].permitted &= (uint32_t)(kept >> 32 * i);
+        data[i].effective &= data[i].permitted;
+        data[i].inheritable = 0;
+    }
+    if (syscall(SYS_capset, &header, data))
+        _exit(EXIT_FAILURE);
 }
 
 /* ---- Landlock: Linux 6.12 ---- */
@@ -113,9 +122,15 @@ void sandbox_prepare(void)
     seccomp_deny_calls();
 }
 
-void sandbox_enter(bool observes)
+void sandbox_enter(bool observes, bool children)
 {
+    prctl(PR_SET_DUMPABLE,
+          1); /* what the keeper took from itself, so that nobody maps its memory */
     offer_ourselves();
     if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();
+    seccomp_deny_priorities();
+    if (!children)
+        seccomp_deny_processes();
+    drop_capabilities(kept_capabilities(observes));
 }

@@ -7,24 +7,91 @@
 #include "host/perfhost.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { NO_CALL = 0xffff }; /* of a kind that has none of the name */
 #if defined(__x86_64__) || defined(__i386__)
 enum { KINDS = 2 };
 static const uint32_t kinds[KINDS] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386};
 #define CALL(name, number, number_32) {number, number_32},
 #define NEW_CALL(name, number) {number, number},
+#define CALL_32(name, number_32) {NO_CALL, number_32},
+#define CALL_64(name, number) {number, NO_CALL},
+#define WHOSE(name, number, number_32)                                                             \
+    {                                                                                              \
+        number, number_32                                                                          \
+    }
 #define X32_BIT 0x40000000u
+#define FCNTL_CALLS                                                                                \
+    {72, 55},                                                                                      \
+    {                                                                                              \
+        NO_CALL, 221                                                                               \
+    }
+#define DEVICE_CALL                                                                                \
+    {                                                                                              \
+        16, 54                                                                                     \
+    }
+#define CLONE_CALL                                                                                 \
+    {                                                                                              \
+        56, 120                                                                                    \
+    }
+#define CLONE3_CALL                                                                                \
+    {                                                                                              \
+        435, 435                                                                                   \
+    }
+#define MAKING_CALLS                                                                               \
+    CLONE_CALL,                                                                                    \
+    {                                                                                              \
+        272, 310                                                                                   \
+    } /* clone, unshare */
+#define FORK_CALLS                                                                                 \
+    {57, 2},                                                                                       \
+    {                                                                                              \
+        58, 190                                                                                    \
+    } /* fork, vfork */
 #elif defined(__aarch64__)
 enum { KINDS = 1 };
 static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
 #define CALL(name, number, number_32) {SYS_##name},
 #define NEW_CALL(name, number) {number},
+#define WHOSE(name, number, number_32)                                                             \
+    {                                                                                              \
+        SYS_##name                                                                                 \
+    }
+#define FCNTL_CALLS                                                                                \
+    {                                                                                              \
+        SYS_fcntl                                                                                  \
+    }
+#define DEVICE_CALL                                                                                \
+    {                                                                                              \
+        SYS_ioctl                                                                                  \
+    }
+#define CLONE_CALL                                                                                 \
+    {                                                                                              \
+        SYS_clone                                                                                  \
+    }
+#define CLONE3_CALL                                                                                \
+    {                                                                                              \
+        435                                                                                        \
+    }
+#define MAKING_CALLS                                                                               \
+    CLONE_CALL,                                                                                    \
+    {                                                                                              \
+        SYS_unshare                                                                                \
+    }
+#define FORK_CALLS                                                                                 \
+    {                                                                                              \
+        NO_CALL                                                                                    \
+    } /* there is clone alone */
 #else
 enum { KINDS = 0 }; /* a machine whose kinds of calls nobody has listed: limits and Landlock only */
 #endif
@@ -35,6 +102,14 @@ void seccomp_deny_calls(void)
 }
 
 void seccomp_deny_signals(void)
+{
+}
+
+void seccomp_deny_processes(void)
+{
+}
+
+void seccomp_deny_priorities(void)
 {
 }
 #else
@@ -48,7 +123,26 @@ static const unsigned short signals[][KINDS] = {
 };
 static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_signal, 424)};
 
-static struct sock_filter program[300];
+/* Whose they are is an argument, by its position; `kind`: the one before says that it is a process
+ * (0), a group (1), or all of a user (2, 3 for I/O), which nobody needs for himself. */
+static const struct whose {
+    unsigned short call[KINDS];
+    unsigned char position, users; /* users: the kind that is refused; 0: there are no kinds */
+} whose[] = {
+  /* clang-format off */
+    {WHOSE(prlimit64, 302, 340), 0, 0},
+    {WHOSE(sched_setaffinity, 203, 241), 0, 0},
+    {WHOSE(sched_setscheduler, 144, 156), 0, 0},
+    {WHOSE(sched_setparam, 142, 154), 0, 0},
+    {WHOSE(sched_setattr, 314, 351), 0, 0},
+    {WHOSE(migrate_pages, 256, 294), 0, 0},
+    {WHOSE(move_pages, 279, 317), 0, 0},
+    {WHOSE(setpriority, 141, 97), 1, 2},
+    {WHOSE(ioprio_set, 251, 289), 1, 3},
+  /* clang-format on */
+};
+
+static struct sock_filter program[400];
 static unsigned short length;
 
 static void add(unsigned short code, uint32_t value, unsigned char yes, unsigned char no)
@@ -105,6 +199,25 @@ static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind
     end_with(SECCOMP_RET_ERRNO | EPERM);
 }
 
+static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                   CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+
+/* Flags behind a pointer cannot be judged: as an old kernel says, there is no such call, and libc
+ * takes the other one. */
+static void deny_namespaces(size_t kind)
+{
+    static const unsigned short clone3[KINDS] = CLONE3_CALL, makes[][KINDS] = {MAKING_CALLS};
+    equal(clone3[kind], 0, 1);
+    end_with(SECCOMP_RET_ERRNO | ENOSYS);
+    for (size_t i = 0; i < COUNT(makes); i++) {
+        equal(makes[i][kind], 0, 4);
+        load(argument(0));
+        add(BPF_JMP | BPF_JSET | BPF_K, namespaces, 0, 1);
+        end_with(SECCOMP_RET_ERRNO | EPERM);
+        load(offsetof(struct seccomp_data, nr));
+    }
+}
+
 static void deny_calls(size_t kind)
 {
 #ifdef X32_BIT
@@ -112,6 +225,44 @@ static void deny_calls(size_t kind)
     end_with(SECCOMP_RET_ERRNO | EPERM);
 #endif
     deny_all(denied, COUNT(denied), kind);
+    deny_namespaces(kind);
+}
+
+/* Of itself alone: 0, or its own number. */
+static void deny_of_others(const struct whose *call, size_t kind)
+{
+    equal(call->call[kind], 0, call->users ? 7 : 5);
+    if (call->users) {
+        load(argument(0));
+        add(BPF_JMP | BPF_JGE | BPF_K, call->users, 3, 0);
+    }
+    load(argument(call->position));
+    equal(0, 2, 0);
+    equal((uint32_t)getpid(), 1, 0);
+    end_with(SECCOMP_RET_ERRNO | EPERM);
+    end_with(SECCOMP_RET_ALLOW);
+}
+
+/* The owner of a descriptor is sent its signals, and they may be any. */
+static void deny_owner(uint32_t call, uint32_t position, const uint32_t *commands, size_t count)
+{
+    equal(call, 0, (unsigned char)(2 * count + 2));
+    load(argument(position));
+    for (size_t i = 0; i < count; i++) {
+        equal(commands[i], 0, 1);
+        end_with(SECCOMP_RET_ERRNO | EPERM);
+    }
+    end_with(SECCOMP_RET_ALLOW);
+}
+
+static void deny_owners(size_t kind)
+{
+    static const unsigned short controls[][KINDS] = {FCNTL_CALLS}, devices[KINDS] = DEVICE_CALL;
+    static const uint32_t of_fcntl[] = {F_SETOWN, F_SETOWN_EX},
+                          of_ioctl[] = {FIOSETOWN, SIOCSPGRP, TIOCSTI};
+    for (size_t i = 0; i < COUNT(controls); i++)
+        deny_owner(controls[i][kind], 1, of_fcntl, COUNT(of_fcntl));
+    deny_owner(devices[kind], 1, of_ioctl, COUNT(of_ioctl));
 }
 
 static void deny_signals(size_t kind)
@@ -119,6 +270,24 @@ static void deny_signals(size_t kind)
     deny_all(send_by_descriptor, COUNT(send_by_descriptor), kind);
     for (size_t i = 0; i < COUNT(signals); i++)
         deny_signals_to_others(signals[i], kind);
+}
+
+static void deny_priorities(size_t kind)
+{
+    for (size_t i = 0; i < COUNT(whose); i++)
+        deny_of_others(&whose[i], kind);
+    deny_owners(kind);
+}
+
+static void deny_processes(size_t kind)
+{
+    static const unsigned short forks[][KINDS] = {FORK_CALLS}, clone[KINDS] = CLONE_CALL;
+    deny_all(forks, sizeof(forks) / sizeof(forks[0]), kind);
+    equal(clone[kind], 0, 4);
+    load(argument(0));
+    add(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+    end_with(SECCOMP_RET_ERRNO | EPERM);
+    end_with(SECCOMP_RET_ALLOW);
 }
 
 /* One list for each kind of call; the other kind's is jumped over. */
@@ -148,5 +317,15 @@ void seccomp_deny_calls(void)
 void seccomp_deny_signals(void)
 {
     install(deny_signals);
+}
+
+void seccomp_deny_processes(void)
+{
+    install(deny_processes);
+}
+
+void seccomp_deny_priorities(void)
+{
+    install(deny_priorities);
 }
 #endif

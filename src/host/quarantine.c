@@ -23,6 +23,8 @@
 enum { LONGEST_DOUBLINGS = 6, QUARANTINE_MINUTES = 10, QUARANTINE_DOUBLINGS = 7 };
 static const int64_t forgotten_after = SECONDS(600);
 
+static const char *const ordinals[] = {"", "first", "second", "third"};
+
 struct quarantine_clock quarantine_clock = {clock_ticks, clock_filetime};
 
 /* ---- what the registry keeps ---- */
@@ -56,20 +58,32 @@ static LSTATUS delete_value(const char *path, const char *value)
     return status;
 }
 
-/* "until 2026-11-21T20:10:00Z, time 1: crashed in Collect" */
+/* " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why"; older records
+ * have ", time 1: why". */
+static unsigned read_ordinal(const char *text)
+{
+    unsigned number = 0;
+    for (unsigned i = 1; i < COUNT(ordinals); i++)
+        if (!strncmp(text, " (", 2) && !strncmp(text + 2, ordinals[i], strlen(ordinals[i])))
+            return i;
+    bool read = sscanf(text, " (%9u", &number) == 1 || sscanf(text, ", time %9u", &number) == 1;
+    return read ? number : 0;
+}
+
+/* "until 2026-11-21T20:10:00Z (first quarantine): crashed in Collect" */
 unsigned quarantine_read(const char *text, int64_t *ret_end)
 {
     struct tm utc = {0};
-    unsigned ordinal = 0;
+    int used = 0;
     *ret_end = 0;
-    if (!text || sscanf(text, "until %4d-%2d-%2dT%2d:%2d:%2dZ, time %9u", &utc.tm_year, &utc.tm_mon,
-                        &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &ordinal) < 6)
+    if (!text || sscanf(text, "until %4d-%2d-%2dT%2d:%2d:%2dZ%n", &utc.tm_year, &utc.tm_mon,
+                        &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &used) < 6)
         return 0;
     utc.tm_year -= 1900;
     utc.tm_mon -= 1;
     struct timespec end = {.tv_sec = timegm(&utc)};
     *ret_end = clock_filetime_of(&end);
-    return ordinal;
+    return used ? read_ordinal(text + used) : 0;
 }
 
 static void write_end(int64_t filetime, char when[static 32])
@@ -89,7 +103,9 @@ static char *write_value(const struct service *service, const char *why, char wh
     unsigned doublings = before < QUARANTINE_DOUBLINGS ? before : QUARANTINE_DOUBLINGS;
     *ret_length = SECONDS(60 * QUARANTINE_MINUTES) << doublings;
     write_end(quarantine_clock.filetime() + *ret_length, when);
-    return text_format("until %s, time %u: %s", when, before + 1, why);
+    if (before + 1 < COUNT(ordinals))
+        return text_format("until %s (%s quarantine): %s", when, ordinals[before + 1], why);
+    return text_format("until %s (%uth quarantine): %s", when, before + 1, why);
 }
 
 /* The reason comes before the effect: a reader never sees one that is disabled without it. */
@@ -131,10 +147,10 @@ void quarantine_disable(struct service *service, const struct host_settings *set
     if (settings->configuration & CONFIGURATION_NEVER_DISABLE)
         return;
     FREE_AUTO char *path = service_path(service);
-    LSTATUS status =
-        path ? set_number(path, "Disable Performance Counters", 1) : ERROR_NOT_ENOUGH_MEMORY;
+    static const char why[] = "for good: Collect changed none of its outputs";
+    LSTATUS status = path ? write_quarantine(path, why) : ERROR_NOT_ENOUGH_MEMORY;
     service->code->patience.off = status != ERROR_SUCCESS;
-    report(service, "its outputs say nothing that is true", status);
+    report(service, why, status);
 }
 
 /* ---- failures and successes ---- */
@@ -215,7 +231,8 @@ static char *count_miss(const char *path, unsigned *ret_count)
     if (end <= now)
         *ret_count = 1;
     write_end(now + forgotten_after, when);
-    return text_format("until %s, time %u: it did not answer in time", when, *ret_count);
+    return text_format("until %s (%u time%s in a row): it did not answer in time", when, *ret_count,
+                       *ret_count == 1 ? "" : "s");
 }
 
 /* Where the registry cannot be written, each program finds it out itself. */

@@ -186,6 +186,7 @@ static LSTATUS make(uint64_t generation, struct roster **ret_old)
         return ERROR_NOT_ENOUGH_MEMORY;
     *roster = (struct roster){.holders = 1, .generation = generation};
     settings_read(&roster->settings);
+    roster->settings.roster = roster;
     verdict_set_level(roster->settings.event_level);
     LSTATUS status = fill(roster);
     *ret_old = status ? roster : current;

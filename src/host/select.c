@@ -8,8 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* The first entry of `object`, or where it would be. */
-static size_t find_listed(const struct roster *roster, uint32_t object)
+size_t select_listed(const struct roster *roster, uint32_t object)
 {
     size_t low = 0, high = roster->listed_count;
     while (low < high) {
@@ -48,13 +47,13 @@ static size_t select_by_object(const struct roster *roster, const struct query *
     bool unclaimed = false;
     size_t count = 0;
     for (size_t i = 0; i < query->object_count && !unclaimed; i++) {
-        size_t at = find_listed(roster, query->objects[i]);
+        size_t at = select_listed(roster, query->objects[i]);
         unclaimed = at == roster->listed_count || roster->listed[at].object != query->objects[i];
     }
     if (unclaimed)
         count = copy_positions(roster->listless, roster->listless_count, ret);
     for (size_t i = 0; i < query->object_count; i++) {
-        size_t at = find_listed(roster, query->objects[i]);
+        size_t at = select_listed(roster, query->objects[i]);
         for (; at < roster->listed_count && roster->listed[at].object == query->objects[i]; at++)
             count = add_position(ret, count, roster->listed[at].position);
     }

@@ -29,7 +29,12 @@ static const struct wanted {
     {"Keep Resident",                NUMBER,      FIELD(keep_resident)  },
     {"Isolation",                    NUMBER,      FIELD(isolation)      },
     {"Observe",                      NUMBER,      FIELD(observe)        },
+    {"Children",                     NUMBER,      FIELD(children)       },
+    {"Memory Limit",                 NUMBER,      FIELD(memory_mib)     },
     {"On Demand",                    NUMBER,      FIELD(on_demand)      },
+    {"Shared Objects",               NUMBER,      FIELD(shares)         },
+    {"First Counter",                NUMBER,      FIELD(first_counter)  },
+    {"Last Counter",                 NUMBER,      FIELD(last_counter)   },
     {"Open Timeout",                 NUMBER,      FIELD(open_timeout)   },
     {"Collect Timeout",              NUMBER,      FIELD(collect_timeout)},
     {"Quarantine",                   TEXT,        FIELD(quarantine)     },
@@ -279,6 +284,7 @@ bool service_same_code(const struct service *left, const struct service *right)
     return same_text(left->library, right->library) && same_text(left->open, right->open) &&
            same_text(left->collect, right->collect) && same_text(left->close, right->close) &&
            left->isolation == right->isolation && left->observe == right->observe &&
+           left->children == right->children && left->memory_mib == right->memory_mib &&
            same_export(left, right) && left->has_validation == right->has_validation &&
            memcmp(left->validation, right->validation, VALIDATION_BYTES) == 0;
 }

@@ -5,6 +5,7 @@
  * (D.4, D.5)
  */
 #include "host/internal.h"
+#include "names/names.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -33,6 +34,11 @@ static const struct verdict {
     [MISTAKE_OBJECTS]     = {1003, DROP,      {"ObjectCount"},                 NULL},
     [MISTAKE_DEFINITIONS] = {1019, DROP,      {"ObjectIndex"},                 NULL},
     [MISTAKE_INSTANCES]   = {1004, DROP,      {"ObjectIndex"},                 NULL},
+    [MISTAKE_TWICE]       = {4006, DROP,      {"ObjectIndex"},                 NULL},
+    [MISTAKE_BASE]        = {4007, DROP,      {"ObjectIndex"},                 NULL},
+    [MISTAKE_OFFSET]      = {4008, KEEP,      {"ObjectIndex"},                 NULL},
+    [MISTAKE_FOREIGN]     = {4009, DROP,      {NULL},                          NULL},
+    [MISTAKE_NAMELESS]    = {4010, KEEP,      {"ObjectIndex"},                 NULL},
     [MISTAKE_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not even on 4: dropped"},
     [MISTAKE_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
     [MISTAKE_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
@@ -44,6 +50,7 @@ static const struct verdict {
 
 /* ---- events ---- */
 
+enum { MOST_FIELDS = 8 };
 static _Atomic uint32_t event_level = 3;
 
 void verdict_set_level(uint32_t level)
@@ -61,31 +68,103 @@ static bool is_wanted(unsigned id)
 void verdict_report(const struct service *service, unsigned id, const struct event_field *fields,
                     const char *more)
 {
-    struct event_field all[5] = {EVENT_TEXT("Library", service->library)};
+    struct event_field all[MOST_FIELDS + 2] = {EVENT_TEXT("Library", service->library)};
     for (size_t i = 1; fields && fields->name && i < COUNT(all) - 1; i++)
         all[i] = *fields++;
     if (is_wanted(id))
         event_log("Perflib", id, service->name, all, more && *more ? more : NULL);
 }
 
-static void report_finding(const struct service *service, const struct verdict *verdict,
-                           const struct finding *finding)
+/* `object "Build Farm" (4012)`, or the number alone where it has no name. */
+static void add_name(struct buffer *text, const char *what, uint32_t index)
 {
-    struct event_field fields[3] = {{0}};
-    char more[64];
-    for (size_t i = 0; i < 2 && verdict->fields[i]; i++)
-        fields[i] = EVENT_NUMBER(verdict->fields[i], finding->numbers[i]);
+    const char *name = index ? names_lookup(index, LANGUAGE_ENGLISH) : NULL;
+    if (name && *name)
+        buffer_printf(text, "%s \"%s\" (%u)", what, name, index);
+    else
+        buffer_printf(text, "%s %u", what, index);
+}
+
+/* The part of an answer that a finding is about. */
+static void add_part(struct buffer *text, const struct wire_finding *found)
+{
+    add_name(text, "object", found->object);
+    if (found->has_counter)
+        add_name(text, ", counter", found->counter);
+    if (found->has_instance && *found->instance)
+        buffer_printf(text, ", instance \"%s\"", found->instance);
+    else if (found->has_instance)
+        buffer_printf(text, ", instance number %u", found->instance_position);
+}
+
+/* What was found inside the answer: the event's fields, or words behind the event's text. */
+struct content {
+    struct buffer part;
+    char found[WIRE_TEXT], expected[WIRE_TEXT];
+};
+
+static void content_init(struct content *content, const struct wire_finding *found)
+{
+    *content = (struct content){.part = {0}};
+    add_part(&content->part, found);
+    wire_finding_text(found, content->found, content->expected);
+}
+
+static const char *part_of(const struct content *content)
+{
+    return content->part.failed ? "" : content->part.data;
+}
+
+/* Its numbers, and what was found inside. */
+static void write_fields(const struct verdict *verdict, const struct finding *finding,
+                         const struct content *content,
+                         struct event_field ret[static MOST_FIELDS + 1])
+{
+    size_t count = 0;
+    for (; count < 2 && verdict->fields[count]; count++)
+        ret[count] = EVENT_NUMBER(verdict->fields[count], finding->numbers[count]);
     if (finding->mistake == MISTAKE_STATUS)
-        fields[0] = EVENT_STATUS(finding->numbers[0]);
-    bool said = verdict->effects & FAILS && !(verdict->effects & EACH_TIME);
-    const char *words = said ? NULL : verdict->why;
+        ret[0] = EVENT_STATUS(finding->numbers[0]);
+    if (finding->owner)
+        ret[count++] = EVENT_TEXT("Owner", finding->owner);
+    if (finding->content.field) {
+        ret[count++] = EVENT_TEXT("Part", part_of(content));
+        ret[count++] = EVENT_TEXT("Field", finding->content.field);
+        ret[count++] = EVENT_TEXT("Found", content->found);
+        ret[count++] = EVENT_TEXT("Expected", content->expected);
+        ret[count++] = EVENT_NUMBER("Offset", finding->content.offset);
+    }
+}
+
+/* What the event's row does not say. */
+static void add_more(struct buffer *more, const struct verdict *verdict,
+                     const struct finding *finding, const struct content *content)
+{
+    bool reported = verdict->effects & FAILS && !(verdict->effects & EACH_TIME);
     if (finding->because)
-        snprintf(more, sizeof(more), "dropped, as it would be event %u by either of them",
-                 verdicts[finding->because].event);
-    if (finding->mistake == MISTAKE_LATE)
-        snprintf(more, sizeof(more), "it took %" PRIu64 " ms", finding->numbers[0]);
-    bool composed = finding->because || finding->mistake == MISTAKE_LATE;
-    verdict_report(service, verdict->event, fields, composed ? more : words);
+        buffer_printf(more, "dropped, as it would be event %u by either of them",
+                      verdicts[finding->because].event);
+    else if (finding->mistake == MISTAKE_LATE)
+        buffer_printf(more, "it took %" PRIu64 " ms", finding->numbers[0]);
+    else if (verdict->why && !reported)
+        buffer_add_text(more, verdict->why);
+    if (finding->content.field && (finding->because || finding->mistake == MISTAKE_ALIGNMENT))
+        buffer_printf(more, "%s%s of %s is %s, expected %s", more->len ? ": " : "",
+                      finding->content.field, part_of(content), content->found, content->expected);
+}
+
+void verdict_report_finding(const struct service *service, const struct finding *finding)
+{
+    const struct verdict *verdict = &verdicts[finding->mistake];
+    struct event_field fields[MOST_FIELDS + 1] = {{0}};
+    struct content content = {.part = {0}};
+    BUFFER_AUTO more = {0};
+    if (finding->content.field)
+        content_init(&content, &finding->content);
+    write_fields(verdict, finding, &content, fields);
+    add_more(&more, verdict, finding, &content);
+    verdict_report(service, verdict->event, fields, more.failed ? NULL : more.data);
+    buffer_done(&content.part);
 }
 
 /* ---- mistakes ---- */
@@ -101,7 +180,7 @@ bool verdict_keep(struct service *service, const struct host_settings *settings,
     trace("host", "%s: %s, event %u (%" PRIu64 ", %" PRIu64 ")", service->name,
           keep ? "kept" : "dropped", verdict->event, finding->numbers[0], finding->numbers[1]);
     if (verdict->effects & EACH_TIME || !(service->code->reported & bit))
-        report_finding(service, verdict, finding);
+        verdict_report_finding(service, finding);
     service->code->reported |= bit;
     if (verdict->effects & FAILS)
         quarantine_failure(service, settings, verdict->why);

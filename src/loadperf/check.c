@@ -237,8 +237,13 @@ static LSTATUS read_object(struct planning *planning, const struct ini_entry *en
                           : !symbol ? "names no symbol"
                                     : NULL;
     if (!mistake && (!symbol->is_number || symbol->value < 0 || symbol->value > MOST_OFFSET ||
-                     !plan_find(plan, LANGUAGE_ENGLISH, (uint32_t)symbol->value)))
-        mistake = "has no text in [text]";
+                     symbol->value % 2 != 0))
+        mistake = "is no even number from 0";
+    if (!mistake && !plan_find(plan, LANGUAGE_ENGLISH, (uint32_t)symbol->value))
+        load_warning(
+            planning->load, planning->ini_path, entry->line,
+            "[objects]: \"%.*s\" has no text in [text]: it is listed, and shown as a number",
+            (int)entry->key.count, entry->key.at);
     if (mistake) {
         load_warning(planning->load, planning->ini_path, entry->line,
                      "[objects]: \"%.*s\" %s: it is passed over", (int)entry->key.count,
@@ -269,6 +274,8 @@ static LSTATUS read_objects(struct planning *planning)
             plan->objects[kept++] = plan->objects[i];
     plan->object_count = kept;
     plan->has_objects = kept > 0;
+    if (kept && plan->objects[kept - 1] > plan->last_offset) /* the number is its own */
+        plan->last_offset = plan->objects[kept - 1];
     return status;
 }
 

@@ -5,6 +5,7 @@
  * because somebody deleted or wrote the same values by hand, manual.reg takes it, which comes last.
  */
 #include "loadperf/inner.h"
+#include "loadperf/stored.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,7 +255,8 @@ static void note_objects(struct install *install)
     if (install->plan.has_objects)
         return;
     load_note(install->change.load, install->ini_path, 0,
-              "[objects] is missing: %s will be asked for every index that nobody knows",
+              "[objects] is missing or lists none: %s will be asked for every index that nobody "
+              "knows",
               install->plan.service);
     if (!install->change.load->options->dry_run)
         load_event(EVENT_NO_OBJECTS, install->plan.service, ERROR_SUCCESS);
@@ -329,6 +331,25 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     return ERROR_SUCCESS;
 }
 
+/* A procedure that was named, and that the library lacks: no later installation would mend it. */
+static LSTATUS check_procedures(struct install *install)
+{
+    const opl_load_options *options = install->change.load->options;
+    const char *const given[] = {options->open, options->collect, options->close};
+    FREE_AUTO char *path = options->library ? trust_path(options->library) : NULL;
+    struct exports exports = {0};
+    LSTATUS status = ERROR_SUCCESS;
+    if (path && exports_read(path, &exports))
+        for (size_t i = 0; i < COUNT(given); i++)
+            if (given[i] && exports_lack(&exports, given[i])) {
+                load_error(install->change.load, path, 0,
+                           "the library has no function \"%s\": look for it with nm -D", given[i]);
+                status = ERROR_PROC_NOT_FOUND;
+            }
+    exports_done(&exports);
+    return status;
+}
+
 static LSTATUS install_plan(struct install *install, opl_load_result *ret)
 {
     bool already = false;
@@ -340,6 +361,9 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     library = library ? library : install->view.text[LIBRARY];
     if (!install->view.exists && !install->registration.record[LIBRARY])
         return refuse_missing_service(install);
+    status = check_procedures(install);
+    if (status)
+        return status;
     if (install->plan.trusted)
         validate(install, library ? library : "");
     note_languages(install);

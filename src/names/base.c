@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -28,6 +29,7 @@ static bool vendor_read;
 
 struct name_language *names_languages[MOST_LANGUAGES];
 size_t names_language_count;
+static int64_t vendor_time; /* of the newest of the vendor's files */
 static uint64_t built_from; /* the registry's generation */
 static bool built;
 
@@ -75,6 +77,9 @@ static LSTATUS read_vendor_file(int folder, const char *file)
         trace("names", "cannot read %s: %s", file, status_text(status));
         return status;
     }
+    struct stat st;
+    if (fstatat(folder, file, &st, 0) == 0 && clock_filetime_of(&st.st_mtim) > vendor_time)
+        vendor_time = clock_filetime_of(&st.st_mtim);
     struct vendor_base *base = &vendor[vendor_count++];
     base->id = id;
     add_vendor_text(&base->table, &content, file);
@@ -87,6 +92,7 @@ static void forget_vendor(void)
         name_table_done(&vendor[i].table);
     memset(vendor, 0, sizeof vendor);
     vendor_count = 0;
+    vendor_time = 0;
     vendor_read = false;
 }
 
@@ -344,6 +350,16 @@ LSTATUS names_refresh(void)
     built = true;
     trace("names", "%zu languages", names_language_count);
     return ERROR_SUCCESS;
+}
+
+int64_t names_last_write(void)
+{
+    int64_t time = registry_last_write();
+    lock_take(&names_lock);
+    if (names_refresh() == ERROR_SUCCESS && vendor_time > time)
+        time = vendor_time;
+    lock_release(&names_lock);
+    return time;
 }
 
 void names_forget(void)

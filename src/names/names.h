@@ -36,6 +36,8 @@ uint32_t names_find(const char *name, uint32_t language);
 /* Highest even and odd index in use: Last Counter, Last Help. One of the packaged block counts as
  * the block's last: programs that take the next numbers by hand stay out of it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
+/* FILETIME of the newest of all that names come from; another one whenever a name is new. */
+int64_t names_last_write(void);
 /* Stores what of a whole base written by a program differs from the merged view, by hand layer. */
 LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size);
 

@@ -95,6 +95,8 @@ static void object_place_rows(struct object *object)
     DWORD at = sizeof(PERF_COUNTER_BLOCK), hole = 0;
     for (size_t i = 0; i < object->row_count; i++) {
         struct row *row = &object->rows[i];
+        if (row->hidden)
+            continue;
         if (row->size == 4 && hole) {
             row->offset = hole;
             hole = 0;
@@ -116,7 +118,9 @@ static struct cell row_cell(const struct row *row)
 {
     struct cell cell = {.item = (uint32_t)row->is->item.offset, .offset = row->offset};
     bool of_fraction = row->is_base && row->type == PERF_RAW_BASE;
-    if (row->type == PERF_RAW_FRACTION || of_fraction || row->text)
+    if (row->hidden)
+        cell.way = CELL_HIDDEN;
+    else if (row->type == PERF_RAW_FRACTION || of_fraction || row->text)
         cell.way = CELL_OTHER;
     else if (row->size == 8)
         cell.way = CELL_LARGE;
@@ -125,56 +129,35 @@ static struct cell row_cell(const struct row *row)
     return cell;
 }
 
-static LSTATUS object_make_cells(struct object *object)
+static void object_make_cells(struct object *object)
 {
     object->items = object->row_count > 0;
-    object->cells = calloc(object->row_count + 1, sizeof *object->cells);
-    if (!object->cells)
-        return ERROR_NOT_ENOUGH_MEMORY;
     for (size_t i = 0; i < object->row_count; i++) {
         object->cells[i] = row_cell(&object->rows[i]);
         object->items &= object->rows[i].is->item.size == sizeof(uint64_t);
     }
-    return ERROR_SUCCESS;
 }
 
-static LONG object_default_position(const struct object *object)
-{
-    for (size_t i = 0; i < object->row_count; i++)
-        if (object->rows[i].is->index == object->is->default_counter)
-            return (LONG)i;
-    return object->row_count ? 0 : -1;
-}
-
-static DWORD object_level(const struct object *object)
-{
-    DWORD level = object->row_count ? PERF_DETAIL_WIZARD : PERF_DETAIL_NOVICE;
-    for (size_t i = 0; i < object->row_count; i++)
-        if (object->rows[i].is->level < level)
-            level = object->rows[i].is->level;
-    return level;
-}
-
-static void object_write_type(const struct object *object, const opl_provider *provider)
+static void object_write_type(const struct object *object, const opl_provider *provider,
+                              LONG default_position, DWORD level)
 {
     PERF_OBJECT_TYPE type = {
         .DefinitionLength = object->definition_size,
         .HeaderLength = sizeof type,
         .ObjectNameTitleIndex = object->is->index + provider->first_counter,
         .ObjectHelpTitleIndex = object->is->help_index + provider->first_help,
-        .DetailLevel = object_level(object),
-        .NumCounters = (DWORD)object->row_count,
-        .DefaultCounter = object_default_position(object),
+        .DetailLevel = level,
+        .NumCounters = (DWORD)object->shown,
+        .DefaultCounter = default_position,
         .NumInstances = PERF_NO_INSTANCES,
     };
     type.PerfFreq.QuadPart = object->is->clock ? CLOCK_TICKS_PER_SECOND : 0;
     memcpy(object->definition, &type, sizeof type);
 }
 
-static void object_write_counter(const struct object *object, size_t position,
-                                 const opl_provider *provider)
+static void object_write_counter(const struct object *object, const struct row *row,
+                                 size_t position, const opl_provider *provider)
 {
-    const struct row *row = &object->rows[position];
     PERF_COUNTER_DEFINITION definition = {
         .ByteLength = sizeof definition,
         .CounterNameTitleIndex = row->is->index + provider->first_counter,
@@ -189,22 +172,64 @@ static void object_write_counter(const struct object *object, size_t position,
            &definition, sizeof definition);
 }
 
+/* Places and definitions of the rows that are not hidden; the memory is large enough for all. */
+static void object_lay_out(struct object *object, const opl_provider *provider)
+{
+    DWORD level = PERF_DETAIL_WIZARD;
+    LONG default_position = -1;
+    object_place_rows(object);
+    object_make_cells(object);
+    object->shown = 0;
+    for (size_t i = 0; i < object->row_count; i++) {
+        const struct row *row = &object->rows[i];
+        if (row->hidden)
+            continue;
+        if (default_position < 0 && !row->is_base && row->is->index == object->is->default_counter)
+            default_position = (LONG)object->shown;
+        if (row->is->level < level)
+            level = row->is->level;
+        object_write_counter(object, row, object->shown++, provider);
+    }
+    object->definition_size =
+        (DWORD)(sizeof(PERF_OBJECT_TYPE) + object->shown * sizeof(PERF_COUNTER_DEFINITION));
+    if (default_position < 0 && object->shown)
+        default_position = 0;
+    object_write_type(object, provider, default_position,
+                      object->shown ? level : (DWORD)PERF_DETAIL_NOVICE);
+}
+
 LSTATUS object_fix(struct object *object, const opl_provider *provider)
 {
     object_drop_absent(object);
-    object_place_rows(object);
-    LSTATUS status = object_make_cells(object);
-    if (status)
-        return status;
-    object->definition_size =
-        (DWORD)(sizeof(PERF_OBJECT_TYPE) + object->row_count * sizeof(PERF_COUNTER_DEFINITION));
-    object->definition = malloc(object->definition_size);
-    if (!object->definition)
+    object->cells = calloc(object->row_count + 1, sizeof *object->cells);
+    object->definition =
+        malloc(sizeof(PERF_OBJECT_TYPE) + object->row_count * sizeof(PERF_COUNTER_DEFINITION));
+    if (!object->cells || !object->definition)
         return ERROR_NOT_ENOUGH_MEMORY;
-    object_write_type(object, provider);
-    for (size_t i = 0; i < object->row_count; i++)
-        object_write_counter(object, i, provider);
+    object_lay_out(object, provider);
     return ERROR_SUCCESS;
+}
+
+bool object_hide_denied(struct object *object, const opl_provider *provider)
+{
+    bool changed = false;
+    for (size_t i = 0; i < object->row_count; i++) {
+        struct row *row = &object->rows[i];
+        bool has_base = i + 1 < object->row_count && row[1].is_base;
+        bool hidden =
+            row->denied || (has_base && row[1].denied) || (row->is_base && row[-1].denied);
+        if (hidden == row->hidden)
+            continue;
+        row->hidden = hidden;
+        changed = true;
+        if (!row->is_base)
+            trace("object", "%s: \"%s\" is %s", object->is->name, row->is->name,
+                  hidden ? "left out: this user may not read it for every instance (root may)"
+                         : "there again: it can be read for every instance");
+    }
+    if (changed)
+        object_lay_out(object, provider);
+    return object->shown > 0;
 }
 
 void object_done(struct object *object)

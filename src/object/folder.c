@@ -116,6 +116,7 @@ static bool count_by_reading(opl_provider *provider, const char *path, uint64_t 
 {
     long bytes;
     int fd = source_openat(provider_root(provider), path, O_RDONLY | O_DIRECTORY);
+    provider->denied |= fd < 0 && status_from_errno(errno) == ERROR_ACCESS_DENIED;
     if (fd < 0)
         return false;
     *ret = 0;
@@ -146,8 +147,10 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
         return false;
     if (!sizes_are_counts(reading->provider))
         return count_by_reading(reading->provider, path, ret);
-    if (fstatat(provider_root(reading->provider), path, &folder, 0) != 0)
+    if (fstatat(provider_root(reading->provider), path, &folder, 0) != 0) {
+        reading->provider->denied |= status_from_errno(errno) == ERROR_ACCESS_DENIED;
         return false;
+    }
     *ret = (uint64_t)folder.st_size;
     return true;
 }

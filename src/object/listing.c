@@ -12,6 +12,8 @@ void listing_begin(opl_listing *listing)
     listing->names_used = 0;
     listing->reading = (opl_reading){.provider = listing->provider, .folder = ""};
     listing->reading.serial = ++listing->provider->serial;
+    for (size_t i = 0; i < listing->object->row_count; i++)
+        listing->object->rows[i].denied = false;
 }
 
 void listing_done(opl_listing *listing)
@@ -163,6 +165,7 @@ static void listing_read_rows(opl_listing *listing)
     bool known = true, all_seen = true;
     for (size_t i = 0; i < object->row_count; i++) {
         struct row *row = &object->rows[i];
+        listing->provider->denied = false;
         enum row_result result =
             row->is_base && !known ? ROW_UNREADABLE : row_read(row, &listing->reading, &values[i]);
         known = result != ROW_UNREADABLE;
@@ -170,6 +173,7 @@ static void listing_read_rows(opl_listing *listing)
         all_seen &= row->seen;
         if (known)
             continue;
+        row->denied |= listing->provider->denied;
         row_unknown(listing, position, i);
         if (row->is_base)
             row_unknown(listing, position, i - 1);

@@ -19,7 +19,7 @@ enum {
     OBJECT_MAX_WORDS = 64,  /* words of a line */
     OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* folders listed inside each other */
-    OBJECT_MEMORIES = 8,    /* pieces of memory that a provider keeps */
+    OBJECT_MEMORIES = 16,   /* pieces of memory that a provider keeps */
     OBJECT_RECORDS = 4,     /* pinned files of a provider */
     OBJECT_MAX_LASTING =
         8, /* instances whose lasting files stay open: descriptors are the program's */
@@ -125,6 +125,8 @@ struct row {
     bool text; /* its value is the address of UTF-8, 0 for none */
     opl_total total;
     bool seen;       /* could be read for some instance */
+    bool denied;     /* in this collection, this user may not read it for some instance */
+    bool hidden;     /* it, or the other of its pair, was denied: it has no definition now */
     const char *why; /* what is wrong with it, if row_init says ERROR_INVALID_PARAMETER */
     bool complained; /* the trace knows that it could not be read for some instance */
 };
@@ -161,7 +163,7 @@ struct opl_listing {
 /* What is needed of a row for each of thousands of instances, in little memory. */
 struct cell {
     uint32_t item, offset; /* where its number is in an item of 8-byte numbers; in the block */
-    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER } way; /* to be written */
+    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } way; /* to be written */
 };
 struct object {
     const opl_object *is;
@@ -173,6 +175,7 @@ struct object {
     DWORD block_size;
     DWORD definition_size;
     unsigned char *definition; /* object type and counter definitions, ready to copy */
+    size_t shown;              /* rows that are in it */
     bool all_seen;             /* while opening: nothing is left to find out */
     opl_listing listing;
 };
@@ -193,8 +196,12 @@ void priority_restore(struct priority usual);
 
 /* ---- define.c: what is fixed at Open ---- */
 LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is);
-/* Drops what could not be read for anybody, and lays out the rest. */
+/* Drops what could not be read for any instance, and lays out the rest. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
+/* Hides the rows that were denied in this collection, and shows the others. A value that this user
+ * may not read must not look like a 0 that was read, and instances share their definitions: so the
+ * counter has none, for all of them. False: no row is left. */
+bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 
 /* ---- write.c: the wire ---- */
@@ -262,6 +269,8 @@ struct opl_provider {
     int pid;             /* that opened it: a forked child shares its descriptors' positions */
     bool opening;        /* finding out what is there */
     bool failed;         /* no memory in this collection */
+    bool frugal;         /* descriptors ran out: files are closed when they were read */
+    bool denied;         /* the row at hand asked for a file that this user may not read */
     uint64_t collection; /* serial; never 0 after Open */
     uint64_t serial;     /* the last one given out */
     LONGLONG time, boot, other_folders_time;

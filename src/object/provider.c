@@ -140,7 +140,21 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-static void provider_read(opl_provider *provider)
+/* A program may have few descriptors, and we keep dozens: the first time that one is missing all of
+ * this provider's files are closed, and none is kept from then on. */
+static void provider_become_frugal(opl_provider *provider)
+{
+    trace("object", "descriptors ran out: files are opened anew for each query");
+    provider->frugal = true;
+    for (size_t i = 0; i < provider->source_count; i++) {
+        struct source *source = provider->sources[i];
+        kept_close(&source->kept);
+        for (size_t k = 0; k < COUNT(source->lasting); k++)
+            kept_close(&source->lasting[k].kept);
+    }
+}
+
+static void provider_read_once(opl_provider *provider)
 {
     provider_notice_fork(provider);
     source_lacked();
@@ -152,6 +166,15 @@ static void provider_read(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count; i++)
         if (provider->objects[i].listing.asked)
             object_list(&provider->objects[i]);
+}
+
+static void provider_read(opl_provider *provider)
+{
+    provider_read_once(provider);
+    if (provider->frugal || !source_lacked())
+        return;
+    provider_become_frugal(provider);
+    provider_read_once(provider);
 }
 
 /* The objects' clock: a FILETIME that setting the time does not change, so that an elapsed time,
@@ -172,6 +195,8 @@ static void provider_totals(opl_provider *provider)
         struct object *object = &provider->objects[i];
         if (object->is->only_with_instances && object->listing.count == 0)
             object->listing.asked = false;
+        if (object->listing.asked && !object_hide_denied(object, provider))
+            object->listing.asked = false;
         if (object->listing.asked && object->is->instances && object->is->total)
             listing_total(&object->listing);
     }
@@ -184,6 +209,21 @@ static size_t provider_size(const opl_provider *provider)
         if (provider->objects[i].listing.asked)
             size += object_size(&provider->objects[i]);
     return size;
+}
+
+/* What an answer would have needed, and which object most of it is: the caller only learns that its
+ * buffer is too small. */
+static void trace_need(const opl_provider *provider, size_t size, size_t room)
+{
+    const struct object *largest = NULL;
+    for (size_t i = 0; i < provider->object_count; i++) {
+        const struct object *object = &provider->objects[i];
+        if (object->listing.asked && (!largest || object_size(object) > object_size(largest)))
+            largest = object;
+    }
+    if (largest)
+        trace("object", "%zu bytes are needed, %zu are offered; %s has %zu instances in %zu bytes",
+              size, room, largest->is->name, largest->listing.count, object_size(largest));
 }
 
 static DWORD provider_write(const opl_provider *provider, unsigned char *out)
@@ -223,8 +263,11 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
     if (source_lacked()) /* zeros that are no zeros */
         return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
-    if (size > room || size > UINT32_MAX)
+    if (size > room || size > UINT32_MAX) {
+        if (trace_on())
+            trace_need(provider, size, room);
         return ERROR_MORE_DATA;
+    }
     *types = provider_write(provider, *data);
     *bytes = (DWORD)size;
     *data = (unsigned char *)*data + size;

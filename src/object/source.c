@@ -44,13 +44,24 @@ bool source_lacked(void)
     return told;
 }
 
+/* Not 0, 1 or 2: where a program has closed these, its next output would go into what is kept. */
+static int away_from_stdio(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    lacked |= moved < 0;
+    return moved;
+}
+
 /* The descriptor, opened if there is none or the program has closed it; -1 with errno. */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
 {
     if (kept_is_ours(kept))
         return kept->fd;
     struct stat now;
-    kept->fd = source_openat(dir_fd, path, flags);
+    kept->fd = away_from_stdio(source_openat(dir_fd, path, flags));
     if (kept->fd < 0)
         return -1;
     if (fstat(kept->fd, &now) == 0) {
@@ -205,7 +216,8 @@ static int source_folder(opl_provider *provider, struct source *source)
 /* The place for the file of one of the first instances; NULL: it is read and closed. */
 static struct lasting *source_lasting(const opl_reading *reading, struct source *source)
 {
-    if (!source->is->lasting || reading->position >= COUNT(source->lasting))
+    if (!source->is->lasting || reading->position >= COUNT(source->lasting) ||
+        reading->provider->frugal)
         return NULL;
     struct lasting *lasting = &source->lasting[reading->position];
     if (strcmp(lasting->folder, reading->folder) != 0) {
@@ -239,6 +251,8 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
     if (fd < 0)
         return status_from_errno(errno);
     LSTATUS status = source_read(source, fd);
+    if (reading->provider->frugal)
+        kept_close(&source->kept);
     if (!lasting)
         close(fd);
     else if (status && status != ERROR_INVALID_PARAMETER) /* taken away, may come again */
@@ -298,7 +312,10 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     if (fd < 0)
         return status_from_errno(errno);
     source->version++;
-    return source_read(source, fd);
+    LSTATUS status = source_read(source, fd);
+    if (provider->frugal)
+        kept_close(&source->kept);
+    return status;
 }
 
 /* Does another source tell that this one says nothing about the instance? */
@@ -318,19 +335,25 @@ static LSTATUS source_say_nothing(struct source *source)
     return ERROR_SUCCESS;
 }
 
+/* What a failure means beyond this file. */
+static LSTATUS source_note(opl_provider *provider, LSTATUS status)
+{
+    provider->failed |= status == ERROR_NOT_ENOUGH_MEMORY;
+    provider->denied |= status == ERROR_ACCESS_DENIED;
+    return status;
+}
+
 LSTATUS source_load(opl_reading *reading, struct source *source)
 {
     opl_provider *provider = reading->provider;
     uint64_t serial = source->star ? reading->serial : provider->collection;
     if (source->read_for == serial)
-        return source->status;
+        return source_note(provider, source->status);
     source->read_for = serial;
     if (source_is_needless(reading, source))
         source->status = source_say_nothing(source);
     else
         source->status = source->star ? source_read_instance(reading, source)
                                       : source_read_system(provider, source);
-    if (source->status == ERROR_NOT_ENOUGH_MEMORY)
-        provider->failed = true;
-    return source->status;
+    return source_note(provider, source->status);
 }

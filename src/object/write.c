@@ -66,6 +66,8 @@ static void write_block(const struct object *object, const uint64_t *values, uns
         uint64_t value = values[i];
         if (cell->way == CELL_LARGE)
             memcpy(block + cell->offset, &value, sizeof value);
+        else if (cell->way == CELL_HIDDEN)
+            continue;
         else if (cell->way == CELL_COUNTER)
             write_dword(block + cell->offset, value);
         else if (cell->way == CELL_LEVEL)

@@ -223,7 +223,8 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return ERROR_INVALID_PARAMETER;
     if (held.far)
         return enum_far_value(&held, index, wide, name, name_size, type, data, size);
-    status = held.performance ? ERROR_SUCCESS : look(&held, &snapshot, &node);
+    /* what can be asked of a performance key is without end: no buffer is large enough (C.4) */
+    status = held.performance ? ERROR_MORE_DATA : look(&held, &snapshot, &node);
     if (status)
         return status;
     if (!found_by_index(&held, node, index, &found))
@@ -270,7 +271,9 @@ LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
     if (status)
         return status;
     ret->keys = (DWORD)list.count;
-    ret->last_write = filetime_of(node ? node->last_write : 0);
+    ret->last_write = filetime_of(held.mount && held.mount->last_write ? held.mount->last_write()
+                                  : node                               ? node->last_write
+                                                                       : 0);
     for (size_t i = 0; i < list.count; i++) {
         DWORD length = (DWORD)length_in_form(subkey_name(&list, i), wide);
         ret->longest_key = length > ret->longest_key ? length : ret->longest_key;

@@ -29,7 +29,7 @@ bool registry_expand(const char *text, struct buffer *ret)
     while (*text) {
         const char *end = *text == '%' ? strchr(text + 1, '%') : NULL;
         char *name = end ? strndup(text + 1, (size_t)(end - text - 1)) : NULL;
-        const char *value = name && *name ? secure_getenv(name) : NULL;
+        const char *value = name && *name ? environment_get(name) : NULL;
         if (value)
             buffer_add_text(ret, value);
         else

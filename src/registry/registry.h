@@ -45,6 +45,8 @@ LSTATUS registry_each_value(const char *path,
  * 64 files of each once a second, in turn (files edited in place). No allocation while nothing
  * changed. */
 uint64_t registry_generation(void);
+/* FILETIME of the newest file or folder of any layer: it changes whenever what they say does. */
+int64_t registry_last_write(void);
 /* Replaces %NAME% by the environment's value (nothing in a setuid program), unknown ones stay. */
 bool registry_expand(const char *text, struct buffer *ret);
 
@@ -109,7 +111,8 @@ struct mount {
     const char *const *names; /* RegEnumValue and RegQueryInfoKey: the values' names, NULL-ended */
     LSTATUS (*close)(void);   /* RegCloseKey; NULL: nothing to do */
     bool alias;               /* another name of a key: opened, but no subkey that is counted */
-    HKEY opens_as;            /* RegOpenKeyEx without KEY_SET_VALUE answers this predefined key */
+    int64_t (*last_write)(void); /* FILETIME of RegQueryInfoKey; NULL: what the files say */
+    HKEY opens_as; /* RegOpenKeyEx without KEY_SET_VALUE answers this predefined key */
 };
 /* Values that are computed, merged over what the files say: Last Counter, InstallLanguage, ... */
 struct registry_computed {

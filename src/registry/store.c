@@ -195,6 +195,27 @@ uint64_t registry_generation(void)
     return generation;
 }
 
+static int64_t newer(int64_t time, const struct file_state *state)
+{
+    int64_t other = state->inode ? clock_filetime_of(&state->mtime) : 0;
+    return other > time ? other : time;
+}
+
+int64_t registry_last_write(void)
+{
+    int64_t time = 0;
+    lock_take(&lock);
+    refresh(false);
+    for (int i = 0; i < STORE_LAYERS; i++) {
+        const struct layer_folder *folder = &store.folders[i];
+        time = newer(time, &folder->state);
+        for (size_t k = 0; k < folder->count; k++)
+            time = newer(time, &folder->files[k].state);
+    }
+    lock_release(&lock);
+    return time;
+}
+
 /* ---- for writers: what the other files say ---- */
 
 /* Does the key (value) exist behind this file, when it did `before` it? */

@@ -1,98 +1,523 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ExtCounterTestLevel 1 demands of a provider's answer (D.4, checks 5-8): lengths that add up.
- * Strict where a viewer would go astray, lenient where shipped providers are known to be untidy.
+ * What ExtCounterTestLevel 1 demands of a provider's answer (D.4, checks 5-8): lengths that add up,
+ * and ours: no number twice, bases behind their counters, values in their blocks. Strict where a
+ * viewer would go astray, lenient where shipped providers are known to be untidy. Each finding says
+ * which field holds what, and what it should hold.
  */
 #include "wire/inner.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { SLACK_BEHIND_INSTANCES = 7 };
+enum {
+    SLACK_BEHIND_INSTANCES = 7,
+    MOST_COMPARED = 1024, /* objects whose numbers are compared with each other */
+    LEAST_INSTANCE = sizeof(PERF_INSTANCE_DEFINITION) + sizeof(PERF_COUNTER_BLOCK)
+};
+static const char at_least[] = "at least ", at_most[] = "at most ";
+
+/* The check of one answer. */
+struct check {
+    opl_block block;
+    opl_object_view object; /* that is being checked */
+    enum wire_fault fault;  /* that is returned */
+    void (*each)(void *self, const struct wire_finding *finding);
+    void *self;
+};
+
+static void report(struct check *check, const struct wire_finding *finding)
+{
+    if (check->fault == WIRE_GOOD ||
+        (wire_fault_damages(finding->fault) && !wire_fault_damages(check->fault)))
+        check->fault = finding->fault;
+    if (check->each)
+        check->each(check->self, finding);
+}
+
+static struct wire_finding about_object(const struct check *check, enum wire_fault fault,
+                                        const char *field, size_t field_offset)
+{
+    return (struct wire_finding){.fault = fault,
+                                 .position = check->object.position,
+                                 .object = check->object.type.ObjectNameTitleIndex,
+                                 .field = field,
+                                 .relation = "",
+                                 .reason = "",
+                                 .offset = check->object.offset + field_offset};
+}
+#define OBJECT_FIELD(check, fault, name)                                                           \
+    about_object(check, fault, #name, offsetof(PERF_OBJECT_TYPE, name))
+
+static struct wire_finding about_counter(const struct check *check, enum wire_fault fault,
+                                         const opl_counter_view *counter, const char *field,
+                                         size_t field_offset)
+{
+    struct wire_finding finding = about_object(check, fault, field, 0);
+    finding.has_counter = true;
+    finding.counter = counter->definition.CounterNameTitleIndex;
+    finding.counter_position = counter->position;
+    finding.offset = counter->offset + field_offset;
+    return finding;
+}
+#define COUNTER_FIELD(check, fault, counter, name)                                                 \
+    about_counter(check, fault, counter, #name, offsetof(PERF_COUNTER_DEFINITION, name))
+
+static void set_expected(struct wire_finding *finding, int64_t found, const char *relation,
+                         uint64_t expected, const char *reason)
+{
+    finding->found = found;
+    finding->relation = relation;
+    finding->expected = (int64_t)expected;
+    finding->reason = reason;
+}
+
+/* Its type, as far as bytes are there. */
+static void fetch_type(const struct check *check, size_t offset, PERF_OBJECT_TYPE *ret)
+{
+    size_t left = check->block.size - offset;
+    *ret = (PERF_OBJECT_TYPE){0};
+    if (left)
+        memcpy(ret, check->block.data + offset, left < sizeof(*ret) ? left : sizeof(*ret));
+}
+
+/* ---- the objects' lengths ---- */
+
+static bool report_length(struct check *check, const char *relation, uint64_t expected,
+                          const char *reason)
+{
+    struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_OBJECTS, TotalByteLength);
+    set_expected(&finding, check->object.type.TotalByteLength, relation, expected, reason);
+    report(check, &finding);
+    return false;
+}
+
+static bool report_count(struct check *check, uint32_t count, const char *relation,
+                         uint32_t expected)
+{
+    struct wire_finding finding = about_object(check, WIRE_FAULT_OBJECTS, "NumObjectTypes", 0);
+    set_expected(&finding, count, relation, expected, "the objects that were returned");
+    report(check, &finding);
+    return false;
+}
+
+/* Bytes are left behind the last object: its length is wrong, or there is one more. */
+static bool report_rest(struct check *check, uint32_t count, size_t offset)
+{
+    size_t left = check->block.size - offset;
+    PERF_OBJECT_TYPE next;
+    fetch_type(check, offset, &next);
+    if (count == 0 || (next.TotalByteLength >= sizeof(next) && next.TotalByteLength <= left))
+        return report_count(check, count, at_least, count + 1);
+    return report_length(check, "", check->object.type.TotalByteLength + (uint64_t)left,
+                         "the bytes that were returned");
+}
 
 /* Steps by TotalByteLength alone, so that one wrong length is not taken for a wrong definition. */
-static bool objects_add_up(const unsigned char *data, size_t size, uint32_t count,
-                           uint32_t *ret_object)
+static bool objects_add_up(struct check *check, uint32_t count)
 {
-    for (*ret_object = 0; *ret_object < count; (*ret_object)++) {
-        DWORD length;
-        if (size < sizeof(PERF_OBJECT_TYPE))
-            return false;
-        memcpy(&length, data, sizeof(length));
-        if (length < sizeof(PERF_OBJECT_TYPE) || length > size)
-            return false;
-        data += length;
-        size -= length;
+    size_t offset = 0, size = check->block.size;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t left = size - offset;
+        PERF_OBJECT_TYPE type;
+        fetch_type(check, offset, &type);
+        check->object = (opl_object_view){.type = type, .offset = offset, .position = i};
+        if (left < sizeof(type))
+            return report_count(check, count, left ? "" : at_most, i);
+        if (type.TotalByteLength < sizeof(type))
+            return report_length(check, at_least, sizeof(type), "the size of its header");
+        if (type.TotalByteLength > left)
+            return report_length(check, i + 1 == count ? "" : at_most, left,
+                                 "the bytes that were returned");
+        offset += type.TotalByteLength;
     }
-    *ret_object = count > 0 ? count - 1 : 0;
-    return size == 0;
+    return offset == size || report_rest(check, count, offset);
 }
 
-static bool definitions_add_up(opl_block *block, const opl_object_view *object)
+/* ---- definitions ---- */
+
+static bool definition_is_good(struct check *check, const opl_counter_view *at, size_t left)
+{
+    const PERF_COUNTER_DEFINITION *definition = &at->definition;
+    struct wire_finding finding = COUNTER_FIELD(check, WIRE_FAULT_DEFINITIONS, at, ByteLength);
+    if (definition->ByteLength < sizeof(*definition))
+        set_expected(&finding, definition->ByteLength, at_least, sizeof(*definition),
+                     "the size of a definition");
+    else if (definition->ByteLength > left)
+        set_expected(&finding, definition->ByteLength, at_most, left,
+                     "what is left of DefinitionLength");
+    else
+        return true;
+    report(check, &finding);
+    return false;
+}
+
+/* The walker refused the definition at `counter`. */
+static bool report_definition(struct check *check, opl_counter_view *counter)
+{
+    const opl_object_view *object = &check->object;
+    size_t left = object->offset + object->type.DefinitionLength - counter->offset;
+    if (left < sizeof(counter->definition)) {
+        struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, NumCounters);
+        set_expected(&finding, object->type.NumCounters, at_most, counter->position,
+                     "what fits into DefinitionLength");
+        report(check, &finding);
+        return false;
+    }
+    memcpy(&counter->definition, check->block.data + counter->offset, sizeof(counter->definition));
+    if (!definition_is_good(check, counter, left))
+        return false;
+    bool size = counter->definition.CounterSize > INT32_MAX;
+    struct wire_finding finding =
+        size ? COUNTER_FIELD(check, WIRE_FAULT_DEFINITIONS, counter, CounterSize)
+             : COUNTER_FIELD(check, WIRE_FAULT_DEFINITIONS, counter, CounterOffset);
+    set_expected(&finding,
+                 size ? counter->definition.CounterSize : counter->definition.CounterOffset,
+                 at_most, INT32_MAX, "");
+    report(check, &finding);
+    return false;
+}
+
+static DWORD base_of(DWORD type)
+{
+    switch (type) {
+    case PERF_SAMPLE_FRACTION:
+        return PERF_SAMPLE_BASE;
+    case PERF_RAW_FRACTION:
+        return PERF_RAW_BASE;
+    case PERF_AVERAGE_TIMER:
+    case PERF_AVERAGE_BULK:
+        return PERF_AVERAGE_BASE;
+    default:
+        return PERF_LARGE_RAW_BASE;
+    }
+}
+
+/* Without its base directly behind it a value would be divided by nothing, or by another's. */
+static void check_base(struct check *check, const opl_counter_view *counter,
+                       const struct type_row *next, DWORD next_type)
+{
+    const struct type_row *row = type_find(counter->definition.CounterType);
+    if (!row || row->second != SECOND_BASE || (next && next->is_base))
+        return;
+    struct wire_finding finding = COUNTER_FIELD(check, WIRE_FAULT_BASE, counter, CounterType);
+    finding.field = "CounterType of the next definition";
+    finding.offset += counter->definition.ByteLength;
+    finding.is_type = true;
+    set_expected(&finding, next_type, "", base_of(row->type), "the base of this counter");
+    report(check, &finding);
+}
+
+/* What the counters need of each instance's counter block. */
+struct needs {
+    size_t most; /* bytes that a block must have */
+};
+
+static bool definitions_add_up(struct check *check, struct needs *ret)
+{
+    const opl_object_view *object = &check->object;
+    opl_counter_view counter = {0}, before;
+    size_t end = object->offset + object->type.HeaderLength;
+    for (uint32_t i = 0; before = counter, i < object->type.NumCounters; i++) {
+        if (!opl_object_next_counter(&check->block, object, &counter)) {
+            opl_counter_view refused = {.offset = end, .position = i};
+            return report_definition(check, &refused);
+        }
+        const PERF_COUNTER_DEFINITION *definition = &counter.definition;
+        if (i > 0)
+            check_base(check, &before, type_find(definition->CounterType), definition->CounterType);
+        size_t needed = (size_t)definition->CounterOffset + definition->CounterSize;
+        if (definition->CounterSize && needed > ret->most)
+            ret->most = needed;
+        end = counter.offset + definition->ByteLength;
+    }
+    if (object->type.NumCounters)
+        check_base(check, &counter, NULL, 0);
+    if (end == object->offset + object->type.DefinitionLength)
+        return true;
+    struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, DefinitionLength);
+    set_expected(&finding, object->type.DefinitionLength, "", end - object->offset,
+                 "HeaderLength and the definitions");
+    report(check, &finding);
+    return false;
+}
+
+/* ---- instances ---- */
+
+static void take_instance(struct check *check, struct wire_finding *finding,
+                          const opl_instance_view *instance)
+{
+    if (check->object.type.NumInstances == PERF_NO_INSTANCES)
+        return;
+    finding->has_instance = true;
+    finding->instance_position = instance->position;
+    if (instance->definition.ByteLength)
+        opl_instance_name(&check->block, &check->object, instance, finding->instance,
+                          sizeof(finding->instance));
+}
+
+/* The first definition whose value is not inside this instance's block. */
+static void report_outside(struct check *check, const opl_instance_view *instance)
 {
     opl_counter_view counter = {0};
-    size_t end = object->offset + object->type.HeaderLength;
-    while (opl_object_next_counter(block, object, &counter))
-        end = counter.offset + counter.definition.ByteLength;
-    return !block->fault && end == object->offset + object->type.DefinitionLength;
+    while (opl_object_next_counter(&check->block, &check->object, &counter))
+        if (counter.definition.CounterSize && !opl_counter_data(&check->block, instance, &counter))
+            break;
+    bool fits = counter.definition.CounterSize <= instance->counters_size;
+    struct wire_finding finding =
+        fits ? COUNTER_FIELD(check, WIRE_FAULT_OFFSET, &counter, CounterOffset)
+             : COUNTER_FIELD(check, WIRE_FAULT_OFFSET, &counter, CounterSize);
+    set_expected(&finding, fits ? counter.definition.CounterOffset : counter.definition.CounterSize,
+                 at_most, instance->counters_size - (fits ? counter.definition.CounterSize : 0),
+                 "the value lies in its counter block");
+    take_instance(check, &finding, instance);
+    report(check, &finding);
 }
 
-/* An object without instances may leave bytes unused (a shipped provider leaves 88). */
-static bool instances_add_up(opl_block *block, const opl_object_view *object)
+/* An instance whose definition cannot be used: which field of it. */
+static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t left,
+                           struct wire_finding *ret)
 {
+#define INSTANCE_FIELD(name)                                                                       \
+    ret->field = #name, ret->offset += offsetof(PERF_INSTANCE_DEFINITION, name)
+    if (definition->ByteLength < sizeof(*definition)) {
+        INSTANCE_FIELD(ByteLength);
+        set_expected(ret, definition->ByteLength, at_least, sizeof(*definition),
+                     "the size of an instance definition");
+    } else if (definition->ByteLength > left) {
+        INSTANCE_FIELD(ByteLength);
+        set_expected(ret, definition->ByteLength, at_most, left, "what is left of the object");
+    } else if (definition->NameOffset > definition->ByteLength) {
+        INSTANCE_FIELD(NameOffset);
+        set_expected(ret, definition->NameOffset, at_most, definition->ByteLength,
+                     "its ByteLength");
+    } else {
+        INSTANCE_FIELD(NameLength);
+        set_expected(ret, definition->NameLength, at_most,
+                     definition->ByteLength - definition->NameOffset,
+                     "what ByteLength leaves behind NameOffset");
+    }
+#undef INSTANCE_FIELD
+}
+
+/* The walker refused what lies behind `end`, `position` instances after the first. */
+static bool report_instance(struct check *check, size_t end, uint32_t position)
+{
+    const opl_object_view *object = &check->object;
+    bool counters = check->block.fault == OPL_BLOCK_COUNTERS;
+    size_t at = counters ? check->block.fault_offset : end;
+    size_t left = object->offset + object->type.TotalByteLength - at;
+    struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, NumInstances);
+    opl_instance_view instance = {.offset = end, .position = position};
+    size_t needed = counters ? sizeof(DWORD) : sizeof(instance.definition);
+    if (left < needed && object->type.NumInstances == PERF_NO_INSTANCES) {
+        finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, TotalByteLength);
+        set_expected(&finding, object->type.TotalByteLength, at_least, at + needed - object->offset,
+                     "a counter block behind the definitions");
+    } else if (left < needed && counters) {
+        memcpy(&instance.definition, check->block.data + end, sizeof(instance.definition));
+        take_instance(check, &finding, &instance);
+        finding.field = "ByteLength";
+        finding.offset = end;
+        set_expected(&finding, instance.definition.ByteLength, at_most, at + left - end - needed,
+                     "what leaves bytes for its counter block");
+    } else if (left < needed) {
+        set_expected(&finding, object->type.NumInstances, at_most, position,
+                     "the object ends behind them");
+    } else {
+        DWORD length;
+        memcpy(&length, check->block.data + at, sizeof(length));
+        finding.offset = at;
+        if (counters && at > end)
+            memcpy(&instance.definition, check->block.data + end, sizeof(instance.definition));
+        take_instance(check, &finding, &instance);
+        finding.field = "ByteLength of the counter block";
+        set_expected(&finding, length, length < sizeof(length) ? at_least : at_most,
+                     length < sizeof(length) ? sizeof(length) : left,
+                     length < sizeof(length) ? "itself" : "what is left of the object");
+        if (!counters) {
+            memcpy(&instance.definition, check->block.data + at, sizeof(instance.definition));
+            judge_instance(&instance.definition, left, &finding);
+        }
+    }
+    report(check, &finding);
+    return false;
+}
+
+/* An object without instances may leave bytes unused (a shipped provider leaves 88). Behind the
+ * last instance: bytes that belong to nothing, or one more that was not counted. */
+static bool report_slack(struct check *check, const opl_instance_view *last)
+{
+    opl_object_view longer = check->object;
+    opl_instance_view next = *last;
+    struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, TotalByteLength);
+    longer.type.NumInstances++;
+    set_expected(&finding, longer.type.TotalByteLength, "", last->end - longer.offset,
+                 "where its last instance ends");
+    if (opl_object_next_instance(&check->block, &longer, &next)) {
+        finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, NumInstances);
+        set_expected(&finding, check->object.type.NumInstances, at_least,
+                     (uint64_t)longer.type.NumInstances, "one more lies behind the last");
+    }
+    report(check, &finding);
+    return false;
+}
+
+static bool instances_add_up(struct check *check, const struct needs *needs)
+{
+    const opl_object_view *object = &check->object;
     opl_instance_view instance = {0};
-    size_t end = object->offset + object->type.TotalByteLength;
-    while (opl_object_next_instance(block, object, &instance))
-        continue;
-    if (block->fault)
+    uint32_t position = 0;
+    bool outside = false;
+    size_t end = object->offset + object->type.DefinitionLength;
+    for (; opl_object_next_instance(&check->block, object, &instance); position++) {
+        if (instance.counters_size < needs->most && !outside)
+            report_outside(check, &instance);
+        outside |= instance.counters_size < needs->most;
+        end = instance.end;
+    }
+    if (check->block.fault)
+        return report_instance(check, end, position);
+    return object->type.NumInstances <= 0 ||
+           object->offset + object->type.TotalByteLength - end <= SLACK_BEHIND_INSTANCES ||
+           report_slack(check, &instance);
+}
+
+/* ---- objects ---- */
+
+/* An object that the walker refuses: its header contradicts itself. */
+static void report_refused(struct check *check)
+{
+    const PERF_OBJECT_TYPE *type = &check->object.type;
+    struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, HeaderLength);
+    if (type->HeaderLength < sizeof(*type)) {
+        set_expected(&finding, type->HeaderLength, at_least, sizeof(*type),
+                     "the size of its header");
+    } else if (type->HeaderLength > type->DefinitionLength) {
+        set_expected(&finding, type->HeaderLength, at_most, type->DefinitionLength,
+                     "DefinitionLength");
+    } else if (type->DefinitionLength > type->TotalByteLength) {
+        finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, DefinitionLength);
+        set_expected(&finding, type->DefinitionLength, at_most, type->TotalByteLength,
+                     "TotalByteLength");
+    } else if (type->NumCounters >
+               (type->DefinitionLength - type->HeaderLength) / sizeof(PERF_COUNTER_DEFINITION)) {
+        finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, NumCounters);
+        set_expected(&finding, type->NumCounters, at_most,
+                     (type->DefinitionLength - type->HeaderLength) /
+                         sizeof(PERF_COUNTER_DEFINITION),
+                     "what fits into DefinitionLength");
+    } else {
+        bool negative = type->NumInstances < PERF_METADATA_NO_INSTANCES;
+        finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, NumInstances);
+        set_expected(&finding, type->NumInstances, negative ? at_least : at_most,
+                     negative ? (uint64_t)PERF_METADATA_NO_INSTANCES
+                              : (type->TotalByteLength - type->DefinitionLength) / LEAST_INSTANCE,
+                     negative ? "no instances can be" : "what fits into TotalByteLength");
+    }
+    report(check, &finding);
+}
+
+/* Two objects of one number: readers take the first and never see the second. */
+static void check_number(struct check *check)
+{
+    opl_object_view before = {0};
+    DWORD index = check->object.type.ObjectNameTitleIndex;
+    while (opl_block_next_object(&check->block, &before) &&
+           before.position < check->object.position)
+        if (before.type.ObjectNameTitleIndex == index) {
+            struct wire_finding finding =
+                OBJECT_FIELD(check, WIRE_FAULT_TWICE, ObjectNameTitleIndex);
+            set_expected(&finding, index, "", 0, "a number of its own");
+            finding.in_words = true;
+            report(check, &finding);
+            return;
+        }
+}
+
+/* The object behind check->object, which becomes it. False: nothing behind can be found. */
+static bool check_next(struct check *check, bool first)
+{
+    opl_object_view *object = &check->object;
+    size_t offset = first ? 0 : object->offset + object->type.TotalByteLength;
+    struct needs needs = {0};
+    if (!opl_block_next_object(&check->block, object)) {
+        object->position += !first;
+        object->offset = offset;
+        fetch_type(check, offset, &object->type);
+        report_refused(check);
         return false;
-    return object->type.NumInstances <= 0 || end - instance.end <= SLACK_BEHIND_INSTANCES;
+    }
+    if (object->position < MOST_COMPARED)
+        check_number(check);
+    if (!definitions_add_up(check, &needs) || !instances_add_up(check, &needs))
+        return false;
+    if (object->type.TotalByteLength % 8 != 0) {
+        struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_ALIGNMENT, TotalByteLength);
+        set_expected(&finding, object->type.TotalByteLength, "a multiple of ", 8, "");
+        report(check, &finding);
+    }
+    return true;
 }
 
-/* An object that the walker refuses: its counters or its instances? */
-static enum wire_fault judge_refused(const unsigned char *data)
+enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
+                                void (*each)(void *self, const struct wire_finding *finding),
+                                void *self)
 {
-    PERF_OBJECT_TYPE type;
-    memcpy(&type, data, sizeof(type));
-    bool definitions_fit = type.HeaderLength >= sizeof(type) &&
-                           type.HeaderLength <= type.DefinitionLength &&
-                           type.DefinitionLength <= type.TotalByteLength &&
-                           type.NumCounters <= (type.DefinitionLength - type.HeaderLength) /
-                                                   sizeof(PERF_COUNTER_DEFINITION);
-    return definitions_fit ? WIRE_FAULT_INSTANCES : WIRE_FAULT_DEFINITIONS;
+    struct check check = {
+        .block = {.data = data, .size = size, .header.NumObjectTypes = count},
+        .each = each,
+        .self = self
+    };
+    if (!objects_add_up(&check, count))
+        return check.fault;
+    check.object = (opl_object_view){0};
+    for (uint32_t i = 0; i < count && check_next(&check, i == 0); i++)
+        continue;
+    return check.fault;
 }
 
-/* One object behind `object`, which becomes it. */
-static enum wire_fault check_next(opl_block *block, opl_object_view *object)
+static void keep_gravest(void *self, const struct wire_finding *finding)
 {
-    const unsigned char *next = block->data + object->offset + object->type.TotalByteLength;
-    if (!opl_block_next_object(block, object))
-        return judge_refused(next);
-    if (!definitions_add_up(block, object))
-        return WIRE_FAULT_DEFINITIONS;
-    if (!instances_add_up(block, object))
-        return WIRE_FAULT_INSTANCES;
-    return object->type.TotalByteLength % 8 == 0 ? WIRE_GOOD : WIRE_FAULT_ALIGNMENT;
+    struct wire_finding *kept = self;
+    if (kept->fault == WIRE_GOOD ||
+        (wire_fault_damages(finding->fault) && !wire_fault_damages(kept->fault)))
+        *kept = *finding;
 }
 
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
-                                   uint32_t *ret_object)
+                                   struct wire_finding *ret)
 {
-    enum wire_fault verdict = WIRE_GOOD;
-    uint32_t warned = 0;
-    if (!objects_add_up(data, size, count, ret_object))
-        return WIRE_FAULT_OBJECTS;
-    opl_block block = {.data = data, .size = size, .header.NumObjectTypes = count};
-    opl_object_view object = {0};
-    for (*ret_object = 0; *ret_object < count; (*ret_object)++) {
-        enum wire_fault fault = check_next(&block, &object);
-        if (fault != WIRE_GOOD && fault != WIRE_FAULT_ALIGNMENT)
-            return fault;
-        if (verdict == WIRE_GOOD && fault != WIRE_GOOD)
-            warned = *ret_object;
-        verdict = verdict != WIRE_GOOD ? verdict : fault;
-    }
-    *ret_object = warned;
-    return verdict;
+    *ret = (struct wire_finding){0};
+    return wire_check_each(data, size, count, keep_gravest, ret);
+}
+
+/* ---- in words ---- */
+
+static void number_text(const struct wire_finding *finding, int64_t number,
+                        char out[static WIRE_TEXT])
+{
+    const struct type_row *row = finding->is_type ? type_find((DWORD)number) : NULL;
+    if (row)
+        snprintf(out, WIRE_TEXT, "%s", row->name);
+    else if (finding->is_type)
+        snprintf(out, WIRE_TEXT, "0x%08" PRIx64, (uint64_t)number);
+    else
+        snprintf(out, WIRE_TEXT, "%" PRId64, number);
+}
+
+void wire_finding_text(const struct wire_finding *finding, char found[static WIRE_TEXT],
+                       char expected[static WIRE_TEXT])
+{
+    char number[WIRE_TEXT];
+    number_text(finding, finding->found, found);
+    number_text(finding, finding->expected, number);
+    if (finding->in_words)
+        snprintf(expected, WIRE_TEXT, "%s", finding->reason);
+    else
+        snprintf(expected, WIRE_TEXT, *finding->reason ? "%s%.40s (%.60s)" : "%s%.40s%s",
+                 finding->relation, number, finding->reason);
 }
 
 /* ---- whole blocks ---- */

@@ -9,18 +9,54 @@
 #include <openperflib/build.h>
 #include <openperflib/winperf.h>
 
-/* What a provider's answer fails at; in the order of reference D.4, checks 5-8. */
+/* What a provider's answer fails at; in the order of reference D.4, checks 5-8, then ours. */
 enum wire_fault {
     WIRE_GOOD,
     WIRE_FAULT_OBJECTS,     /* the objects' lengths do not add up (event 1003) */
     WIRE_FAULT_DEFINITIONS, /* definition lengths do not add up (1019) */
     WIRE_FAULT_INSTANCES,   /* instances do not end where the object ends (1004) */
+    WIRE_FAULT_TWICE,       /* two objects have one number (4006) */
+    WIRE_FAULT_BASE,        /* a counter without its base directly behind (4007) */
+    WIRE_FAULT_OFFSET,      /* a value outside its counter block: a warning, data kept (4008) */
     WIRE_FAULT_ALIGNMENT    /* lengths not multiples of 8: a warning, data kept (1016) */
 };
-/* Judges `count` objects in [data, data + size). *ret_object: position of the faulty one. Kept as
- * in the wild: up to 7 bytes behind the last instance, any behind an object without instances. */
+
+/* One finding as data: in which part of the answer, which field, what it holds and should hold. */
+struct wire_finding {
+    enum wire_fault fault;
+    uint32_t position; /* of the object in the answer, 0 for the first */
+    uint32_t object;   /* its title index; 0: its bytes are not there */
+    bool has_counter, has_instance;
+    uint32_t counter, counter_position; /* title index and place of the definition */
+    uint32_t instance_position;
+    char instance[64];    /* its name, cut; "" where it cannot be read */
+    const char *field;    /* its name in winperf.h */
+    const char *relation; /* of what is expected: "", "at least ", "at most ", "a multiple of " */
+    const char *reason;   /* what the expected number is, in words */
+    bool is_type;         /* found and expected are counter types */
+    bool in_words;        /* `reason` alone tells what is expected */
+    int64_t found, expected;
+    size_t offset; /* of the field, from the answer's first byte */
+};
+/* Judges `count` objects in [data, data + size) and hands each finding to `each`. Damaged lengths
+ * (the first three faults) end the check, because what is behind cannot be found; all others are
+ * reported. Kept as in the wild: up to 7 bytes behind the last instance, any behind an object
+ * without instances. Returns the first fault that is not a warning, else the first warning. */
+enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
+                                void (*each)(void *self, const struct wire_finding *finding),
+                                void *self);
+/* The same for the finding that the return value stands for; *ret is zero when there is none. */
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
-                                   uint32_t *ret_object);
+                                   struct wire_finding *ret);
+/* Is the answer to be dropped for it, or kept with a warning? */
+static inline bool wire_fault_damages(enum wire_fault fault)
+{
+    return fault != WIRE_GOOD && fault < WIRE_FAULT_OFFSET;
+}
+/* "528" and "at most 496 (the bytes that were returned)". */
+enum { WIRE_TEXT = 128 };
+void wire_finding_text(const struct wire_finding *finding, char found[static WIRE_TEXT],
+                       char expected[static WIRE_TEXT]);
 
 /* Does it begin as a whole PERF_DATA_BLOCK does? No object does: its length would be too large. */
 bool wire_is_block(const void *data, size_t size);

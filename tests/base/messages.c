@@ -51,7 +51,7 @@ static void fields_are_those_of_the_reference(void **state)
     assert_string_equal(event_message("Perflib", 1005)->fields,
                         "ProcName Library Service Win32Error");
     assert_string_equal(event_message("Perflib", 1010)->fields,
-                        "Library Service ExceptionCode ExceptionAddress");
+                        "Library Service ExceptionCode ExceptionAddress Crash");
     assert_string_equal(event_message("Perflib", 1014)->fields, "Service Library Win32Error");
     assert_string_equal(event_message("Perflib", 1016)->fields, "Library Service Buffer BytesLeft");
     assert_string_equal(event_message("Perflib", 2000)->fields,

@@ -170,15 +170,19 @@ static void c127_c128_contents(void **state)
     struct answer answer = good();
     answer.objects = 3;
     expect_dropped(&answer);
-    expect_event(1003, "the 3 objects");
+    expect_event(1003, "NumObjectTypes of object");
     answer = good();
     theirs[4] += 8; /* DefinitionLength */
     expect_dropped(&answer);
-    expect_event(1019, "object number 0");
+    expect_event(1019, "DefinitionLength of object 22222 (byte 4 of the answer) is 112, "
+                       "expected 104 (HeaderLength and the definitions); "
+                       "the answer of MyPerf in /nonexistent/myperf.so was dropped");
     answer = good();
     theirs[sizeof(PERF_OBJECT_TYPE) + sizeof(PERF_COUNTER_DEFINITION)] += 8;
     expect_dropped(&answer);
-    expect_event(1004, "object number 0");
+    expect_event(1004,
+                 "ByteLength of object 22222, instance \"one\" (byte 104 of the answer) is 40, "
+                 "expected at most 36 (what leaves bytes for its counter block)");
     assert_int_equal(number_of("Error Count"), -1);
 }
 
@@ -292,6 +296,93 @@ static void what_was_judged_is_what_is_kept(void **state)
     assert_memory_equal(ours, before, (size_t)answer.end);
 }
 
+/* ---- whose a number is ---- */
+
+#define OTHER REGISTRY_SERVICES "\\Other\\Performance"
+
+static void set_numbers(const char *path, uint32_t first, uint32_t last)
+{
+    set_dword(path, "First Counter", first);
+    set_dword(path, "Last Counter", last);
+    service = myperf();
+}
+
+static void f_c12_an_object_of_another_service_is_dropped(void **state)
+{
+    struct answer answer = good();
+    set_text(OTHER, "Library", REG_SZ, "/nonexistent/other.so");
+    set_numbers(OTHER, 22000, 22220);
+    expect_kept(&answer);
+    set_numbers(OTHER, 22000, 22230);
+    expect_dropped(&answer);
+    assert_int_equal(piece.took_100ns, -1);
+    expect_event(4009, "object 22222 in the answer of MyPerf in /nonexistent/myperf.so belongs to "
+                       "Other; the answer was dropped; give it numbers of its own");
+    set_text(PERFORMANCE, "Object List", REG_SZ, "22222"); /* a list is no title to it */
+    service = myperf();
+    expect_dropped(&answer);
+    set_dword(PERFORMANCE, "Shared Objects", 1);
+    service = myperf();
+    expect_kept(&answer);
+    set_dword(PERFORMANCE, "Shared Objects", 0);
+    set_numbers(PERFORMANCE, 22222, 22224); /* its own range is */
+    expect_kept(&answer);
+}
+
+static void f_c12_what_a_shipped_provider_lists_is_its_own(void **state)
+{
+    const struct service *owner = NULL, *other = NULL;
+    set_text(OTHER, "Library", REG_SZ, "/nonexistent/other.so");
+    set_text(OTHER, "Object List", REG_SZ, "2 7000");
+    set_text(PERFORMANCE, "Object List", REG_SZ, "2 7000");
+    service = myperf();
+    assert_int_equal(owner_find(roster, service, 2, &owner), OWNED_BY_OTHER);
+    assert_string_equal(owner->name, "PerfOS"); /* which the package registers */
+    assert_int_equal(owner_find(roster, service, 7000, &owner), OWNED); /* the first by name */
+    for (size_t i = 0; i < roster->count; i++)
+        if (!strcmp(roster->services[i].name, "Other"))
+            other = &roster->services[i];
+    assert_int_equal(owner_find(roster, other, 7000, &owner), OWNED_BY_OTHER);
+    assert_string_equal(owner->name, "MyPerf");
+    assert_int_equal(owner_find(roster, service, 8000, &owner), OWNED_BY_NOBODY);
+}
+
+static void f_b4_a_number_without_a_name(void **state)
+{
+    struct answer answer = good();
+    set_numbers(PERFORMANCE, 22222, 22222);
+    expect_kept(&answer);
+    expect_event(4010, "CounterNameTitleIndex of object 22222, counter 22224 (byte 68 of the "
+                       "answer) is 22224, expected a number that has a name");
+    expect_kept(&answer);
+    assert_string_equal(events(), ""); /* once in a session */
+    host_close();
+    set_numbers(PERFORMANCE, 22222, 22224);
+    expect_kept(&answer);
+    assert_string_equal(events(), "");
+}
+
+/* A counter whose base is elsewhere would be divided by another's. */
+static void f_b4_a_counter_without_its_base_is_dropped(void **state)
+{
+    struct answer answer = good();
+    DWORD type = PERF_RAW_FRACTION;
+    memcpy(theirs + sizeof(PERF_OBJECT_TYPE) + offsetof(PERF_COUNTER_DEFINITION, CounterType),
+           &type, sizeof type);
+    expect_dropped(&answer);
+    expect_event(4007, "CounterType of the next definition of object 22222, counter 22224");
+}
+
+static void f_b4_a_value_outside_its_block_is_kept_and_reported(void **state)
+{
+    struct answer answer = good();
+    DWORD offset = 4000;
+    memcpy(theirs + sizeof(PERF_OBJECT_TYPE) + offsetof(PERF_COUNTER_DEFINITION, CounterOffset),
+           &offset, sizeof offset);
+    expect_kept(&answer);
+    expect_event(4008, "CounterOffset of object 22222, counter 22224, instance \"one\"");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_myperf)
 
 int main(void)
@@ -312,6 +403,11 @@ int main(void)
         CASE(who_fills_any_room_has_failed),
         CASE(what_does_not_fit_any_more_is_more_data),
         CASE(what_was_judged_is_what_is_kept),
+        CASE(f_c12_an_object_of_another_service_is_dropped),
+        CASE(f_c12_what_a_shipped_provider_lists_is_its_own),
+        CASE(f_b4_a_number_without_a_name),
+        CASE(f_b4_a_counter_without_its_base_is_dropped),
+        CASE(f_b4_a_value_outside_its_block_is_kept_and_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,7 @@ static void whom_nobody_believes(void **state)
 
 static void no_folder_no_file(void **state)
 {
+    assert_non_null(place_answers()); /* it is believed, and vanishes */
     temp_remove(test_root);
     answers_now(0, 1);
     assert_int_equal(access(test_root, F_OK), -1);

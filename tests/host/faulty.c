@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A provider with one good Collect and one for each kind of lie. Every call is noted in the file
- * that FAULTY_NOTES names, so that tests see the exact sequence. Object 22222, one counter.
+ * "notes" of OPENPERFLIB_ROOT, so that tests see the exact sequence. Object 22222, one counter.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -39,8 +39,10 @@ COLLECT(collect_more_data);
 
 static void note(const char *what, LPWSTR query)
 {
-    const char *path = getenv("FAULTY_NOTES");
-    FILE *file = path ? fopen(path, "a") : NULL;
+    char path[512];
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    snprintf(path, sizeof path, "%s/notes", root ? root : "/nowhere");
+    FILE *file = fopen(path, "a");
     if (!file)
         return;
     fputs(what, file);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The mechanism of isolation through its inner door: who answers, who is late, who died of what. */
 #include "../skip.h"
+#include "../temp.h"
 #include "host/isolate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 
 enum { ROOM = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
 
+static char root[64];
 static struct isolated *isolated;
 static struct isolate_reply reply;
 static char answer[ROOM];
@@ -169,15 +172,16 @@ static void ends_who_never_answers(void **state)
 /* A vice that no procedure's name chooses: in a process, and so with a keeper, of its own. */
 static void in_child(const char *vice, void (*test)(void))
 {
+    temp_write(root, "vice", vice);
     pid_t pid = fork();
     if (pid == 0) {
-        setenv("OPENPERFLIB_TEST_VICE", vice, 1);
         test();
         isolate_free(isolated);
         _exit(0);
     }
     int status = -1;
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    temp_write(root, "vice", "");
     assert_int_equal(status, 0);
 }
 
@@ -404,6 +408,7 @@ static bool gone_within_2_s(pid_t pid)
 
 static void leaves_no_thread_and_no_child(void **state)
 {
+    struct isolate_request request = request_of("good_open", "fork_collect", "good_close");
     ask("thread_collect");
     take_text();
     pid_t pid = atoi(answer);
@@ -411,7 +416,10 @@ static void leaves_no_thread_and_no_child(void **state)
     /* the thread may crash, because its code is unloaded under it; that is the provider's fault */
     assert_int_not_equal(reply.end, ISOLATE_LATE);
     assert_true(gone_within_2_s(pid));
-    ask("fork_collect");
+    isolate_end(isolated);
+    request.children = true;
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(10000);
     take_text();
     pid = atoi(answer);
     char before[16], after[16];
@@ -419,11 +427,158 @@ static void leaves_no_thread_and_no_child(void **state)
     usleep(300000);
     isolate_copy(isolated, after, sizeof after);
     assert_memory_equal(before, after, sizeof before);
-    ask("fork_collect");
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(10000);
     take_text();
     pid = atoi(answer);
     isolate_end(isolated);
     assert_true(gone_within_2_s(pid));
+}
+
+/* ---- what a helper may not ---- */
+
+static void f_c5_helper_reaches_no_other_channel(void **state)
+{
+    ask("files_collect");
+    take_text();
+    assert_string_equal(answer, "0 0");
+}
+
+/* Inherited, permitted, effective, bounding, ambient. */
+static void f_c5_helper_keeps_few_capabilities(void **state)
+{
+    enum { KEPT = 1 << 2 | 1 << 6 | 1 << 7 };
+    const unsigned long long kept = KEPT | 1ULL << 38;
+    unsigned long long sets[5];
+    ask("rights_collect");
+    take_text();
+    assert_int_equal(sscanf(answer, "%llx %llx %llx %llx %llx", &sets[0], &sets[1], &sets[2],
+                            &sets[3], &sets[4]),
+                     5);
+    assert_true(sets[0] == 0 && sets[4] == 0);
+    assert_true((sets[1] & ~kept) == 0 && (sets[2] & ~kept) == 0);
+    assert_true(geteuid() != 0 || (sets[3] & ~kept) == 0);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], line[256];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "PPid: %d", &parent) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+static pid_t pid_of_helper(void)
+{
+    unsigned opened;
+    int pid = 0;
+    ask("good_collect");
+    take_text();
+    assert_int_equal(sscanf(answer, "Gl:4096:%u:%d", &opened, &pid), 2);
+    return pid;
+}
+
+/* All that is shared is punched out, as a helper with root's rights once could. */
+static void f_c5_a_broken_keeper_is_replaced(void **state)
+{
+    char path[64];
+    pid_t helper = pid_of_helper(), keeper = parent_of(helper);
+    snprintf(path, sizeof path, "/proc/%d/fd/3", (int)keeper);
+    int fd = open(path, O_RDWR);
+    if (fd < 0) {
+        say_skipped("only root reaches the keeper's memory");
+        return;
+    }
+    struct stat st;
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, st.st_size), 0);
+    close(fd);
+    struct isolate_request request = request_of("good_open", "good_collect", "good_close");
+    isolate_ask(isolated, &request);
+    wait_for(3000); /* whatever it says */
+    isolate_end(isolated);
+    assert_int_not_equal(parent_of(pid_of_helper()), keeper);
+    assert_true(gone_within_2_s(helper));
+}
+
+static void f_c6_helper_changes_nobodys_rank(void **state)
+{
+    ask("rank_collect");
+    take_text();
+    assert_string_equal(answer, "12 of 12, 6 of 6");
+}
+
+static void f_c8_helper_starts_threads_but_no_processes(void **state)
+{
+    ask("start_collect");
+    take_text();
+    assert_string_equal(answer, "1 1 32512"); /* EPERM; system() could not start its shell */
+}
+
+static pid_t start_daemon(const char *query)
+{
+    struct isolate_request request = request_of("good_open", "daemon_collect", "good_close");
+    request.children = true;
+    request.query = query;
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(10000);
+    take_text();
+    pid_t pid = atoi(answer);
+    assert_true(pid > 0);
+    return pid;
+}
+
+static bool gone_within_20_s(pid_t pid)
+{
+    for (int i = 0; i < 10 && !gone_within_2_s(pid); i++)
+        ;
+    return kill(pid, 0) != 0;
+}
+
+static void f_c8_what_a_helper_started_ends_with_it(void **state)
+{
+    pid_t pid = start_daemon("Wait");
+    assert_int_equal(kill(pid, 0), 0);
+    isolate_end(isolated);
+    assert_true(gone_within_20_s(pid));
+    assert_true(gone_within_20_s(start_daemon("Orphan"))); /* its helper lives on */
+    ask("good_collect");
+    take_text();
+}
+
+static void f_c8_a_leak_ends_its_helper(void **state)
+{
+    static const char *const leaks[] = {"leak_collect", "leak_on_collect"};
+    for (size_t i = 0; i < COUNT(leaks); i++) {
+        struct isolate_request request = request_of("good_open", leaks[i], "good_close");
+        request.memory_mib = 64;
+        reply.end = ISOLATE_ANSWERED;
+        for (int tries = 0; tries < 10 && reply.end == ISOLATE_ANSWERED; tries++) {
+            assert_int_equal(isolate_ask(isolated, &request), 0);
+            wait_for(60000);
+        }
+        assert_int_equal(reply.end, ISOLATE_LARGE);
+        assert_true(reply.resident_mib > 64);
+    }
+    struct isolate_request request = request_of("good_open", "leak_collect", "good_close");
+    assert_int_equal(isolate_ask(isolated, &request), 0);
+    wait_for(60000);
+    take_text(); /* 200 of 256 */
+}
+
+static void f_e4_ps_shows_the_service(void **state)
+{
+    char path[64], line[128] = "";
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid_of_helper());
+    FILE *file = fopen(path, "r");
+    assert_true(file && fgets(line, sizeof line, file));
+    fclose(file);
+    assert_string_equal(line, "perfhost: Naughty");
 }
 
 static void check_bomb(void)
@@ -468,7 +623,14 @@ static int set_environment(void **state)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", (int)getpid());
-    setenv("OPENPERFLIB_TEST_CLIENT", number, 1);
+    temp_make(root);
+    temp_write(root, "client", number);
+    return setenv("OPENPERFLIB_ROOT", root, 1);
+}
+
+static int remove_root(void **state)
+{
+    temp_remove(root);
     return 0;
 }
 
@@ -492,8 +654,16 @@ int main(void)
         TEST(keeps_the_mess_at_home),
         TEST(sees_what_was_written_outside),
         TEST(leaves_no_thread_and_no_child),
+        TEST(f_c5_helper_reaches_no_other_channel),
+        TEST(f_c5_helper_keeps_few_capabilities),
+        TEST(f_c5_a_broken_keeper_is_replaced),
+        TEST(f_c6_helper_changes_nobodys_rank),
+        TEST(f_c8_helper_starts_threads_but_no_processes),
+        TEST(f_c8_what_a_helper_started_ends_with_it),
+        TEST(f_c8_a_leak_ends_its_helper),
+        TEST(f_e4_ps_shows_the_service),
         TEST(memory_ends_before_the_machine_does),
         TEST(grows_its_room),
     };
-    return cmocka_run_group_tests(tests, set_environment, NULL);
+    return cmocka_run_group_tests(tests, set_environment, remove_root);
 }

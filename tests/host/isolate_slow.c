@@ -89,7 +89,6 @@ static void a_keeper_goes_when_its_client_became_another_program(void **state)
 
 int main(void)
 {
-    setenv("OPENPERFLIB_TEST_CLIENT", "1", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_keeper_goes_and_a_new_one_comes),
         cmocka_unit_test(a_keeper_goes_when_its_client_became_another_program),

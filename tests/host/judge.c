@@ -298,13 +298,44 @@ static void a_missing_procedure_is_named(void **state)
     assert_non_null(strstr(read_all(events_path), "no_such_open"));
 }
 
+static unsigned count_objects(DWORD index)
+{
+    opl_block block;
+    opl_object_view view = {0};
+    unsigned count = 0;
+    assert_int_equal(opl_block_init(&block, data, size), OPL_BLOCK_GOOD);
+    while (opl_block_next_object(&block, &view))
+        count += view.type.ObjectNameTitleIndex == index;
+    return count;
+}
+
+/* Neither registered the number: the first answer has it. */
+static void f_b4_two_providers_with_one_number(void **state)
+{
+    install("faulty_open", "collect_good");
+    set_text(SERVICES "MySecond\\Performance", "Library", getenv("FAULTY"));
+    set_text(SERVICES "MySecond\\Performance", "Collect", "collect_good");
+    for (DWORD isolation = 0; isolation <= 1; isolation++) {
+        set_dword(SERVICES "MyPerf\\Performance", "Isolation", isolation);
+        set_dword(SERVICES "MySecond\\Performance", "Isolation", isolation);
+        unlink(events_path);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        assert_int_equal(ask("Global"), 0);
+        assert_int_equal(count_objects(OWN_OBJECT), 1);
+        assert_true(event_seen(4009));
+        assert_non_null(
+            strstr(read_all(events_path), "object 22222 in the answer of MySecond in "));
+        assert_non_null(strstr(read_all(events_path), "belongs to MyPerf; "));
+    }
+    assert_int_equal(RegDeleteTreeA(HKEY_LOCAL_MACHINE, SERVICES "MySecond"), 0);
+}
+
 static int enter_root(void **state)
 {
     if (!mkdtemp(root))
         return -1;
     snprintf(notes_path, sizeof(notes_path), "%s/notes", root);
     snprintf(events_path, sizeof(events_path), "%s/events", root);
-    setenv("FAULTY_NOTES", notes_path, 1);
     return setenv("OPENPERFLIB_ROOT", root, 1);
 }
 
@@ -328,6 +359,7 @@ int main(void)
         cmocka_unit_test(c41_linkage_export_is_handed_to_open),
         cmocka_unit_test(strangers_run_in_a_helper_process),
         cmocka_unit_test(a_missing_procedure_is_named),
+        cmocka_unit_test(f_b4_two_providers_with_one_number),
         /* last: an event is written singly only ten times */
         cmocka_unit_test(c123_to_c129_every_lie_at_every_level),
     };

@@ -5,14 +5,19 @@
 #include <openperflib/windef.h>
 #include <openperflib/winerror.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -25,11 +30,26 @@
 
 static DWORD opened;
 
+/* What a test left in the file of this name in OPENPERFLIB_ROOT; "": nothing. */
+static const char *given(const char *name)
+{
+    static char text[64];
+    char path[512];
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    snprintf(path, sizeof path, "%s/%s", root ? root : "/nowhere", name);
+    FILE *file = fopen(path, "r");
+    text[0] = '\0';
+    if (file && !fgets(text, sizeof text, file))
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+    return text;
+}
+
 /* What cannot be chosen by a procedure's name. */
 static int vice(const char *name)
 {
-    const char *wanted = getenv("OPENPERFLIB_TEST_VICE");
-    return wanted && strcmp(wanted, name) == 0;
+    return strcmp(given("vice"), name) == 0;
 }
 
 static void crash(void)
@@ -178,7 +198,7 @@ PROCEDURE reach_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
 {
     char text[128], byte;
     struct iovec here = {&byte, 1}, there = {text, 1};
-    int client = atoi(getenv("OPENPERFLIB_TEST_CLIENT"));
+    int client = atoi(given("client"));
     int keeper = kill(getppid(), SIGKILL) ? errno : 0;
     int others = kill(client, SIGTERM) ? errno : 0;
     int memory = process_vm_readv(client, &here, 1, &there, 1, 0) < 0 ? errno : 0;
@@ -229,9 +249,155 @@ PROCEDURE look_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     if (readlink("/proc/self/fd/1", target, sizeof target - 1) < 0)
         target[0] = '\0';
     snprintf(text, sizeof text, "%d %d %d %s %s %s %d %d", descriptors, blocked, ignored, target,
-             getenv("LD_LIBRARY_PATH") ? "LD" : "clear", getenv("OPENPERFLIB_TEST_CLIENT"),
-             getsid(0) == getpid(), (int)getppid());
+             getenv("LD_LIBRARY_PATH") ? "LD" : "clear", given("client"), getsid(0) == getpid(),
+             (int)getppid());
     return answer(data, bytes, objects, text);
+}
+
+/* Which files may be opened: those behind its own mappings, the keeper's memory and descriptors. */
+PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    static const char *const keepers[] = {"mem", "fd/3"};
+    char text[64], path[320];
+    int mapped = 0, of_keeper = 0;
+    DIR *folder = opendir("/proc/self/map_files");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        snprintf(path, sizeof path, "/proc/self/map_files/%s", entry->d_name);
+        mapped += entry->d_name[0] != '.' && open(path, O_RDWR) >= 0;
+    }
+    for (size_t i = 0; i < sizeof keepers / sizeof keepers[0]; i++) {
+        snprintf(path, sizeof path, "/proc/%d/%s", (int)getppid(), keepers[i]);
+        of_keeper += open(path, O_RDONLY) >= 0;
+    }
+    snprintf(text, sizeof text, "%d %d", mapped, of_keeper);
+    return answer(data, bytes, objects, text);
+}
+
+PROCEDURE rights_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[256] = "", line[256], value[32];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "Cap%*[A-Za-z]: %31s", value) == 1)
+            strcat(strcat(text, " "), value);
+    return answer(data, bytes, objects, text);
+}
+
+static int error_of(long result)
+{
+    return result < 0 ? errno : 0;
+}
+
+/* The rank, processors, limits of the client, and of itself. */
+PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    enum { IOPRIO_PROCESS = 1, IOPRIO_USER = 3, BEST_EFFORT = 2 << 13 | 7 };
+    int client = atoi(given("client")), pipes[2];
+    struct rlimit limit;
+    struct sched_param param = {0};
+    char text[256];
+    cpu_set_t set;
+    if (pipe(pipes))
+        return 1;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    sched_getaffinity(0, sizeof set, &set);
+    const int of_others[] = {
+        error_of(setpriority(PRIO_PROCESS, (id_t)client, 1)),
+        error_of(setpriority(PRIO_USER, 0, 1)),
+        error_of(setpriority(PRIO_PGRP, (id_t)getpgid(client), 1)),
+        error_of(prlimit(client, RLIMIT_NOFILE, &limit, NULL)),
+        error_of(sched_setaffinity(client, sizeof set, &set)),
+        error_of(sched_setscheduler(client, SCHED_OTHER, &param)),
+        error_of(sched_setparam(client, &param)),
+        error_of(syscall(SYS_ioprio_set, IOPRIO_PROCESS, client, BEST_EFFORT)),
+        error_of(syscall(SYS_ioprio_set, IOPRIO_USER, 0, BEST_EFFORT)),
+        error_of(fcntl(pipes[0], F_SETOWN, client)),
+        error_of(ioctl(pipes[0], FIOSETOWN, &client)),
+        error_of(unshare(CLONE_NEWUSER)),
+    };
+    const int own[] = {
+        error_of(setpriority(PRIO_PROCESS, 0, 1)),
+        error_of(setpriority(PRIO_PROCESS, (id_t)getpid(), 2)),
+        error_of(prlimit(0, RLIMIT_NOFILE, &limit, NULL)),
+        error_of(sched_setaffinity(getpid(), sizeof set, &set)),
+        error_of(sched_setscheduler(0, SCHED_BATCH, &param)),
+        error_of(syscall(SYS_ioprio_set, IOPRIO_PROCESS, 0, BEST_EFFORT)),
+    };
+    int refused = 0, allowed = 0;
+    for (size_t i = 0; i < sizeof of_others / sizeof of_others[0]; i++)
+        refused += of_others[i] == EPERM;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        allowed += own[i] == 0;
+    snprintf(text, sizeof text, "%d of %d, %d of %d", refused,
+             (int)(sizeof of_others / sizeof of_others[0]), allowed,
+             (int)(sizeof own / sizeof own[0]));
+    return answer(data, bytes, objects, text);
+}
+
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+/* Threads, and processes in three ways. */
+PROCEDURE start_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[64];
+    pthread_t thread;
+    int started = !pthread_create(&thread, NULL, nothing, NULL) && !pthread_join(thread, NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    int forked = error_of(child);
+    snprintf(text, sizeof text, "%d %d %d", started, forked, system("true"));
+    return answer(data, bytes, objects, text);
+}
+
+/* A process that nobody waits for, in a session of its own, whose parent has ended. */
+PROCEDURE daemon_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    char text[32] = "";
+    int pipes[2];
+    pid_t daemon = 0;
+    if (pipe(pipes))
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        daemon = fork();
+        if (daemon == 0)
+            for (;;)
+                pause();
+        if (write(pipes[1], &daemon, sizeof daemon) < 0)
+            _exit(1);
+        if (query[0] == 'O') /* an orphan at once, or when its helper ends */
+            _exit(0);
+        for (;;)
+            pause();
+    }
+    if (read(pipes[0], &daemon, sizeof daemon) == sizeof daemon)
+        snprintf(text, sizeof text, "%d", (int)daemon);
+    return answer(data, bytes, objects, text);
+}
+
+PROCEDURE leak_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    enum { LEAK = 200 << 20 };
+    char *memory = mmap(NULL, LEAK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 1;
+    memset(memory, 1, LEAK);
+    return answer(data, bytes, objects, "leaked");
+}
+
+PROCEDURE leak_on_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    enum { LEAK = 16 << 20 };
+    for (;; usleep(10000)) {
+        char *memory = mmap(NULL, LEAK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED)
+            memset(memory, 1, LEAK);
+    }
 }
 
 /* ---- making a mess at home ---- */

@@ -242,7 +242,7 @@ static void ask_in_a_short_program(int number)
     assert_int_equal(ended, 0);
 }
 
-/* N of "until WHEN, time N: ..."; 0: there is no such value */
+/* N of "until WHEN (N times in a row): ..."; 0: there is no such value */
 static int unanswered(const char *service)
 {
     char text[96] = "";
@@ -250,7 +250,7 @@ static int unanswered(const char *service)
     int times = 0;
     RegGetValueA(HKEY_LOCAL_MACHINE, below(service, "Performance"), "Unanswered", RRF_RT_REG_SZ,
                  NULL, text, &bytes);
-    sscanf(text, "until %*[^,], time %d: it did not answer in time", &times);
+    sscanf(text, "until %*s (%d time", &times);
     return times;
 }
 
@@ -365,7 +365,7 @@ static void a_crash_in_close_counts(void **state)
         assert_int_equal(count_events(1011), i);
         assert_int_equal(count_events(1017), i - 1);
     }
-    assert_non_null(strstr(read_all(events), "Close crashed with signal 11"));
+    assert_non_null(strstr(read_all(events), "Close crashed: SIGSEGV"));
     assert_non_null(strstr(read_all(events), "lodctr --user /E:Fall"));
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "");
@@ -484,18 +484,20 @@ static void a_crash_costs_only_its_objects_and_then_patience(void **state)
     assert_string_equal(answered(), "33332");
     assert_int_equal(count_events(1010), 2);
     assert_int_equal(count_events(1017), 1);
-    assert_non_null(strstr(read_all(events), "Collect crashed with signal 11"));
+    assert_non_null(strstr(read_all(events), "Collect crashed: SIGSEGV"));
 }
 
 /* Windows' event speaks of an exception; the words say what it was. */
-static void the_event_says_how_it_ended(void **state)
+static void f_e1_a_crash_and_an_exit_are_told_apart(void **state)
 {
     INSTALL("Crash", "22222\0crash");
     INSTALL("Exit", "33332\0exit");
     assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
-    assert_int_equal(count_events(1010), 2);
-    assert_non_null(strstr(read_all(events), ": signal 11; "));
-    assert_non_null(strstr(read_all(events), ": it exited with code 3; "));
+    assert_int_equal(count_events(1010), 1);
+    assert_int_equal(count_events(4011), 1);
+    assert_non_null(strstr(read_all(events), " crashed: SIGSEGV; "));
+    assert_non_null(strstr(read_all(events), "Collect of Exit in "));
+    assert_non_null(strstr(read_all(events), " called exit(3), which ended its helper process; "));
 }
 
 /* The commonest reason, and what to do. */
@@ -850,7 +852,8 @@ static void an_observer_looks_into_other_processes(void **state)
     snprintf(pid, sizeof pid, " %d ", (int)getpid());
     INSTALL("Monitor", "22222\0observe");
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
-    assert_int_equal(count_notes(has_landlock_scopes()
+    /* root's helper has fewer capabilities than the program, and so may not trace it either */
+    assert_int_equal(count_notes(has_landlock_scopes() || geteuid() == 0
                                      ? "observe: exe refused, io refused, stat seen, signal refused"
                                      : "observe: exe seen, io seen, stat seen, signal refused"),
                      1);
@@ -1020,6 +1023,7 @@ static void c31_c111_job_object_details_bring_job_objects(void **state)
     set_text("Jobs", "Collect", "JobsCollect");
     set_text("Jobs", "Close", "JobsClose");
     set_text("Jobs", "Object List", "1500 1548");
+    set_dword("Jobs", "Shared Objects", 1); /* they are PerfProc's */
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("Jobs", "Isolation", isolation);
         assert_int_equal(ask("1548"), ERROR_SUCCESS);
@@ -1065,10 +1069,8 @@ static int enter(void **state)
     snprintf(gate, sizeof gate, "%s/gate", root);
     snprintf(notes, sizeof notes, "%s/notes", root);
     snprintf(events, sizeof events, "%s/events", root);
-    setenv("STRANGER_GATE", gate, 1);
-    setenv("STRANGER_NOTES", notes, 1);
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    setenv("STRANGER_OBSERVED", pid, 1);
+    temp_write(root, "observed", pid);
     return setenv("OPENPERFLIB_ROOT", root, 1);
 }
 
@@ -1122,7 +1124,7 @@ int main(int argc, char **argv)
         CASE(who_fills_the_room_alone_is_answered),
         CASE(who_needs_much_is_asked_on),
         CASE(a_crash_costs_only_its_objects_and_then_patience),
-        CASE(the_event_says_how_it_ended),
+        CASE(f_e1_a_crash_and_an_exit_are_told_apart),
         CASE(an_open_that_finds_no_numbers_is_told_to_load_them),
         CASE(others_do_not_wait_for_who_waits),
         CASE(nobody_waits_longer_than_his_own_deadline),

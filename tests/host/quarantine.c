@@ -81,7 +81,8 @@ static void the_fifth_is_a_quarantine_that_says_why_and_until_when(void **state)
     it_fails(1);
     assert_true(disabled_in_registry());
     assert_true(event_seen(1017));
-    assert_string_equal(quarantine_text(), "until 2026-11-21T20:10:00Z, time 1: Collect crashed");
+    assert_string_equal(quarantine_text(),
+                        "until 2026-11-21T20:10:00Z (first quarantine): Collect crashed");
     assert_int_equal(number_of("Error Count"), -1);
     assert_true(myperf()->disabled);
 }
@@ -139,11 +140,13 @@ static void one_failure_on_probation_is_the_next_and_longer(void **state)
     it_fails(5);
     now = MINUTES(10);
     it_fails(1);
-    assert_string_equal(quarantine_text(), "until 2026-11-21T20:30:00Z, time 2: Collect crashed");
+    assert_string_equal(quarantine_text(),
+                        "until 2026-11-21T20:30:00Z (second quarantine): Collect crashed");
     assert_true(myperf()->disabled);
     now = MINUTES(30);
     it_fails(1);
-    assert_string_equal(quarantine_text(), "until 2026-11-21T21:10:00Z, time 3: Collect crashed");
+    assert_string_equal(quarantine_text(),
+                        "until 2026-11-21T21:10:00Z (third quarantine): Collect crashed");
 }
 
 static void it_never_lasts_longer_than_a_day(void **state)
@@ -152,7 +155,7 @@ static void it_never_lasts_longer_than_a_day(void **state)
     set_text(PERFORMANCE, "Quarantine", REG_SZ, "until 2026-11-21T20:00:00Z, time 4000: x");
     it_fails(1);
     assert_string_equal(quarantine_text(),
-                        "until 2026-11-22T17:20:00Z, time 4001: Collect crashed");
+                        "until 2026-11-22T17:20:00Z (4001th quarantine): Collect crashed");
 }
 
 static void what_is_disabled_by_hand_stays_so(void **state)
@@ -314,7 +317,8 @@ static void what_a_user_registered_is_in_quarantine_for_him(void **state)
     it_fails(5);
     assert_false(event_seen(1018));
     assert_true(disabled_in_registry());
-    assert_string_equal(quarantine_text(), "until 2026-11-21T20:10:00Z, time 1: Collect crashed");
+    assert_string_equal(quarantine_text(),
+                        "until 2026-11-21T20:10:00Z (first quarantine): Collect crashed");
     now += MINUTES(10);
     quarantine_success(myperf());
     assert_int_equal(number_of("Disable Performance Counters"), -1);

@@ -24,6 +24,13 @@
 #else
 #define CALL(name, number, number_32) _Static_assert(__NR_##name > 0, #name);
 #endif
+#ifdef __x86_64__
+#define CALL_64(name, number) _Static_assert(__NR_##name == (number), #name);
+#define CALL_32(name, number_32)
+#elif defined(__i386__)
+#define CALL_64(name, number)
+#define CALL_32(name, number_32) _Static_assert(__NR_##name == (number_32), #name);
+#endif
 #define NEW_CALL(name, number) _Static_assert(__NR_##name == (number), #name);
 #include "host/perfhost_calls.inc"
 #include "host/perfhost_signals.inc"

@@ -104,8 +104,9 @@ static void how_long_collect_may_take(void **state)
 
 static void perflibs_switches(void **state)
 {
-    const struct host_settings defaults = {.test_level = 1, .event_level = 3, .error_limit = 5};
     assert_non_null(myperf());
+    const struct host_settings defaults = {
+        .test_level = 1, .event_level = 3, .error_limit = 5, .roster = roster};
     assert_memory_equal(&roster->settings, &defaults, sizeof defaults);
     set_dword(REGISTRY_PERFLIB, "ExtCounterTestLevel", 4);
     set_dword(REGISTRY_PERFLIB, "Configuration Flags", 15);
@@ -114,7 +115,7 @@ static void perflibs_switches(void **state)
     set_dword(REGISTRY_PERFLIB, "OpenProcedureWaitTime", 100);
     set_dword(REGISTRY_PERFLIB, "Error Count Limit", 2);
     assert_non_null(myperf());
-    const struct host_settings all = {4, 15, 1, 1, 100, 2};
+    const struct host_settings all = {4, 15, 1, 1, 100, 2, roster};
     assert_memory_equal(&roster->settings, &all, sizeof all);
     set_dword(REGISTRY_PERFLIB, "ExtCounterTestLevel", 5);
     assert_non_null(myperf());

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
- * then words: "gate" waits while file STRANGER_GATE exists, "sleep N" takes N ms, "open N" in Open,
+ * then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep N" takes N ms,
+ * "open N" in Open,
  * "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall" crashes in Close, "lost"
- * finds no numbers in Open, "observe" looks at process STRANGER_OBSERVED. Notes go to
- * STRANGER_NOTES, also when two threads are inside.
+ * finds no numbers in Open, "observe" looks at the process in the file "observed" there. Notes
+ * go to its file "notes", also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>
@@ -32,10 +33,18 @@ static struct {
 } mode;
 static atomic_int inside;
 
+static FILE *open_file(const char *name, const char *how)
+{
+    char path[512];
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    snprintf(path, sizeof path, "%s/%s", root ? root : "/nowhere", name);
+    return fopen(path, how);
+}
+
 static void note(const char *what)
 {
     char line[128];
-    FILE *file = fopen(getenv("STRANGER_NOTES"), "a");
+    FILE *file = open_file("notes", "a");
     if (!file)
         return;
     snprintf(line, sizeof line, "%u %d %s\n", mode.object, (int)getpid(), what);
@@ -101,8 +110,11 @@ static bool can_read(const char *process, const char *name)
 
 static void observe(void)
 {
-    char target[256], line[96];
-    const char *process = getenv("STRANGER_OBSERVED");
+    char target[256], line[96], process[16] = "";
+    FILE *file = open_file("observed", "r");
+    if (!file || !fgets(process, sizeof process, file))
+        return;
+    fclose(file);
     snprintf(line, sizeof line, "/proc/%s/exe", process);
     bool link = readlink(line, target, sizeof target) > 0;
     snprintf(line, sizeof line, "observe: exe %s, io %s, stat %s, signal %s",
@@ -116,9 +128,8 @@ static void spend_time(void)
 {
     if (mode.observe)
         observe();
-    const char *gate = getenv("STRANGER_GATE");
-    while (mode.gate && access(gate, F_OK) == 0)
-        usleep(2000);
+    for (FILE *gate; mode.gate && (gate = open_file("gate", "r")); usleep(2000))
+        fclose(gate);
     usleep(mode.sleep_ms * 1000);
     if (mode.crash)
         raise(SIGSEGV);

@@ -227,14 +227,43 @@ INDEPENDENT(first_process_of_a_container)
 
 /* ---- more rights than the user's ---- */
 
-static int run_probe_as_nobody(const char *program)
+static const char *const callers_words[] = {"OPENPERFLIB_VENDOR",
+                                            "OPENPERFLIB_ROOT",
+                                            "OPENPERFLIB_SYSROOT",
+                                            "OPENPERFLIB_TRACE",
+                                            "XDG_DATA_HOME",
+                                            "XDG_CONFIG_HOME",
+                                            "XDG_RUNTIME_DIR",
+                                            "HOME",
+                                            "USER",
+                                            "LOGNAME",
+                                            "PATH",
+                                            "LANG",
+                                            "LC_ALL",
+                                            "TZ",
+                                            "SSH_AUTH_SOCK",
+                                            "KRB5CCNAME",
+                                            "KRB5_CONFIG",
+                                            "BASH_ENV",
+                                            "PYTHONPATH",
+                                            "VISITOR"};
+
+static int run_probe_as_nobody(const char *program, const char *word)
 {
     int status = -1;
     fflush(NULL);
     pid_t user = fork();
     if (user == 0) {
-        if (become_nobody())
-            execl(program, program, "22222", (char *)NULL);
+        char printed[96];
+        snprintf(printed, sizeof printed, "%s/printed", test_root);
+        bool good = become_nobody();
+        if (!strcmp(word, "environment")) {
+            good = good && freopen(printed, "w", stdout);
+            for (size_t i = 0; i < COUNT(callers_words); i++)
+                setenv(callers_words[i], "/callers/word", 1);
+        }
+        if (good)
+            execl(program, program, word, (char *)NULL);
         _exit(SKIPPED);
     }
     CHECK_IS(waitpid(user, &status, 0), user);
@@ -251,13 +280,40 @@ INDEPENDENT(setuid_program_takes_no_provider_from_the_environment)
     visitor_install("Visitor", "visitor_collect");
     CHECK(run("cp %s %s && chown -R 65534 %s && chmod 755 %s", getenv("PROBE"), program, test_root,
               program));
-    int ordinary = run_probe_as_nobody(program);
+    int ordinary = run_probe_as_nobody(program, "22222");
     CHECK(run("chown 0 %s && chmod 4755 %s", program, program));
-    int trusted = run_probe_as_nobody(program);
+    int trusted = run_probe_as_nobody(program, "22222");
     if (ordinary == SKIPPED || trusted == SKIPPED)
         skipped("nobody cannot reach the build folder");
     CHECK_IS(ordinary, 0);
     CHECK_IS(trusted, 1);
+}
+
+static bool printed(const char *text)
+{
+    return run("grep -q '%s' %s/printed", text, test_root);
+}
+
+/* What it starts must not get them either, though it became root altogether before. */
+INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
+{
+    if (geteuid() != 0)
+        skipped("only root can make a setuid program for another user");
+    char program[128];
+    snprintf(program, sizeof program, "%s/probe", test_root);
+    CHECK(run("cp %s %s && chown -R 65534 %s && chown 0 %s && chmod 4755 %s", getenv("PROBE"),
+              program, test_root, program, program));
+    int status = run_probe_as_nobody(program, "environment");
+    if (status == SKIPPED)
+        skipped("nobody cannot reach the build folder");
+    CHECK_IS(status, 0);
+    CHECK(printed("^PATH=/usr") && printed("^HOME=/root"));
+    CHECK(!printed("callers/word"));
+    CHECK(run("chmod 755 %s", program)); /* an ordinary program's agent and tickets are its own */
+    CHECK_IS(run_probe_as_nobody(program, "environment"), 0);
+    CHECK(printed("^SSH_AUTH_SOCK=/callers/word") && printed("^KRB5CCNAME=/callers/word") &&
+          printed("^KRB5_CONFIG=/callers/word"));
+    CHECK(!printed("^HOME=/callers") && !printed("^PATH=/callers") && !printed("^BASH_ENV"));
 }
 
 int main(void)
@@ -274,6 +330,7 @@ int main(void)
         cmocka_unit_test(subreaper_gets_the_helper_as_an_orphan),
         cmocka_unit_test(first_process_of_a_container),
         cmocka_unit_test(setuid_program_takes_no_provider_from_the_environment),
+        cmocka_unit_test(f_c2_setuid_program_hands_no_word_of_its_caller_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

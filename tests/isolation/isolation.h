@@ -11,14 +11,13 @@
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
 #define VISITOR 22222
 
-static char notes[96]; /* the file VISITOR_NOTES */
+static char notes[96]; /* the file that the visitor writes */
 
 static inline void visitor_install(const char *service, const char *collect)
 {
     char path[128];
     snprintf(path, sizeof path, SERVICES "%s\\Performance", service);
     snprintf(notes, sizeof notes, "%s/notes", test_root);
-    setenv("VISITOR_NOTES", notes, 1);
     HKEY key = created(HKEY_LOCAL_MACHINE, path);
     set_text(key, "Library", getenv("VISITOR"));
     set_text(key, "Open", "visitor_open");

@@ -210,6 +210,35 @@ INDEPENDENT(helper_outlives_the_thread_that_started_it)
     CHECK_IS(visitor_process(), helper);
 }
 
+static void *ask_for_ever(void *unused)
+{
+    static _Thread_local unsigned char room[1 << 20];
+    for (;;) {
+        DWORD size = sizeof room;
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2 230 22222", NULL, NULL, room, &size);
+        pthread_testcancel();
+    }
+    return unused;
+}
+
+INDEPENDENT(f_c4_a_cancelled_thread_leaves_no_lock)
+{
+    visitor_install("Visitor", "visitor_collect");
+    CHECK(visitor_process() > 0);
+    for (int i = 0; i < 40; i++) {
+        pthread_t thread;
+        CHECK_IS(pthread_create(&thread, NULL, ask_for_ever, NULL), 0);
+        usleep((useconds_t)(i * 997 % 20000));
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+        alarm(60); /* a lock that was left is waited for in vain */
+        CHECK(answers("230", 230));
+        CHECK(visitor_process() > 0);
+        alarm(0);
+    }
+    CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
+}
+
 /* ---- ends ---- */
 
 /* A program in whose other thread a provider hangs; then it does `last`. */
@@ -294,6 +323,7 @@ int main(void)
         cmocka_unit_test(forked_child_asks_and_parent_goes_on),
         cmocka_unit_test(fork_returns_while_a_provider_hangs),
         cmocka_unit_test(helper_outlives_the_thread_that_started_it),
+        cmocka_unit_test(f_c4_a_cancelled_thread_leaves_no_lock),
         cmocka_unit_test(exit_while_a_provider_hangs_returns_at_once),
         cmocka_unit_test(killed_program_takes_its_helper_along),
         cmocka_unit_test(exec_takes_the_helper_along),

@@ -3,7 +3,7 @@
  * A provider that tells who runs it: an object with the number of the process and how often it was
  * asked there. It is object 22222, or the one that Linkage\Export names, so that many services may
  * share the library. Its other procedures crash, nap and never come back, after having written the
- * process's number behind the end of the file VISITOR_NOTES.
+ * process's number behind the end of the file "notes" in OPENPERFLIB_ROOT.
  */
 #include <openperflib/build.h>
 #include <openperflib/winerror.h>
@@ -51,10 +51,11 @@ DWORD APIENTRY visitor_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWOR
 
 static void note(void)
 {
-    char line[32];
+    char line[32], path[512];
     int length = snprintf(line, sizeof line, "%d\n", (int)getpid());
-    const char *path = getenv("VISITOR_NOTES");
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    const char *root = getenv("OPENPERFLIB_ROOT");
+    snprintf(path, sizeof path, "%s/notes", root ? root : "/nowhere");
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd >= 0 && write(fd, line, (size_t)length) == length)
         close(fd);
 }

@@ -12,6 +12,7 @@ static const opl_build_counter hello_counters[] = {
 static const opl_build_object_info hello_info = {1848, 1849, 0, 0, true, 0, 0, 0};
 static const opl_build_counter value_counter = {1850, 1851, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0};
 static const opl_build_object_info instances_info = {1848, 1849, 0, -1, false, 0, 0, 0};
+static const opl_build_object_info other_info = {1868, 1869, 0, -1, false, 0, 0, 0};
 
 /* What was built, as a block of which the objects begin at offset 0. */
 struct built {
@@ -36,8 +37,8 @@ static opl_object_view finish(struct built *built)
     built->block = (opl_block){.data = built->bytes, .size = built->size};
     built->block.header.NumObjectTypes = built->types;
     if (built->types > 0) {
-        uint32_t object;
-        assert_int_equal(wire_check_objects(built->bytes, built->size, built->types, &object),
+        struct wire_finding found;
+        assert_int_equal(wire_check_objects(built->bytes, built->size, built->types, &found),
                          WIRE_GOOD);
         return object_at(&built->block, 0);
     }
@@ -100,6 +101,7 @@ static void c73_packed_instances(void **state)
     opl_build_dword(&built.build, 0, 42);
     opl_build_instance(&built.build, "ab");
     opl_build_dword(&built.build, 0, 43);
+    info.name_index = 1868;
     opl_build_object(&built.build, &info, &value_counter, 1);
     opl_object_view object = finish(&built);
     static const DWORD offsets[] = {104, 148}, sizes[] = {36, 30};
@@ -389,7 +391,7 @@ static void an_object_without_instances_at_the_end_is_padded(void **state)
     struct built built;
     begin(&built, sizeof(built.bytes));
     opl_build_object(&built.build, &instances_info, &value_counter, 1);
-    opl_build_object(&built.build, &instances_info, hello_counters, 2);
+    opl_build_object(&built.build, &other_info, hello_counters, 2);
     opl_object_view first = finish(&built), second = object_at(&built.block, 1);
     assert_int_equal(built.types, 2);
     assert_int_equal(first.type.NumInstances, 0);
@@ -410,7 +412,7 @@ static void an_object_without_instances_at_the_end_is_padded(void **state)
     finish(&built);
     assert_int_equal(built.status, ERROR_MORE_DATA);
     begin(&built, sizeof(built.bytes));
-    opl_build_object(&built.build, &instances_info, &value_counter, 1);
+    opl_build_object(&built.build, &other_info, &value_counter, 1);
     build_hello(&built.build);
     finish(&built);
     assert_int_equal(built.size, 104 + 184);

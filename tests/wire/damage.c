@@ -22,11 +22,11 @@ enum { LARGE_BLOCK = 1500 };
 static void try_everything(const struct golden *golden)
 {
     struct everything found;
-    uint32_t position;
+    struct wire_finding finding;
     walk_everything(golden->data, golden->size, &found);
     uint32_t header = golden_get(golden, 24), objects = golden_get(golden, 28);
     if (header >= 88 && header <= golden->size)
-        wire_check_objects(golden->data + header, golden->size - header, objects, &position);
+        wire_check_objects(golden->data + header, golden->size - header, objects, &finding);
 }
 
 static void flip_each_bit(struct golden *golden)
@@ -185,9 +185,9 @@ static void bytes_that_change_meanwhile(void **state)
     }
     for (size_t i = 0; i < 30000; i++) {
         struct everything found;
-        uint32_t position;
+        struct wire_finding finding;
         walk_everything(shared.data, shared.size, &found);
-        wire_check_objects(shared.data + 112, shared.size - 112, 1, &position);
+        wire_check_objects(shared.data + 112, shared.size - 112, 1, &finding);
         faults[found.fault]++;
     }
     kill(child, SIGKILL);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last event of each service, for its user: beside the answers (place_answers), because a log
+ * may be readable by nobody but root. One record of fixed size for each, written over the one
+ * before it in place; records are only added, so writers need no lock among each other.
+ *
+ *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
+ */
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RECORD = 2048, NAME_AT = 43, MOST_BYTES = 1 << 20, TRIES = 8 };
+#define HEAD "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %5u %-11.11s "
+
+/* The file beside the answers at `answers`; NULL: there is none. */
+static char *path_beside(const char *answers)
+{
+    const char *slash = answers ? strrchr(answers, '/') : NULL;
+    return slash ? text_format("%.*s/last-events", (int)(slash - answers), answers) : NULL;
+}
+
+/* Is the record at `record` the service's? */
+static bool is_of(const char *record, const char *service)
+{
+    size_t length = strlen(service);
+    return length < RECORD - NAME_AT && record[NAME_AT + length] == '\t' &&
+           !text_compare_fold_n(record + NAME_AT, length, service, length);
+}
+
+static const char *find(const struct buffer *text, const char *service)
+{
+    for (size_t at = 0; at + RECORD <= text->len; at += RECORD)
+        if (is_of(text->data + at, service))
+            return text->data + at;
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+/* The folder was never made? OPENPERFLIB_ROOT belongs to the user who set it. */
+static int open_to_write(const char *path)
+{
+    enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+    struct stat st;
+    int fd = open(path, FLAGS, 0644);
+    if (fd < 0 && !place_events()) {
+        FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
+        if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
+            fd = open(path, FLAGS, 0644);
+    }
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+                    (!st.st_size && fchmod(fd, 0644)))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static const char *level_word(enum event_level level)
+{
+    return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
+}
+
+/* Tabs and line ends part records; a long text is cut, the log has all of it. */
+static void write_record(const struct event_record *event, char record[static RECORD + 1])
+{
+    SYSTEMTIME utc;
+    clock_systemtime(clock_filetime(), &utc);
+    int head = snprintf(record, RECORD + 1, HEAD, utc.wYear % 10000u, utc.wMonth % 100u,
+                        utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u,
+                        utc.wMilliseconds % 1000u, event->id % 100000u, level_word(event->level));
+    int used = head + snprintf(record + head, (size_t)(RECORD + 1 - head), "%.*s\t%.*s\t%.*s\t",
+                               LIMIT_KEY_NAME * 4, event->service, RECORD / 2 - NAME_AT,
+                               event->text, RECORD / 4, event->advice);
+    used = used > RECORD - 1 ? RECORD - 1 : used;
+    memset(record + used, ' ', (size_t)(RECORD - 1 - used));
+    for (int i = 0; i < used; i++)
+        if ((unsigned char)record[i] < ' ' && record[i] != '\t')
+            record[i] = ' ';
+    record[RECORD - 1] = '\n';
+    record[RECORD] = '\0';
+}
+
+/* Where the service's record is, else where the file's whole records end: a torn one is written over. */
+static off_t place_of(int fd, const char *service)
+{
+    char part[16 * RECORD];
+    off_t at = 0;
+    for (;;) {
+        ssize_t size = pread(fd, part, sizeof(part), at);
+        if (size < RECORD)
+            return at;
+        for (ssize_t i = 0; i + RECORD <= size; i += RECORD)
+            if (is_of(part + i, service))
+                return at + i;
+        at += size / RECORD * RECORD;
+    }
+}
+
+static void write_at_its_place(int fd, const struct event_record *event)
+{
+    char record[RECORD + 1];
+    off_t place = place_of(fd, event->service);
+    write_record(event, record);
+    if (place + RECORD <= MOST_BYTES && pwrite(fd, record, RECORD, place) != RECORD)
+        trace("event", "the last event of %s could not be kept", event->service);
+}
+
+void event_last_keep(const struct event_record *event)
+{
+    bool named = *event->service && !event->service[strcspn(event->service, "\n\t")];
+    FREE_AUTO char *path = named ? path_beside(place_answers()) : NULL;
+    int fd = path ? open_to_write(path) : -1;
+    if (fd < 0)
+        return;
+    write_at_its_place(fd, event);
+    close(fd);
+}
+
+/* ---- reading ---- */
+
+static bool read_record(const char *record, struct event_last *ret)
+{
+    SYSTEMTIME utc = {0};
+    char zone;
+    if (sscanf(record, "%4hu-%2hu-%2huT%2hu:%2hu:%2hu.%3hu%c %5u %11s", &utc.wYear, &utc.wMonth,
+               &utc.wDay, &utc.wHour, &utc.wMinute, &utc.wSecond, &utc.wMilliseconds, &zone,
+               &ret->id, ret->level) != 10 ||
+        zone != 'Z')
+        return false;
+    const char *text = strchr(record + NAME_AT, '\t');
+    const char *advice = text ? strchr(text + 1, '\t') : NULL;
+    const char *end = advice ? strchr(advice + 1, '\t') : NULL;
+    ret->when = clock_filetime_from(&utc);
+    if (text && advice)
+        snprintf(ret->text, sizeof(ret->text), "%.*s", (int)(advice - text - 1), text + 1);
+    *ret->advice = '\0';
+    if (end)
+        snprintf(ret->advice, sizeof(ret->advice), "%.*s", (int)(end - advice - 1), advice + 1);
+    return text && advice;
+}
+
+/* A record may be read while it is written over: what is read twice alike is whole. */
+static bool read_whole(int fd, const char *service, char record[static RECORD + 1])
+{
+    for (int i = 0; i < TRIES; i++) {
+        char before[RECORD];
+        BUFFER_AUTO text = {0};
+        const char *found =
+            lseek(fd, 0, SEEK_SET) == 0 && !file_read_fd(fd, &text) ? find(&text, service) : NULL;
+        if (!found)
+            return false;
+        memcpy(before, record, RECORD);
+        memcpy(record, found, RECORD);
+        if (i > 0 && !memcmp(before, record, RECORD))
+            return true;
+    }
+    return false;
+}
+
+/* The later one, if the file's owner is the one who should have written it. */
+static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
+{
+    struct stat st;
+    struct event_last last = {0};
+    char record[RECORD + 1] = "";
+    FREE_AUTO char *path = path_beside(answers);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == owner &&
+        !(st.st_mode & (S_IWGRP | S_IWOTH)) && read_whole(fd, service, record) &&
+        read_record(record, &last) && last.when > ret->when)
+        *ret = last;
+    if (fd >= 0)
+        close(fd);
+}
+
+bool event_last(const char *service, struct event_last *ret)
+{
+    *ret = (struct event_last){0};
+    look_into(place_answers(), geteuid(), service, ret);
+    if (geteuid() != 0 && !place_events())
+        look_into(PLACE_ANSWERS_OF_ROOT, 0, service, ret);
+    return ret->when != 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A number has one owner. An object belongs to the shipped provider that lists it, else to the
+ * service whose numbers (First Counter to Last Counter) it is one of, else to the first that lists
+ * it. A reader takes the first object of a number, so an answer with one of another's is dropped;
+ * `Shared Objects` = 1 of a registration allows it. What is registered to nobody belongs to
+ * whoever answered first in a block.
+ */
+#include "host/internal.h"
+#include "names/names.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static bool has_in_range(const struct service *service, uint32_t index)
+{
+    return service->last_counter && index >= service->first_counter &&
+           index <= service->last_counter;
+}
+
+static const struct service *find_range(const struct roster *roster, uint32_t object)
+{
+    for (size_t i = 0; i < roster->count; i++)
+        if (has_in_range(&roster->services[i], object))
+            return &roster->services[i];
+    return NULL;
+}
+
+/* The first enabled one that lists it: shipped ones come first. */
+static const struct service *find_lister(const struct roster *roster, uint32_t object)
+{
+    size_t at = select_listed(roster, object);
+    bool listed = at < roster->listed_count && roster->listed[at].object == object;
+    return listed ? &roster->services[roster->listed[at].position] : NULL;
+}
+
+enum ownership owner_find(const struct roster *roster, const struct service *service,
+                          uint32_t object, const struct service **ret_other)
+{
+    const struct service *owner = find_lister(roster, object);
+    bool shipped = owner && owner < roster->services + roster->shipped;
+    if (!shipped && has_in_range(service, object))
+        return OWNED;
+    const struct service *ranged = shipped ? NULL : find_range(roster, object);
+    owner = ranged ? ranged : owner;
+    *ret_other = owner;
+    return !owner ? OWNED_BY_NOBODY : owner == service ? OWNED : OWNED_BY_OTHER;
+}
+
+/* The walk over a piece's objects. */
+static opl_block block_of(const void *data, size_t size, uint32_t objects)
+{
+    return (opl_block){.data = data, .size = size, .header.NumObjectTypes = objects};
+}
+
+static struct wire_finding about(const opl_object_view *object)
+{
+    return (struct wire_finding){.position = object->position,
+                                 .object = object->type.ObjectNameTitleIndex,
+                                 .field = "ObjectNameTitleIndex",
+                                 .relation = "",
+                                 .reason = "a number of its own",
+                                 .in_words = true,
+                                 .found = object->type.ObjectNameTitleIndex,
+                                 .offset = object->offset +
+                                           offsetof(PERF_OBJECT_TYPE, ObjectNameTitleIndex)};
+}
+
+bool owner_check(struct service *service, const struct host_settings *settings, struct piece *piece)
+{
+    opl_block block = block_of(piece->data, piece->size, piece->objects);
+    opl_object_view object = {0};
+    if (!settings->roster || service->shares)
+        return true;
+    while (opl_block_next_object(&block, &object)) {
+        const struct service *other;
+        enum ownership ownership =
+            owner_find(settings->roster, service, object.type.ObjectNameTitleIndex, &other);
+        piece->unowned |= ownership == OWNED_BY_NOBODY;
+        if (ownership == OWNED_BY_OTHER)
+            return verdict_keep(service, settings,
+                                &(struct finding){.mistake = MISTAKE_FOREIGN,
+                                                  .content = about(&object),
+                                                  .owner = other->name});
+    }
+    return true;
+}
+
+bool owner_check_twice(const struct service *service, const struct piece *piece, const void *data,
+                       size_t size, const struct service *(*at)(const void *self, size_t offset),
+                       const void *self)
+{
+    opl_block added = block_of(piece->data, piece->size, piece->objects);
+    opl_object_view object = {0}, before;
+    while (opl_block_next_object(&added, &object)) {
+        opl_block block = block_of(data, size, UINT32_MAX);
+        before = (opl_object_view){0};
+        if (!opl_block_find_object(&block, object.type.ObjectNameTitleIndex, &before))
+            continue;
+        trace("host", "%s: dropped, object %u was answered before", service->name,
+              object.type.ObjectNameTitleIndex);
+        if (!atomic_exchange(&service->code->twice_said, true))
+            verdict_report_finding(service,
+                                   &(struct finding){.mistake = MISTAKE_FOREIGN,
+                                                     .content = about(&object),
+                                                     .owner = at(self, before.offset)->name});
+        return true;
+    }
+    return false;
+}
+
+/* ---- titles ---- */
+
+static uint64_t add_to_hash(uint64_t hash, uint32_t index)
+{
+    return (hash ^ index) * UINT64_C(0x100000001b3);
+}
+
+static bool is_base(DWORD type)
+{
+    opl_type_info info;
+    opl_type_describe(type, &info);
+    return info.is_base;
+}
+
+/* Those of its own range were loaded with their texts. */
+static bool has_name(const struct service *service, uint32_t index)
+{
+    return (has_in_range(service, index) && (index - service->first_counter) % 2 == 0) ||
+           names_lookup(index, LANGUAGE_ENGLISH);
+}
+
+static void report_nameless(struct service *service, const struct host_settings *settings,
+                            struct wire_finding *finding)
+{
+    finding->reason = "a number that has a name";
+    verdict_keep(service, settings,
+                 &(struct finding){.mistake = MISTAKE_NAMELESS,
+                                   .numbers = {finding->position},
+                                   .content = *finding});
+}
+
+static uint64_t hash_titles(const struct piece *piece)
+{
+    opl_block block = block_of(piece->data, piece->size, piece->objects);
+    opl_object_view object = {0};
+    uint64_t hash = 1;
+    while (opl_block_next_object(&block, &object)) {
+        opl_counter_view counter = {0};
+        hash = add_to_hash(hash, object.type.ObjectNameTitleIndex);
+        while (opl_object_next_counter(&block, &object, &counter))
+            hash = add_to_hash(hash, counter.definition.CounterNameTitleIndex);
+    }
+    return hash;
+}
+
+static void look_up_titles(struct service *service, const struct host_settings *settings,
+                           const struct piece *piece)
+{
+    opl_block block = block_of(piece->data, piece->size, piece->objects);
+    opl_object_view object = {0};
+    while (opl_block_next_object(&block, &object)) {
+        opl_counter_view counter = {0};
+        struct wire_finding finding = about(&object);
+        if (!has_name(service, finding.object))
+            report_nameless(service, settings, &finding);
+        while (opl_object_next_counter(&block, &object, &counter)) {
+            uint32_t index = counter.definition.CounterNameTitleIndex;
+            if (!index || is_base(counter.definition.CounterType) || has_name(service, index))
+                continue;
+            finding = about(&object);
+            finding.has_counter = true;
+            finding.counter = index;
+            finding.counter_position = counter.position;
+            finding.field = "CounterNameTitleIndex";
+            finding.found = index;
+            finding.offset =
+                counter.offset + offsetof(PERF_COUNTER_DEFINITION, CounterNameTitleIndex);
+            report_nameless(service, settings, &finding);
+        }
+    }
+}
+
+/* A service without loaded texts has no names at all: nothing would be said but that. */
+void owner_check_titles(struct service *service, const struct host_settings *settings,
+                        const struct piece *piece)
+{
+    uint64_t hash = service->last_counter ? hash_titles(piece) : service->code->titles;
+    if (hash == service->code->titles)
+        return;
+    service->code->titles = hash;
+    look_up_titles(service, settings, piece);
+}

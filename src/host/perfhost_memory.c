@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How much memory a helper has. The kernel's limits would count the wrong things: RLIMIT_AS and
+ * RLIMIT_DATA what managed code and sanitizers only reserve. */
+#include "host/perfhost.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+uint32_t memory_resident_mib(pid_t pid)
+{
+    char path[32];
+    unsigned long pages = 0;
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%*u %lu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (uint32_t)((uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) >> 20);
+}
+
+uint32_t memory_limit_mib(uint32_t registered_mib)
+{
+#ifdef __SANITIZE_ADDRESS__
+    enum { FOR_ITSELF_MIB = 768 };
+#else
+    enum { FOR_ITSELF_MIB = 0 };
+#endif
+    return registered_mib > UINT32_MAX - FOR_ITSELF_MIB ? UINT32_MAX
+                                                        : registered_mib + FOR_ITSELF_MIB;
+}
