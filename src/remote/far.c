@@ -75,6 +75,7 @@ static LSTATUS judge_opened(const struct call *call, struct far_key **key)
 static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
                          struct far_key **ret)
 {
+    UNCANCELLED;
     LSTATUS status = new_key(target, root, path, ret);
     if (status)
         return status;
@@ -170,6 +171,7 @@ static LSTATUS give(const struct far_key *key, const struct form_request *reques
 static LSTATUS far_query(struct far_key *key, const char *name, bool wide, DWORD *type, void *data,
                          DWORD *size)
 {
+    UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_QUERY);
     call.request.name = name;
     put_room(&call.request, wide, data, size);
@@ -199,6 +201,7 @@ static FILETIME time_at(const void *at)
 static LSTATUS far_enum_key(struct far_key *key, DWORD index, struct buffer *ret_name,
                             FILETIME *ret_time)
 {
+    UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_ENUM_KEY);
     call.request.index = index;
     LSTATUS status = call_ask(&call);
@@ -213,6 +216,7 @@ static LSTATUS far_enum_key(struct far_key *key, DWORD index, struct buffer *ret
 static LSTATUS far_enum_value(struct far_key *key, DWORD index, bool wide, struct buffer *ret_name,
                               DWORD *type, void *data, DWORD *size)
 {
+    UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_ENUM_VALUE);
     call.request.index = index;
     put_room(&call.request, wide, data, size);
@@ -224,6 +228,7 @@ static LSTATUS far_enum_value(struct far_key *key, DWORD index, bool wide, struc
 
 static LSTATUS far_info(struct far_key *key, bool wide, struct key_info *ret)
 {
+    UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_INFO);
     call.request.flags = wide ? FORM_WIDE : 0;
     LSTATUS status = call_ask(&call);
@@ -253,6 +258,7 @@ static bool begin_connecting(struct far_meeting *meeting, struct call *call)
 
 static void far_connect_all(struct far_meeting *meetings, size_t count)
 {
+    UNCANCELLED;
     FREE_AUTO struct call *calls = calloc(count, sizeof *calls);
     FREE_AUTO size_t *whose = calloc(count, sizeof *whose);
     size_t begun = 0;
@@ -295,6 +301,7 @@ static LSTATUS take_answer(const struct far_question *question, const struct cal
 static void far_query_all(struct far_question *questions, size_t count,
                           void (*meanwhile)(void *self), void *self)
 {
+    UNCANCELLED;
     FREE_AUTO struct call *calls = count ? calloc(count, sizeof *calls) : NULL;
     for (size_t i = 0; calls && i < count; i++)
         begin_query(&questions[i], &calls[i]);

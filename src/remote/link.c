@@ -15,8 +15,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool same_file(const struct link *link)
 {
     struct stat st;
@@ -154,23 +152,10 @@ APART static void start_apart(void *argument)
         start->error = errno;
 }
 
-/* LD_* is meant for the program. */
-static char **environment_without_ld(void)
-{
-    size_t count = 0, kept = 0;
-    while (environ && environ[count])
-        count++;
-    char **environment = calloc(count + 1, sizeof *environment);
-    for (size_t i = 0; environment && i < count; i++)
-        if (strncmp(environ[i], "LD_", 3) != 0)
-            environment[kept++] = environ[i];
-    return environment;
-}
-
 LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret)
 {
     int pair[2];
-    FREE_AUTO char **environment = environment_without_ld();
+    FREE_AUTO char **environment = environment_new(ENVIRONMENT_FOR_LOGIN);
     if (!environment)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (apart_would_be_process_1())

@@ -299,6 +299,7 @@ void target_use_data(struct target *target)
 
 void target_leave_data(struct target *target)
 {
+    UNCANCELLED;
     CALL_AUTO call = {
         .target = target,
         .request = {.operation = FORM_CLOSE,

@@ -39,28 +39,38 @@ enum listed list_judge(const char *path, const struct peer *peer);
 uint32_t list_setting(const char *name, uint32_t otherwise); /* a number below REMOTE_SETTINGS */
 
 /* ---- winregd_objects.c ---- */
-/* Takes away the objects that the peer may not see. */
-void objects_hide(const struct peer *peer, const struct form_request *request,
-                  struct form_reply *reply);
+/* Are there any that the peer may not see? Which, is remembered for the next. */
+bool objects_are_hidden(const struct peer *peer);
+/* Takes them out of a block of either byte order; its size then, 0: it is no block. */
+size_t objects_hide(char *data, size_t size);
 
 /* ---- winregd_limits.c: what all clients' processes have together ---- */
 bool limits_share(void); /* before the first of them is started */
-void limits_clear(size_t place);
+/* The client at `place` begins or has ended; NULL: nobody. */
+void limits_set(size_t place, const struct peer *peer);
 void limits_enter(size_t place); /* this process serves the client at `place` */
 /* False: too many clients speak for this caller. */
 bool limits_take_caller(const struct peer *peer);
+uint64_t limits_owner(size_t place); /* the same for all clients of one user or caller */
+uint64_t limits_owner_of(const struct peer *peer); /* 0: root, until it speaks for somebody */
+/* Since when nothing is computed for the client (clock_ticks), 0: something is. */
+void limits_set_idle(bool idle);
+int64_t limits_idle_since(size_t place);
+void limits_set_refused(bool refused); /* the lists do not name it, now */
+bool limits_refused(size_t place);
 bool limits_begin_costly(void); /* false: too many run */
 void limits_end_costly(void);
 bool limits_may_audit(void);
-bool limits_take_query(void); /* false: too many in this second */
+bool limits_take_question(void); /* false: too many in this second */
 
 /* ---- winregd_answer.c ---- */
 /* What is kept from one question to the next. */
 struct answers {
     struct buffer data, name;
 };
-/* *ret_reply lies in `answers`. */
-void answer(struct answers *answers, const struct form_request *request,
+/* What a peer may read and cost is judged here, whatever it asks and wherever it comes from.
+ * *ret_reply lies in `answers`. */
+void answer(struct answers *answers, const struct peer *peer, const struct form_request *request,
             struct form_reply *ret_reply);
 
 /* ---- winregd_session.c ---- */
@@ -69,10 +79,22 @@ bool session_serve(int in, int out, struct peer *peer);
 
 /* ---- winregd_serve.c ---- */
 /* of a caller who comes through root's process as of a user; root's may be more in all */
-enum { SERVE_MOST_CLIENTS = 128, SERVE_MOST_OF_OTHERS = 64, SERVE_MOST_OF_USER = 16 };
+enum { SERVE_MOST_CLIENTS = 128, SERVE_MOST_OF_OTHERS = 64, SERVE_MOST_OF_USER = 32 };
+struct server {
+    int listening, signals;
+    struct {
+        pid_t pid; /* 0: free */
+        uid_t uid;
+    } clients[SERVE_MOST_CLIENTS];
+};
 /* Each client has a process. Ends with SIGTERM or SIGINT; the exit code. `path` NULL: systemd's
  * socket. */
 int serve_socket(const char *path);
 bool serve_is_activated(void);
+
+/* ---- winregd_places.c ---- */
+/* A free place for the newcomer; when there is none, somebody else's client ends and gives it its
+ * own. SIZE_MAX: too many, and none that may be ended. */
+size_t places_find(struct server *server, const struct peer *newcomer);
 
 #endif

@@ -3,6 +3,7 @@
  * What a client may ask of the registry here: the three performance keys and the few keys that
  * readers of them need. Nothing is written; nothing is allocated by the client's numbers.
  */
+#include "query/query.h"
 #include "remote/winregd.h"
 
 #include <string.h>
@@ -90,21 +91,20 @@ static LSTATUS judge_key(HKEY root, const struct form_request *request)
 
 /* Of foreign machines only those that the list here names: nobody is to make this machine connect
  * to where he likes. */
-static bool is_foreign_unlisted(const char *query)
+static bool is_foreign_unlisted(const struct query *query)
 {
     static const char machines[] = "SOFTWARE\\openperflib\\Remote\\Machines";
     char name[256];
-    size_t count, foreign = 0;
-    const char *word = query ? text_word(&query, &foreign) : NULL;
-    if (!word || text_compare_fold_n(word, foreign, "Foreign", strlen("Foreign")) != 0)
+    const char *word = query->machine;
+    size_t count = query->machine_count;
+    if (query->kind != QUERY_FOREIGN)
         return false;
-    word = text_word(&query, &count);
-    if (word && count > 2 && !strncmp(word, "\\\\", 2)) {
+    if (count > 2 && !strncmp(word, "\\\\", 2)) {
         word += 2;
         count -= 2;
     }
-    if (!word || count >= sizeof name)
-        return word;
+    if (count >= sizeof name)
+        return true;
     memcpy(name, word, count);
     name[count] = '\0';
     return RegGetValueA(HKEY_LOCAL_MACHINE, machines, name, RRF_RT_REG_SZ, NULL, NULL, NULL) != 0;
@@ -114,6 +114,7 @@ static bool is_foreign_unlisted(const char *query)
 
 struct asked {
     HKEY key;
+    const struct peer *peer;
     const struct form_request *request;
     struct answers *answers;
     struct form_reply *reply;
@@ -204,20 +205,80 @@ static LSTATUS read_by_flags(struct asked *asked, reading *read)
     return status;
 }
 
-static LSTATUS ask_value(struct asked *asked)
+/* ---- what a value may cost, and who may see it ---- */
+
+/* The block is read whole and judged without what is hidden: no status and no size speaks of it. */
+static LSTATUS read_without_hidden(struct asked *asked, reading *read)
 {
-    if (asked->key == HKEY_PERFORMANCE_DATA && is_foreign_unlisted(asked->request->name))
-        return ERROR_ACCESS_DENIED;
-    return read_by_flags(asked, query_value);
+    const struct form_request *request = asked->request;
+    struct form_request whole = *request;
+    struct form_reply *reply = asked->reply;
+    whole.room = FORM_DATA_BYTES;
+    whole.flags &= FORM_WIDE;
+    asked->request = &whole;
+    LSTATUS status = read_with_room(asked, read);
+    asked->request = request;
+    reply->needed = request->room;
+    if (status)
+        return status;
+    reply->data_size = objects_hide(asked->answers->data.data, reply->data_size);
+    if (!reply->data_size)
+        return ERROR_INVALID_DATA;
+    if (request->flags & FORM_NO_DATA || reply->data_size > request->room)
+        return ERROR_MORE_DATA;
+    reply->needed = (uint32_t)reply->data_size;
+    return ERROR_SUCCESS;
 }
 
+static LSTATUS read_data(struct asked *asked, reading *read, const struct query *query)
+{
+    bool costly = query->kind == QUERY_COSTLY;
+    if (is_foreign_unlisted(query))
+        return ERROR_ACCESS_DENIED;
+    if (peer_is_trusted(asked->peer))
+        return read_by_flags(asked, read);
+    if (costly && !limits_begin_costly())
+        return ERROR_BUSY;
+    bool is_whole = asked->request->flags & FORM_NO_SIZE || !objects_are_hidden(asked->peer);
+    LSTATUS status = is_whole ? read_by_flags(asked, read) : read_without_hidden(asked, read);
+    if (costly)
+        limits_end_costly();
+    return status;
+}
+
+/* Every value is read here, whatever asks for it: each performance key answers queries for
+ * counters, and keys below Perflib are such keys, too. */
+static LSTATUS read_value(struct asked *asked, reading *read, const char *name)
+{
+    static struct query query;
+    if (!is_performance(asked->key))
+        return read_by_flags(asked, read);
+    LSTATUS status = query_parse(name, &query);
+    bool is_text = query.kind == QUERY_NAMES || query.kind == QUERY_HELPS;
+    if (status || is_text)
+        return status ? status : read_by_flags(asked, read);
+    return read_data(asked, read, &query);
+}
+
+static LSTATUS ask_value(struct asked *asked)
+{
+    return read_value(asked, query_value, asked->request->name);
+}
+
+/* The name alone collects nothing. */
 static LSTATUS ask_enum_value(struct asked *asked)
 {
-    LSTATUS status = read_by_flags(asked, enum_value);
+    static char name[NAME_ROOM * 3 + 1];
+    DWORD count = sizeof name;
+    LSTATUS status =
+        RegEnumValueA(asked->key, asked->request->index, name, &count, NULL, NULL, NULL, NULL);
+    status = status ? status : read_value(asked, enum_value, name);
     if (!status)
         asked->reply->name = asked->answers->name.data;
     return status;
 }
+
+/* ---- keys ---- */
 
 static void put_time(char *at, const FILETIME *time)
 {
@@ -291,8 +352,11 @@ static void close_opened(HKEY key)
 static LSTATUS ask(struct asked *asked)
 {
     const struct form_request *request = asked->request;
+    bool counts = request->operation != FORM_OPEN && request->operation != FORM_CLOSE;
     HKEY root = root_of(request->root);
     LSTATUS status = judge_key(root, request);
+    if (!status && counts && !peer_is_trusted(asked->peer) && !limits_take_question())
+        status = ERROR_BUSY;
     if (status || !*request->path) {
         asked->key = root;
         return status ? status : operations[request->operation](asked);
@@ -305,10 +369,10 @@ static LSTATUS ask(struct asked *asked)
     return status;
 }
 
-void answer(struct answers *answers, const struct form_request *request,
+void answer(struct answers *answers, const struct peer *peer, const struct form_request *request,
             struct form_reply *ret_reply)
 {
-    struct asked asked = {.request = request, .answers = answers, .reply = ret_reply};
+    struct asked asked = {.peer = peer, .request = request, .answers = answers, .reply = ret_reply};
     *ret_reply = (struct form_reply){.id = request->id};
     answers->data.failed = answers->name.failed = false;
     bool known = request->operation > 0 && request->operation < FORM_OPERATIONS;

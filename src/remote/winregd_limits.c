@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What one client, and all together, may demand: how many streams speak for one caller, how many
- * Costly queries run at once, how many queries come in a second. A page shared by the processes
- * that serve the clients; a client that dies gives its place back.
+ * Costly queries run at once, how many questions come in a second; and which of them is idle. A
+ * page shared by the processes that serve the clients; a client that dies gives its place back.
  */
 #include "remote/winregd.h"
 
@@ -14,8 +14,9 @@ enum { MOST_COSTLY = 4, MOST_QUERIES = 2000, MOST_AUDITS = 20, AUDIT_SECONDS = 6
 
 static struct shared {
     struct {
-        _Atomic uint64_t caller; /* hash of the first SID; 0: nobody */
-        _Atomic uint32_t costly;
+        _Atomic uint64_t owner; /* hash of the first SID; 0: root, for itself */
+        _Atomic int64_t idle_since;
+        _Atomic uint32_t costly, refused;
     } clients[SERVE_MOST_CLIENTS];
     _Atomic int64_t audit_begin; /* of the span in which `audits` were written */
     _Atomic uint32_t audits;
@@ -28,12 +29,6 @@ bool limits_share(void)
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = page == MAP_FAILED ? NULL : page;
     return shared != NULL;
-}
-
-void limits_clear(size_t place)
-{
-    atomic_store(&shared->clients[place].caller, 0);
-    atomic_store(&shared->clients[place].costly, 0);
 }
 
 void limits_enter(size_t place)
@@ -49,19 +44,57 @@ static uint64_t hash_of(const char *text)
     return hash ? hash : 1;
 }
 
+uint64_t limits_owner_of(const struct peer *peer)
+{
+    return (peer->uid || peer->is_caller) && peer->sids.len ? hash_of(peer->sids.data) : 0;
+}
+
+void limits_set(size_t place, const struct peer *peer)
+{
+    atomic_store(&shared->clients[place].owner, peer ? limits_owner_of(peer) : 0);
+    atomic_store(&shared->clients[place].idle_since, clock_ticks());
+    atomic_store(&shared->clients[place].costly, 0);
+    atomic_store(&shared->clients[place].refused, peer && !access_granted(peer));
+}
+
+/* A caller's one too many keeps its owner: its stream is about to end. */
 bool limits_take_caller(const struct peer *peer)
 {
     if (own_place == SIZE_MAX)
         return true;
-    uint64_t caller = hash_of(peer->sids.data);
+    uint64_t owner = limits_owner_of(peer);
     unsigned count = 0;
-    atomic_store(&shared->clients[own_place].caller, caller);
+    atomic_store(&shared->clients[own_place].owner, owner);
     for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
-        count += atomic_load(&shared->clients[i].caller) == caller;
-    if (count <= list_setting("MostStreams", SERVE_MOST_OF_USER))
-        return true;
-    atomic_store(&shared->clients[own_place].caller, 0);
-    return false;
+        count += limits_owner(i) == owner;
+    return count <= list_setting("MostStreams", SERVE_MOST_OF_USER);
+}
+
+uint64_t limits_owner(size_t place)
+{
+    return atomic_load(&shared->clients[place].owner);
+}
+
+void limits_set_idle(bool idle)
+{
+    if (own_place != SIZE_MAX)
+        atomic_store(&shared->clients[own_place].idle_since, idle ? clock_ticks() : 0);
+}
+
+int64_t limits_idle_since(size_t place)
+{
+    return atomic_load(&shared->clients[place].idle_since);
+}
+
+void limits_set_refused(bool refused)
+{
+    if (own_place != SIZE_MAX)
+        atomic_store(&shared->clients[own_place].refused, refused);
+}
+
+bool limits_refused(size_t place)
+{
+    return atomic_load(&shared->clients[place].refused);
 }
 
 bool limits_begin_costly(void)
@@ -96,7 +129,7 @@ bool limits_may_audit(void)
     return atomic_fetch_add(&shared->audits, 1) < MOST_AUDITS;
 }
 
-bool limits_take_query(void)
+bool limits_take_question(void)
 {
     static int64_t second_begin;
     static uint32_t count, most;

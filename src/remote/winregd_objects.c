@@ -16,43 +16,73 @@
 #define OBJECTS "SOFTWARE\\openperflib\\Remote\\Objects"
 enum { LIST_BYTES = 64 << 10, MOST_HIDDEN = LIMIT_QUERY_OBJECTS };
 
-struct hidden {
+static struct hidden {
     uint32_t numbers[MOST_HIDDEN];
     size_t count;
-};
+    bool all; /* the lists cannot be read, or are too many */
+} hidden;
 
-/* A list that cannot be read hides its object. */
-static void read_hidden(HKEY key, const struct peer *peer, struct hidden *ret)
+static void hide(uint32_t number)
+{
+    if (hidden.count == MOST_HIDDEN)
+        hidden.all = true;
+    else
+        hidden.numbers[hidden.count++] = number;
+}
+
+/* A list that cannot be read hides its object. False: there are no more. */
+static bool read_list(HKEY key, DWORD index, const struct peer *peer)
 {
     static char list[LIST_BYTES + 2];
-    ret->count = 0;
-    for (DWORD i = 0; ret->count < MOST_HIDDEN; i++) {
-        char name[32];
-        uint32_t number;
-        DWORD count = sizeof name, size = LIST_BYTES, type = REG_NONE;
-        LSTATUS status = RegEnumValueA(key, i, name, &count, NULL, &type, (LPBYTE)list, &size);
-        if (status == ERROR_NO_MORE_ITEMS)
-            return;
-        if (!text_decimal(name, strlen(name), &number))
-            continue;
-        bool readable = !status && (type == REG_SZ || type == REG_MULTI_SZ);
-        if (readable)
-            memset(list + size, 0, 2);
-        if (!readable || !list_allows(list, size + 1, peer))
-            ret->numbers[ret->count++] = number;
+    char name[32] = "";
+    uint32_t number;
+    DWORD count = sizeof name, size = LIST_BYTES, type = REG_NONE;
+    LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
+    if (status && status != ERROR_MORE_DATA) { /* a name that is too long is no number */
+        hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
+        return false;
     }
+    if (!text_decimal(name, strlen(name), &number))
+        return true;
+    bool readable = !status && (type == REG_SZ || type == REG_MULTI_SZ);
+    if (readable)
+        memset(list + size, 0, 2);
+    if (!readable || !list_allows(list, size + 1, peer))
+        hide(number);
+    return true;
 }
 
-static bool is_hidden(const struct hidden *hidden, uint32_t number)
+bool objects_are_hidden(const struct peer *peer)
 {
-    for (size_t i = 0; i < hidden->count; i++)
-        if (hidden->numbers[i] == number)
-            return true;
-    return false;
+    HKEY key;
+    hidden.count = 0;
+    LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, OBJECTS, 0, KEY_READ, &key);
+    hidden.all = status && status != ERROR_FILE_NOT_FOUND;
+    if (status)
+        return hidden.all;
+    for (DWORD i = 0; read_list(key, i, peer); i++)
+        continue;
+    RegCloseKey(key);
+    return hidden.count || hidden.all;
 }
 
-/* Moves together what stays; a block that cannot be walked is given to nobody. */
-static size_t take_out(const struct hidden *hidden, char *data, size_t size)
+static bool is_hidden(uint32_t number)
+{
+    for (size_t i = 0; i < hidden.count; i++)
+        if (hidden.numbers[i] == number)
+            return true;
+    return hidden.all;
+}
+
+/* In the block's byte order: a foreign machine's may be the other one. */
+static void put_number(const opl_block *block, char *data, size_t offset, uint32_t number)
+{
+    number = block->swapped ? __builtin_bswap32(number) : number;
+    memcpy(data + offset, &number, sizeof number);
+}
+
+/* Moves together what stays. */
+size_t objects_hide(char *data, size_t size)
 {
     opl_block block;
     opl_object_view object = {0};
@@ -63,7 +93,7 @@ static size_t take_out(const struct hidden *hidden, char *data, size_t size)
     bool default_stays = false;
     while (opl_block_next_object(&block, &object)) {
         DWORD number = object.type.ObjectNameTitleIndex, length = object.type.TotalByteLength;
-        if (is_hidden(hidden, number))
+        if (is_hidden(number))
             continue;
         memmove(data + end, data + object.offset, length);
         /* the walk goes on from where the object was */
@@ -73,33 +103,9 @@ static size_t take_out(const struct hidden *hidden, char *data, size_t size)
     }
     if (block.fault)
         return 0;
-    PERF_DATA_BLOCK header = block.header;
-    header.TotalByteLength = (DWORD)end;
-    header.NumObjectTypes = count;
+    put_number(&block, data, offsetof(PERF_DATA_BLOCK, TotalByteLength), (uint32_t)end);
+    put_number(&block, data, offsetof(PERF_DATA_BLOCK, NumObjectTypes), count);
     if (!default_stays)
-        header.DefaultObject = (LONG)first;
-    memcpy(data, &header, sizeof header);
+        put_number(&block, data, offsetof(PERF_DATA_BLOCK, DefaultObject), first);
     return end;
-}
-
-void objects_hide(const struct peer *peer, const struct form_request *request,
-                  struct form_reply *reply)
-{
-    static struct hidden hidden;
-    static const char mark[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    HKEY key;
-    bool is_block = request->root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA &&
-                    reply->data_size >= sizeof(PERF_DATA_BLOCK) &&
-                    !memcmp(reply->data, mark, sizeof mark);
-    if (peer_is_trusted(peer) || !is_block ||
-        RegOpenKeyExA(HKEY_LOCAL_MACHINE, OBJECTS, 0, KEY_READ, &key))
-        return;
-    read_hidden(key, peer, &hidden);
-    RegCloseKey(key);
-    if (!hidden.count)
-        return;
-    reply->data_size = take_out(&hidden, (char *)(uintptr_t)reply->data, reply->data_size);
-    reply->needed = (uint32_t)reply->data_size;
-    if (!reply->data_size)
-        reply->status = ERROR_INVALID_DATA;
 }

@@ -22,14 +22,6 @@
 
 enum { ACTIVATED_FD = 3, BACKLOG = 64 };
 
-struct server {
-    int listening, signals;
-    struct {
-        pid_t pid; /* 0: free */
-        uid_t uid;
-    } clients[SERVE_MOST_CLIENTS];
-};
-
 static int complain(const char *path, const char *what)
 {
     fprintf(stderr, "openperflib-winregd: %s: %s: %s\n", path, what, strerror(errno));
@@ -86,7 +78,7 @@ static void forget(struct server *server, pid_t pid)
     for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++)
         if (server->clients[i].pid == pid) {
             server->clients[i].pid = 0;
-            limits_clear(i);
+            limits_set(i, NULL);
         }
 }
 
@@ -95,20 +87,6 @@ static void fetch_ended(struct server *server)
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
         forget(server, pid);
-}
-
-/* A free place; SIZE_MAX: too many, of all others or of this user. */
-static size_t place_for(const struct server *server, uid_t uid)
-{
-    size_t of_user = 0, others = 0, free_place = SIZE_MAX;
-    for (size_t i = 0; i < SERVE_MOST_CLIENTS; i++) {
-        bool taken = server->clients[i].pid != 0;
-        free_place = taken ? free_place : i;
-        of_user += taken && server->clients[i].uid == uid;
-        others += taken && server->clients[i].uid != 0;
-    }
-    bool good = uid == 0 || (of_user < SERVE_MOST_OF_USER && others < SERVE_MOST_OF_OTHERS);
-    return good ? free_place : SIZE_MAX;
 }
 
 struct begun {
@@ -139,11 +117,11 @@ static void start_client(struct server *server, int fd)
     struct peer peer;
     struct begun begun = {.fd = fd, .parent = getpid()};
     bool known = peer_of_socket(fd, &peer);
-    begun.place = known ? place_for(server, peer.uid) : SIZE_MAX;
+    begun.place = known ? places_find(server, &peer) : SIZE_MAX;
     if (known && !access_granted(&peer))
         access_audit(&peer);
     if (begun.place != SIZE_MAX)
-        limits_clear(begun.place);
+        limits_set(begun.place, &peer);
     pid_t pid = begun.place == SIZE_MAX ? -1 : fork();
     if (pid == 0)
         serve_client(server, &begun, &peer);

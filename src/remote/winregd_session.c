@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE_SECONDS = 10, REPLY_SECONDS = 30 };
+enum { MESSAGE_SECONDS = 10, REPLY_SECONDS = 30, REFUSED_SECONDS = 10 };
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 
 /* False: the moment passed. INT64_MAX: none. */
@@ -64,10 +64,10 @@ static bool transmit(int fd, const char *data, size_t size, int64_t deadline)
     return true;
 }
 
-/* 0: it went; SIZE_MAX: what it sent is no message. */
-static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES])
+/* 0: it went, or was silent until `until`; SIZE_MAX: what it sent is no message. */
+static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES], int64_t until)
 {
-    size_t have = receive(in, message, 1, INT64_MAX);
+    size_t have = receive(in, message, 1, until);
     if (!have)
         return 0;
     int64_t deadline = clock_ticks() + MESSAGE_SECONDS * second;
@@ -121,33 +121,19 @@ struct session {
     struct peer *peer;
     struct answers answers;
     bool was_refused;
+    int64_t until; /* a refused peer's end, else INT64_MAX */
     char message[FORM_REQUEST_BYTES];
 };
 
-static bool is_costly(const struct form_request *request)
+/* One that may not read does not keep its place. */
+static void note_refusal(struct session *session, bool refused)
 {
-    return request->operation == FORM_QUERY && request->name &&
-           text_starts_fold(request->name, "Costly");
-}
-
-/* What a client may demand has bounds; our own user's may not. */
-static LSTATUS answer_within_limits(struct session *session, const struct form_request *request,
-                                    struct form_reply *ret)
-{
-    if (peer_is_trusted(session->peer)) {
-        answer(&session->answers, request, ret);
-        return ERROR_SUCCESS;
-    }
-    bool costly = is_costly(request);
-    if ((request->operation == FORM_QUERY && !limits_take_query()) ||
-        (costly && !limits_begin_costly()))
-        return ERROR_BUSY;
-    answer(&session->answers, request, ret);
-    if (costly)
-        limits_end_costly();
-    if (request->operation == FORM_QUERY)
-        objects_hide(session->peer, request, ret);
-    return ERROR_SUCCESS;
+    if (refused && session->until == INT64_MAX)
+        session->until = clock_ticks() + REFUSED_SECONDS * second;
+    else if (!refused)
+        session->until = INT64_MAX;
+    session->was_refused = refused;
+    limits_set_refused(refused);
 }
 
 /* Of users here the event is written when the answer changes: who began refused was told of at the
@@ -157,7 +143,7 @@ static LSTATUS judge_access(struct session *session)
     bool granted = access_granted(session->peer);
     if (!granted && (session->peer->is_caller || !session->was_refused))
         access_audit(session->peer);
-    session->was_refused = !granted;
+    note_refusal(session, !granted);
     return granted ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
@@ -171,9 +157,14 @@ static void reply_to(struct session *session, const struct form_request *request
     else
         status = judge_access(session);
     if (!status && request->operation != FORM_CALLER)
-        status = answer_within_limits(session, request, ret);
+        answer(&session->answers, session->peer, request, ret);
     if (status)
         *ret = (struct form_reply){.id = request->id, .status = (uint32_t)status};
+}
+
+static bool is_one_too_many(const struct form_request *request, const struct form_reply *reply)
+{
+    return request->operation == FORM_CALLER && reply->status == ERROR_BUSY;
 }
 
 static bool serve(int in, int out, struct session *session)
@@ -181,23 +172,30 @@ static bool serve(int in, int out, struct session *session)
     for (;;) {
         struct form_request request;
         struct form_reply reply;
-        size_t size = receive_request(in, session->message);
+        size_t size = clock_ticks() < session->until
+                          ? receive_request(in, session->message, session->until)
+                          : 0;
         if (!size)
             return true;
         if (size == SIZE_MAX || !form_read_request(session->message, size, &request))
             return false;
         atomic_store(&answering, true);
+        limits_set_idle(false);
         reply_to(session, &request, &reply);
+        limits_set_idle(true);
         atomic_store(&answering, false);
         if (!send_reply(out, &reply))
             return false;
+        if (is_one_too_many(&request, &reply))
+            return true;
     }
 }
 
 bool session_serve(int in, int out, struct peer *peer)
 {
     static struct session session;
-    session = (struct session){.peer = peer, .was_refused = !access_granted(peer)};
+    session = (struct session){.peer = peer, .until = INT64_MAX};
+    note_refusal(&session, !access_granted(peer));
     if (!isatty(out)) /* whose flags outlive us */
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
     begin_watch(out);
