@@ -146,6 +146,14 @@ static int compare_places(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+static bool all_zero(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
 static PDH_STATUS read_order(struct file *file, struct binary *binary)
 {
     uint64_t count = stream_size(&file->stream) / binary->buffer_size;
@@ -163,6 +171,8 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
             stream_at(&file->stream, (uint64_t)i * binary->buffer_size, BUFFER_HEAD, &got);
         if (!head || got < BUFFER_HEAD)
             break;
+        if (i && all_zero(head, BUFFER_HEAD)) /* not written yet */
+            continue;
         /* the first one holds the capture's head whatever it says */
         uint64_t sequence = i ? get64(head + 24) : 0;
         order[binary->order_count++] = (struct place){sequence, i};
@@ -193,14 +203,6 @@ static void next_buffer(struct binary *binary)
 {
     binary->turn++;
     binary->offset = 0;
-}
-
-static bool all_zero(const unsigned char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (bytes[i])
-            return false;
-    return true;
 }
 
 /* A buffer whose head says nothing was not written yet, unless written ones follow. */
@@ -466,8 +468,11 @@ static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct r
             return 0;
         if (ret->kind == KIND_CATALOGUE)
             status = take_catalogue(file, binary, ret);
-        else if (ret->kind == KIND_NAMES && !file->blind)
+        else if (ret->kind == KIND_NAMES)
             status = names_read(file, ret->body, ret->size, ret->offset);
+        else if (ret->kind != KIND_INDEX)
+            file_lose(file, LOSS_RECORD, 1, "kind %02X at offset %llu", (unsigned)ret->kind,
+                      (unsigned long long)ret->offset);
         if (status)
             return status;
     }

@@ -128,17 +128,23 @@ static bool grow_list(struct columns *columns)
     return true;
 }
 
-/* An equal one that this catalogue has not named yet; UINT32_MAX: none. */
-static uint32_t find(struct columns *columns, const char *path, enum log_column_kind kind)
+/* An equal one that this catalogue has not named yet; UINT32_MAX: none. *ret_twice: it has named
+ * another. */
+static uint32_t find(struct columns *columns, const char *path, enum log_column_kind kind,
+                     bool *ret_twice)
 {
+    *ret_twice = false;
     if (!columns->table_size)
         return UINT32_MAX;
     uint32_t found = UINT32_MAX;
     uint32_t next = columns->table[hash_of(path) & (columns->table_size - 1)];
     for (; next; next = columns->list[next - 1]->next) {
         const struct column *column = columns->list[next - 1];
-        if (column->stamp != columns->stamp && column->door.kind == kind &&
-            text_equal_fold(column->door.path, path))
+        if (column->door.kind != kind || !text_equal_fold(column->door.path, path))
+            continue;
+        if (column->stamp == columns->stamp)
+            *ret_twice = true;
+        else
             found = next - 1; /* chains begin with the newest: the oldest is meant */
     }
     return found;
@@ -162,9 +168,9 @@ static PDH_STATUS insert(struct columns *columns, struct column *column, uint32_
 
 /* Knows it already? */
 static bool known(struct columns *columns, const char *path, enum log_column_kind kind,
-                  uint32_t *ret)
+                  uint32_t *ret, bool *ret_twice)
 {
-    uint32_t found = find(columns, path, kind);
+    uint32_t found = find(columns, path, kind, ret_twice);
     if (found == UINT32_MAX)
         return false;
     columns->list[found]->stamp = columns->stamp;
@@ -179,12 +185,13 @@ PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, 
     if (!column)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     memcpy(column->text, path, size);
-    if (known(columns, column->text, kind, ret)) {
+    bool twice;
+    if (known(columns, column->text, kind, ret, &twice)) {
         free(column);
         return 0;
     }
     memcpy(column->text + size + 1, path, size);
-    column->door = (struct log_column){.kind = kind, .path = column->text};
+    column->door = (struct log_column){.kind = kind, .path = column->text, .twice = twice};
     split_path(column->text + size + 1, &column->door);
     return insert(columns, column, ret);
 }
@@ -224,7 +231,8 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
     make_path(like, &path);
     if (path.failed)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (known(columns, path.data, like->kind, ret))
+    bool twice;
+    if (known(columns, path.data, like->kind, ret, &twice))
         return 0;
     size_t size = path.len + 1 + room_for(like->machine) + room_for(like->object) +
                   room_for(like->parent) + room_for(like->instance) + room_for(like->counter);
@@ -233,6 +241,7 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     char *cursor = column->text;
     column->door = *like;
+    column->door.twice = twice;
     column->door.path = keep(&cursor, path.data);
     column->door.machine = keep(&cursor, like->machine);
     column->door.object = keep(&cursor, like->object);

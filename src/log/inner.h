@@ -78,14 +78,21 @@ PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, 
 /* A column by its parts; `like` is copied, its path is made. */
 PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, uint32_t *ret);
 
-/* ---- the names that a machine sent along ---- */
+/* ---- names.c: the names that a machine sent along ---- */
 struct names {
-    char *machine, *text;
+    struct buffer text; /* begins with the machine */
     struct name_entry {
-        uint32_t index, offset;
-    } * list;
-    size_t count;
+        uint32_t index, offset; /* offset 0: there is none */
+    } * table;
+    size_t count, room; /* room: a power of 2 */
+    uint32_t index;     /* whose name comes next, if it waits for one */
+    bool waits;
 };
+void names_done(struct names *names);
+/* A machine's names, new ones if it has none yet. NULL: no memory. */
+struct names *names_of(struct log *log, const char *machine);
+/* The first name of a number stays. False: no memory, or too long a table. */
+bool names_add(struct names *names, uint32_t index, const char *name);
 
 /* ---- seek.c: stretches of a file, each with the times that it has ---- */
 struct spot {                 /* of a sample */
@@ -154,8 +161,9 @@ struct log {
     struct file *last; /* whose sample was given out last */
     LONGLONG from, until;
     bool early;
-    struct names *names;
+    struct names *names; /* of each machine that sent some */
     size_t name_count;
+    struct log_losses losses;
     struct log_facts facts;
     struct buffer problem;
 };
@@ -163,6 +171,9 @@ struct log {
 /* The words: "FILE: line N, offset N: ...", said to the trace too. Returns `status`. */
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
                         ...) PRINTF_LIKE(4, 5);
+/* Counts something that cannot be shown, unless only times are looked for. */
+#define file_lose(file, reason, count, ...)                                                        \
+    ((file)->blind ? (void)0 : losses_add(&(file)->log->losses, reason, count, __VA_ARGS__))
 void file_done(struct file *file);
 /* Makes the file's marks if they are not of its size now. A pipe has them only once it was read. */
 PDH_STATUS file_mark(struct file *file);
@@ -172,8 +183,6 @@ PDH_STATUS file_next_wanted(struct file *file);
 PDH_STATUS file_map_add(struct file *file, uint32_t column);
 /* All columns have values and arrays; those that the file lacks say so. */
 PDH_STATUS file_make_values(struct file *file);
-/* Takes texts: malloc'd. */
-PDH_STATUS log_add_names(struct log *log, struct names *names);
 
 PDH_STATUS status_to_pdh(LSTATUS status); /* of opening or reading a file */
 

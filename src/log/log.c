@@ -105,15 +105,25 @@ void file_done(struct file *file)
     stream_done(&file->stream);
 }
 
+static bool looks_like_text(const unsigned char *start, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (start[i] < ' ' && !strchr("\t\r\n", start[i]))
+            return false;
+    return memchr(start, ',', size) || memchr(start, '\t', size) || memchr(start, '"', size);
+}
+
 static PDH_STATUS find_format(struct file *file)
 {
     size_t got = 0;
+    bool text = false;
     for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
         /* no more than the format needs: a pipe may give nothing else for a while */
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
                                 status_text(file->stream.status));
+        text |= got && looks_like_text(start, got);
         if (formats[i]->matches(start, got))
             file->format = formats[i];
     }
@@ -121,8 +131,11 @@ static PDH_STATUS find_format(struct file *file)
         return 0;
     return file_problem(
         file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
-        got ? "neither CSV, TSV nor BLG as perfmon, logman, typeperf and relog write them"
-            : "the file is empty: nothing was written yet");
+        text ? "it looks like CSV or TSV, but its first line does not begin with \"(PDH-CSV 4.0)\" "
+               "or "
+               "\"(PDH-TSV 4.0)\" and the counters' paths behind it"
+        : got ? "neither CSV, TSV nor BLG as perfmon, logman, typeperf and relog write them"
+              : "the file is empty: nothing was written yet");
 }
 
 /* Has the file's next sample ready, or the reason why not. */
@@ -249,10 +262,8 @@ void log_close(struct log *log)
         return;
     for (size_t i = 0; i < log->file_count; i++)
         file_done(&log->files[i]);
-    for (size_t i = 0; i < log->name_count; i++) {
-        free(log->names[i].text);
-        free(log->names[i].list);
-    }
+    for (size_t i = 0; i < log->name_count; i++)
+        names_done(&log->names[i]);
     free(log->names);
     free(log->files);
     columns_done(&log->columns);
@@ -286,53 +297,14 @@ void log_want(struct log *log, size_t column, bool wanted)
         log->columns.list[column]->unwanted = !wanted;
 }
 
-static struct names *find_names(const struct log *log, const char *machine)
-{
-    for (size_t i = 0; i < log->name_count; i++)
-        if (text_equal_fold(log->names[i].machine, machine ? machine : ""))
-            return &log->names[i];
-    return NULL;
-}
-
-PDH_STATUS log_add_names(struct log *log, struct names *names)
-{
-    struct names *old = find_names(log, names->machine);
-    if (old) { /* the same table, read again */
-        free(names->text);
-        free(names->list);
-        return 0;
-    }
-    struct names *list = realloc(log->names, (log->name_count + 1) * sizeof(*list));
-    if (!list) {
-        free(names->text);
-        free(names->list);
-        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    log->names = list;
-    log->names[log->name_count++] = *names;
-    return 0;
-}
-
-const char *log_name(const struct log *log, const char *machine, DWORD index)
-{
-    const struct names *names = find_names(log, machine);
-    if (!names && log->name_count == 1)
-        names = log->names;
-    size_t low = 0, high = names ? names->count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (names->list[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = names && low < names->count && names->list[low].index == index;
-    return found ? names->text + names->list[low].offset : NULL;
-}
-
 const char *log_problem(const struct log *log)
 {
     return log->problem.len ? log->problem.data : NULL;
+}
+
+struct log_losses *log_losses(struct log *log)
+{
+    return &log->losses;
 }
 
 /* ---- reading ---- */
@@ -441,6 +413,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 PDH_STATUS log_rewind(struct log *log)
 {
     log->last = NULL;
+    log->losses = (struct log_losses){0};
     buffer_clear(&log->problem);
     for (size_t i = 0; i < log->file_count; i++) {
         struct file *file = &log->files[i];

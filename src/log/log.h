@@ -35,6 +35,7 @@ struct log_column {
     DWORD type;  /* PERF_*; 0 if unknown, as in text */
     LONGLONG time_base;
     LONG scale; /* default scale, a power of ten */
+    bool twice; /* its path stands before it in the same catalogue */
 };
 
 struct log_item {
@@ -81,6 +82,32 @@ struct log_extent {
     uint64_t samples;
 };
 
+/* What a capture holds and cannot be shown, by reason. The first ones are for who lists counters,
+ * the others come while samples are read. */
+enum log_loss {
+    LOSS_OBJECT,  /* in a block, its number has no name */
+    LOSS_COUNTER, /* the same */
+    LOSS_TYPE,    /* of a type without a formula */
+    LOSS_ENTRY,   /* of the catalogue, without object or counter */
+    LOSS_TWICE,   /* the path stands before it in the same catalogue */
+    LOSS_PATTERN, /* an instance's name would be taken for a pattern */
+    LOSS_RECORD,  /* of an unknown kind */
+    LOSS_NAMES,   /* entries of a name table */
+    LOSS_VALUE,   /* too short, or of an unknown kind */
+    LOSS_SURPLUS, /* values or fields that belong to no column */
+    LOSS_BLOCK,   /* damaged, as a whole or in part */
+    LOSS_TEXT,    /* in a text capture: no number */
+    LOSS_COMMENT, /* in a caption's column */
+    LOSSES
+};
+struct log_losses {
+    struct log_lost {
+        uint64_t count;
+        char example[96]; /* the first one */
+    } list[LOSSES];
+    bool any;
+};
+
 struct log;
 
 /* Opens the files as one source: their samples come in order of time, their columns are united.
@@ -101,7 +128,8 @@ size_t log_columns(const struct log *log);
 /* From now on all are known, but those that are still to come through a pipe. */
 void log_know_columns(struct log *log);
 const struct log_column *log_column(const struct log *log, size_t number);
-/* Name of an index in the tables that a machine sent along, NULL: none. */
+/* Name of an index in the tables that a machine sent along, NULL: none. Valid until the log is read
+ * on. */
 const char *log_name(const struct log *log, const char *machine, DWORD index);
 /* Saves the work for columns that nobody wants: their values have status PDH_NO_DATA. */
 void log_want(struct log *log, size_t column, bool wanted); /* at first: all */
@@ -113,6 +141,14 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
 /* The words for the last status, or for an end in the middle of a record; NULL: nothing strange. */
 const char *log_problem(const struct log *log);
 PDH_STATUS log_rewind(struct log *log);
+/* What was passed over since the capture was opened or rewound, of the columns that are wanted. The
+ * caller may add to it. */
+struct log_losses *log_losses(struct log *log);
+void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
+                const char *example, ...) PRINTF_LIKE(4, 5);
+void losses_join(struct log_losses *losses, const struct log_losses *more);
+/* Appends a line for each reason; nothing if nothing was lost. */
+void losses_print(const struct log_losses *losses, struct buffer *ret);
 /* Only samples of [first, last] come from now on, beginning with the first of them; 0: no bound.
  * What is far outside is not read: stretches of the files are known by their times. */
 PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
@@ -160,7 +196,9 @@ bool number_parse(const char *text, size_t size, double *ret);
 /* ---- zone.c ---- */
 /* English name of a "@tzres.dll,-212"; other text, and a number that we do not know, as it is. */
 const char *zone_name(const char *stored);
-/* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. */
-const char *zone_local(LONGLONG utc, LONG *ret_bias);
+/* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. Of a
+ * zone that Windows' list lacks and that has no letters ("+0530") it is the place, in `room`. */
+enum { ZONE_ROOM = 256 };
+const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias);
 
 #endif

@@ -103,6 +103,12 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
 
 /* ---- values ---- */
 
+/* Of a value that was recorded: new data are valid data. */
+static DWORD status_of(DWORD cstatus)
+{
+    return cstatus == PDH_CSTATUS_NEW_DATA ? PDH_CSTATUS_VALID_DATA : cstatus;
+}
+
 static void read_raw(const unsigned char *body, size_t size, struct log_value *value)
 {
     value->kind = LOG_RAW;
@@ -110,7 +116,8 @@ static void read_raw(const unsigned char *body, size_t size, struct log_value *v
     if (size < RAW_SIZE)
         return;
     /* the structure as it lies in memory on 64-bit Windows */
-    value->raw.CStatus = value->status = get32(body);
+    value->raw.CStatus = get32(body);
+    value->status = status_of(value->raw.CStatus);
     memcpy(&value->raw.TimeStamp, body + 4, sizeof(FILETIME));
     value->raw.FirstValue = (LONGLONG)get64(body + 16);
     value->raw.SecondValue = (LONGLONG)get64(body + 24);
@@ -196,15 +203,16 @@ static void read_items(const unsigned char *body, size_t size, struct array *arr
     }
     value->raw = (PDH_RAW_COUNTER){.CStatus = get32(body + 8)};
     memcpy(&value->raw.TimeStamp, body + 16, sizeof(FILETIME));
-    value->status = value->raw.CStatus;
+    value->status = status_of(value->raw.CStatus);
     value->items = array->items;
     value->count = count;
 }
 
 static void read_block(const unsigned char *body, size_t size, struct log_value *value)
 {
-    static const unsigned char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    bool good = size >= sizeof(signature) && memcmp(body, signature, sizeof(signature)) == 0;
+    static const unsigned char signature[9] = {0, 'P', 0, 'E', 0, 'R', 0, 'F', 0};
+    /* in either byte order */
+    bool good = size >= 8 && (!memcmp(body, signature + 1, 8) || !memcmp(body, signature, 8));
     value->kind = LOG_BLOCK;
     value->status = good ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_INVALID_DATA;
     value->block = good ? body : NULL;
@@ -215,8 +223,9 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
                        size_t size)
 {
     uint32_t number = file->map[entry];
+    const struct column *column = file->log->columns.list[number];
     struct log_value *value = &file->values[number];
-    if (file->log->columns.list[number]->unwanted)
+    if (column->unwanted)
         value->status = PDH_NO_DATA;
     else if (kind == KIND_ONE)
         read_raw(body, size, value);
@@ -226,6 +235,11 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
         read_block(body, size, value);
     else
         value->status = PDH_CSTATUS_INVALID_DATA;
+    bool unread = (kind == KIND_ONE && size < RAW_SIZE) || (kind == KIND_ITEMS && !value->items) ||
+                  (kind == KIND_BLOCK && !value->block) ||
+                  (kind != KIND_ONE && kind != KIND_ITEMS && kind != KIND_BLOCK);
+    if (unread && value->status == PDH_CSTATUS_INVALID_DATA)
+        file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->door.path, kind);
 }
 
 static bool is_piece(const unsigned char *body, size_t size, size_t at)
@@ -258,8 +272,12 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         read_value(file, entry, body[at + 3], body + at + VALUE_HEAD, length - VALUE_HEAD);
         at = next_piece(body, size, at + length);
     }
-    if (entry == file->mapped && entry > 0)
+    if (entry == file->mapped && entry > 0) {
+        if (is_piece(body, size, at))
+            file_lose(file, LOSS_SURPLUS, 1, "in the sample at offset %llu",
+                      (unsigned long long)offset);
         return 0;
+    }
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
                         "this sample breaks off: %zu of %zu values; it is left out", entry,
                         file->mapped);
@@ -267,43 +285,35 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
 
 /* ---- names ---- */
 
-static int compare_entries(const void *left, const void *right)
+/* "1", "1847", "2", "System", ...: index and name by turns. An index at a record's end has its name
+ * in the next one. */
+static bool take_pairs(struct file *file, struct names *names, const char *at, const char *end,
+                       uint64_t offset)
 {
-    const struct name_entry *a = left, *b = right;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
-/* "1", "1847", "2", "System", ...: index and name by turns. */
-static bool index_names(struct names *names, const struct buffer *text, size_t start)
-{
-    const char *cursor = text->data + start, *end = text->data + text->len;
-    size_t room = 0;
-    while (cursor < end && *cursor) {
-        uint32_t index;
-        const char *name = cursor + strlen(cursor) + 1;
-        if (name >= end)
-            break;
-        if (text_decimal(cursor, strlen(cursor), &index)) {
-            if (names->count == room) {
-                room = room ? room * 2 : 256;
-                struct name_entry *list = realloc(names->list, room * sizeof(*list));
-                if (!list)
-                    return false;
-                names->list = list;
-            }
-            names->list[names->count++] = (struct name_entry){index, (uint32_t)(name - text->data)};
+    while (end > at && !end[-1])
+        end--;
+    while (at < end) {
+        const char *next = at + strlen(at) + 1;
+        if (names->waits) {
+            names->waits = false;
+            if (!names_add(names, names->index, at))
+                return false;
+        } else if (text_decimal(at, strlen(at), &names->index)) {
+            names->waits = true;
+        } else {
+            file_lose(file, LOSS_NAMES, 1, "'%.40s' at offset %llu", at,
+                      (unsigned long long)offset);
         }
-        cursor = name + strlen(name) + 1;
+        at = next;
     }
-    if (names->count)
-        qsort(names->list, names->count, sizeof(*names->list), compare_entries);
     return true;
 }
 
+/* One of a machine's records of names: its name, then pairs. */
 PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset)
 {
     const unsigned char *at = body, *end = body + size;
-    struct buffer text = {0};
+    BUFFER_AUTO text = {0};
     while (end - at >= 2) {
         size_t units = units_at(at, end);
         if (!add_utf16(&text, at, units))
@@ -311,14 +321,13 @@ PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size,
         at += 2 * units;
         at += end - at >= 2 ? 2 : 0;
     }
-    struct names names = {0};
-    if (!text.data || text.failed || !index_names(&names, &text, strlen(text.data) + 1)) {
-        free(names.list);
-        buffer_done(&text);
-        return file_problem(file, (PDH_STATUS)PDH_CANNOT_READ_NAME_STRINGS, offset,
-                            "a table of names that cannot be read; whole objects go without names");
-    }
-    names.text = text.data;
-    names.machine = text.data;
-    return log_add_names(file->log, &names);
+    if (text.failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!text.data)
+        return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                            "a table of names without a machine; it is left out");
+    struct names *names = names_of(file->log, text.data);
+    bool good = names && take_pairs(file, names, text.data + strlen(text.data) + 1,
+                                    text.data + text.len, offset);
+    return good ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }

@@ -395,6 +395,14 @@ static bool read_time(const struct field *field, LONGLONG *ret)
     return true;
 }
 
+static bool is_blank(const struct field *field)
+{
+    size_t at = 0;
+    while (at < field->size && field->text[at] == ' ')
+        at++;
+    return at == field->size;
+}
+
 static void read_number(struct file *file, size_t entry, const struct field *field)
 {
     uint32_t number = file->map[entry];
@@ -406,6 +414,10 @@ static void read_number(struct file *file, size_t entry, const struct field *fie
         value->status = PDH_CSTATUS_VALID_DATA;
     else
         value->status = PDH_CSTATUS_INVALID_DATA;
+    if (value->status == PDH_CSTATUS_INVALID_DATA && field && !is_blank(field))
+        file_lose(file, LOSS_TEXT, 1, "'%.*s' in line %llu",
+                  field->size < 40 ? (int)field->size : 40, field->text,
+                  (unsigned long long)file->line);
 }
 
 static PDH_STATUS read_fields(struct file *file, struct text *text, const char *cursor,
@@ -428,6 +440,10 @@ static PDH_STATUS read_fields(struct file *file, struct text *text, const char *
     }
     while (entry < file->mapped)
         read_number(file, entry++, NULL);
+    bool closed;
+    size_t surplus = cursor ? count_fields(cursor, end, text->separator, &closed) : 0;
+    if (surplus)
+        file_lose(file, LOSS_SURPLUS, surplus, "in line %llu", (unsigned long long)file->line);
     return 0;
 }
 

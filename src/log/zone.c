@@ -245,6 +245,7 @@ static const struct {
     PLACE("Australia/Brisbane", "E. Australia", ""),
     PLACE("Australia/Darwin", "AUS Central", ""),
     PLACE("Australia/Hobart", "Tasmania", ""),
+    PLACE("Australia/Lord_Howe", "Lord Howe", ""),
     PLACE("Australia/Melbourne", "AUS Eastern", ""),
     PLACE("Australia/Perth", "W. Australia", ""),
     PLACE("Australia/Sydney", "AUS Eastern", ""),
@@ -297,17 +298,20 @@ static const char *place_here(char *room, size_t size)
     return inside ? inside + strlen(folder) : room;
 }
 
-const char *zone_local(LONGLONG utc, LONG *ret_bias)
+const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias)
 {
     const LONGLONG epoch = INT64_C(116444736000000000);
-    char room[256];
+    char here[ZONE_ROOM];
     struct tm local = {0};
     time_t time = (time_t)((utc - epoch) / CLOCK_TICKS_PER_SECOND);
     localtime_r(&time, &local);
     *ret_bias = (LONG)(-local.tm_gmtoff / 60);
-    const char *place = place_here(room, sizeof(room));
+    const char *place = place_here(here, sizeof(here));
     for (size_t i = 0; i < COUNT(places); i++)
         if (strcmp(places[i].place, place) == 0)
             return places[i].names[local.tm_isdst > 0];
-    return local.tm_zone;
+    bool letters = local.tm_zone[0] != '+' && local.tm_zone[0] != '-';
+    if (letters || !strchr(place, '/') || strpbrk(place, "()\"<") || strlen(place) >= ZONE_ROOM)
+        return local.tm_zone;
+    return strcpy(room, place);
 }

@@ -99,6 +99,7 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
 /* At its start, whoever had it before. */
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
+    UNCANCELLED;
     PDH_STATUS status = 0;
     claim_take(&capture->claim);
     *ret = capture->first;
@@ -138,6 +139,7 @@ PDH_STATUS reading_open(struct pdh_from from, struct reading **ret)
 
 PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
 {
+    UNCANCELLED;
     struct capture *capture = from.log ? hold(from.log) : NULL;
     if (from.log && !capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
@@ -157,6 +159,7 @@ PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
 /* The next reader begins where this one did. */
 static void give_back(struct capture *lender, struct reading *reading)
 {
+    UNCANCELLED;
     claim_take(&lender->claim);
     if (!lender->first && !log_rewind(reading->log)) {
         lender->first = reading->log;
@@ -291,6 +294,7 @@ PDH_STATUS capture_open(const struct capture_wish *wish, DWORD *type, PDH_HLOG *
 
 PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
 {
+    UNCANCELLED;
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
@@ -306,6 +310,7 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
 
 PDH_STATUS capture_close(PDH_HLOG handle, DWORD flags)
 {
+    UNCANCELLED;
     PDH_STATUS status = 0;
     problem_clear();
     lock_take(&holding);
@@ -335,6 +340,7 @@ PDH_STATUS capture_catalog(PDH_HLOG handle)
 
 PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
 {
+    UNCANCELLED;
     struct capture *capture;
     struct reading *reading = NULL;
     if (!ret)
@@ -438,6 +444,7 @@ static PDH_STATUS give_record(const struct log_record *record, PDH_RAW_LOG_RECOR
 
 PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *ret, DWORD *size)
 {
+    UNCANCELLED;
     struct log_record *record;
     LONGLONG moment = (LONGLONG)((uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime);
     if (!size || (*size && !ret))

@@ -37,6 +37,8 @@ PDH_STATUS reading_open(struct pdh_from from, struct reading **ret);
 /* For a short look by who will not go on. */
 PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret);
 void reading_close(struct reading *reading);
+/* Does the column stand for instances that only samples tell? */
+bool column_is_open(const struct log_column *column);
 /* The block of a column in the newest sample; NULL: it is damaged. */
 struct picture *reading_block(struct reading *reading, size_t column,
                               const struct log_value *value);
@@ -44,6 +46,8 @@ struct picture *reading_block(struct reading *reading, size_t column,
 /* ---- problem.c: what opl_capture_problem of this thread says ---- */
 void problem_clear(void);
 void problem_note(const char *words); /* NULL: nothing */
+/* Adds to what opl_capture_unshown says. */
+void problem_lose(const struct log_losses *losses);
 
 /* What a from of a handle means: the handle's capture may be the present. PDH_INVALID_HANDLE. */
 PDH_STATUS capture_resolve_from(struct pdh_from *from);

@@ -14,6 +14,7 @@ struct search {
     struct buffer *ret;
     const struct log_column *known; /* whose object the offer is */
     struct offer *offer;
+    struct log_losses losses;
 };
 
 static const char *without_slashes(const char *name)
@@ -24,6 +25,11 @@ static const char *without_slashes(const char *name)
 static bool is_any(const char *text)
 {
     return !strcmp(text, "*");
+}
+
+static bool is_pattern(const char *name)
+{
+    return strpbrk(name, "*?");
 }
 
 static bool name_fits(const char *wanted, const char *name)
@@ -37,15 +43,17 @@ static bool machine_fits(const struct pdh_path *path, const struct log_column *c
                                                             without_slashes(column->machine)));
 }
 
-static bool single_fits(const struct pdh_path *path)
+/* Brackets fit if any machine may be meant, or if the capture itself writes them. */
+static bool single_fits(const struct pdh_path *path, bool bracketed)
 {
-    return !path->whole || (is_any(path->whole) && path->machine && strpbrk(path->machine, "*?"));
+    return !path->whole ||
+           (is_any(path->whole) && (bracketed || (path->machine && strpbrk(path->machine, "*?"))));
 }
 
 static bool instance_fits(const struct pdh_path *path, const struct log_column *column)
 {
     if (!column->instance)
-        return single_fits(path);
+        return single_fits(path, false);
     return path->whole &&
            path_match_instance(path, column->parent, column->instance, column->index);
 }
@@ -72,11 +80,16 @@ static void add_instances(struct search *search, const struct log_column *column
     const struct offer *offer = search->offer;
     if (!name_fits(search->path->counter, counter))
         return;
-    if (offer->single && single_fits(search->path))
+    if (offer->bare && single_fits(search->path, column->instance))
         add_path(search, column, counter, NULL);
     for (uint32_t i = 0; i < offer->instance_count; i++) {
         const struct offer_instance *instance = &offer->instances[i];
-        if (path_match_instance(search->path, instance->parent, instance->name, instance->number))
+        if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))
+            continue;
+        if (is_pattern(instance->name) || (instance->parent && is_pattern(instance->parent)))
+            losses_add(&search->losses, LOSS_PATTERN, 1, "%s(%s)\\%s", column->object,
+                       instance->name, counter);
+        else
             add_path(search, column, counter, instance);
     }
 }
@@ -94,9 +107,11 @@ static PDH_STATUS take_offer(struct search *search, const struct log_column *col
     search->known = NULL;
     PDH_STATUS status =
         reading_offer(search->reading, column->machine, column->object, &search->offer);
-    if (!status)
-        search->known = column;
-    return status;
+    if (status)
+        return status;
+    search->known = column;
+    losses_join(&search->losses, &search->offer->inside->losses);
+    return 0;
 }
 
 static PDH_STATUS add_open(struct search *search, const struct log_column *column)
@@ -104,7 +119,7 @@ static PDH_STATUS add_open(struct search *search, const struct log_column *colum
     PDH_STATUS status = take_offer(search, column);
     if (status)
         return status;
-    if (column->counter && !is_any(column->counter))
+    if (!is_any(column->counter))
         add_instances(search, column, column->counter);
     else
         for (uint32_t i = 0; i < search->offer->counter_count; i++)
@@ -114,20 +129,25 @@ static PDH_STATUS add_open(struct search *search, const struct log_column *colum
 
 /* ---- all ---- */
 
-static bool is_open(const struct log_column *column)
-{
-    return column->kind == LOG_BLOCK || (column->instance && is_any(column->instance)) ||
-           !column->counter || is_any(column->counter);
-}
-
 static PDH_STATUS add_column(struct search *search, const struct log_column *column)
 {
     const struct pdh_path *path = search->path;
-    if (!machine_fits(path, column) || !column->object || !name_fits(path->object, column->object))
+    bool entry = column->object && *column->object && column->counter && *column->counter;
+    if (!entry && is_any(path->object))
+        losses_add(&search->losses, LOSS_ENTRY, 1, "%s", column->path);
+    if (!entry || !machine_fits(path, column) || !name_fits(path->object, column->object))
         return 0;
-    if (is_open(column))
+    if (column_is_open(column))
         return add_open(search, column);
-    if (instance_fits(path, column) && name_fits(path->counter, column->counter))
+    if (!instance_fits(path, column) || !name_fits(path->counter, column->counter))
+        return 0;
+    if (column->twice)
+        losses_add(&search->losses, LOSS_TWICE, 1, "%s", column->path);
+    if (column->kind != LOG_COOKED && !formula_known(column->type))
+        losses_add(&search->losses, LOSS_TYPE, 1, "%s", column->path);
+    if (column->instance && is_pattern(column->instance))
+        losses_add(&search->losses, LOSS_PATTERN, 1, "%s", column->path);
+    else
         buffer_add(search->ret, column->path, strlen(column->path) + 1);
     return 0;
 }
@@ -142,6 +162,7 @@ PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, str
     log_know_columns(reading->log);
     for (size_t i = 0; !status && i < log_columns(reading->log); i++)
         status = add_column(&search, log_column(reading->log, i));
+    problem_lose(&search.losses);
     offer_release(search.offer);
     reading_close(reading);
     return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;

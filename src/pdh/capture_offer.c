@@ -5,6 +5,7 @@
  */
 #include "pdh/capture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,13 +54,17 @@ struct gathering {
     struct reading *reading;
     const char *machine, *object;
     struct names counters, instances;
-    bool has_instances, open; /* open: samples tell more */
+    struct names nameless; /* "object N" and "number N", each once: N has no name */
+    struct log_losses losses;
+    bool bracketed, has_instances, bare; /* a column's brackets; what was seen with and without */
+    bool open;                           /* samples tell more */
 };
 
 static void gathering_done(struct gathering *gathering)
 {
     names_done(&gathering->counters);
     names_done(&gathering->instances);
+    names_done(&gathering->nameless);
 }
 
 static const char *without_slashes(const char *name)
@@ -84,15 +89,49 @@ static bool add_instance(struct gathering *gathering, const char *parent, const 
                                      (struct names_more){.has_parent = parent});
 }
 
+static void lose(struct gathering *gathering, enum log_loss reason, const char *what)
+{
+    losses_add(&gathering->losses, reason, 1, "%s\\%s%s\\%s",
+               gathering->machine ? gathering->machine : "", gathering->object,
+               gathering->has_instances || gathering->bracketed ? "(*)" : "", what);
+}
+
+/* Samples repeat themselves: each number is counted once. False: no memory. */
+static bool lose_number(struct gathering *gathering, enum log_loss reason, DWORD index)
+{
+    char text[32];
+    uint32_t known = gathering->nameless.set.count;
+    snprintf(text, sizeof text, "%s %lu", reason == LOSS_OBJECT ? "object" : "number",
+             (unsigned long)index);
+    if (!names_add(&gathering->nameless, text, 0, (struct names_more){0}))
+        return false;
+    if (gathering->nameless.set.count > known)
+        lose(gathering, reason, text);
+    return true;
+}
+
+/* A counter, once; of a type without formula its cells stay empty. */
+static bool add_counter(struct gathering *gathering, const char *name, struct names_more more)
+{
+    uint32_t known = gathering->counters.set.count;
+    if (!names_add(&gathering->counters, name, 0, more))
+        return false;
+    if (gathering->counters.set.count > known && !formula_known(more.type))
+        lose(gathering, LOSS_TYPE, name);
+    return true;
+}
+
 static bool gather_column(struct gathering *gathering, const struct log_column *column)
 {
-    bool any = column->instance && !strcmp(column->instance, "*");
+    bool any = column_is_open(column) &&
+               (column->kind == LOG_ARRAY || !column->instance || strpbrk(column->instance, "*?"));
     struct names_more more = {column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type,
                               column->scale, false};
-    gathering->has_instances |= column->instance != NULL;
+    gathering->bracketed |= any && column->instance;
+    gathering->has_instances |= !any && column->instance;
     gathering->open |= any || column->kind == LOG_BLOCK;
     if (column->counter && strcmp(column->counter, "*") != 0 &&
-        !names_add(&gathering->counters, column->counter, 0, more))
+        !add_counter(gathering, column->counter, more))
         return false;
     return !column->instance || any ||
            add_instance(gathering, column->parent, column->instance, column->index);
@@ -104,9 +143,12 @@ static bool gather_items(struct gathering *gathering, const struct log_value *va
 {
     struct names here = {0};
     bool good = true;
-    gathering->has_instances = true;
     for (size_t i = 0; good && i < value->count; i++) {
         const char *name = value->items[i].name;
+        gathering->bare |= !*name;
+        if (!*name)
+            continue;
+        gathering->has_instances = true;
         uint32_t number =
             item_set_number(&here.set, name, strlen(name), picture_hash(name, strlen(name)));
         struct names_more more = {.has_parent = strchr(name, '/')};
@@ -130,10 +172,15 @@ static bool gather_object(struct gathering *gathering, const char *machine,
         opl_type_describe(views[i].definition.CounterType, &type);
         struct names_more more = {views[i].definition.CounterType,
                                   (LONG)views[i].definition.DefaultScale, false};
-        if (name && !type.is_base && !names_add(&gathering->counters, name, 0, more))
+        if (type.is_base || views[i].definition.CounterType == PERF_COUNTER_NODATA)
+            continue;
+        if (!(name ? add_counter(gathering, name, more)
+                   : lose_number(gathering, LOSS_COUNTER,
+                                 views[i].definition.CounterNameTitleIndex)))
             return false;
     }
     gathering->has_instances |= !single;
+    gathering->bare |= single;
     for (uint32_t i = 0; !single && i < object->instance_count; i++) {
         struct names_more more = {.has_parent = instances[i].name != instances[i].full};
         if (!names_add(&gathering->instances, picture_full_name(picture, &instances[i]),
@@ -147,14 +194,20 @@ static bool gather_block(struct gathering *gathering, size_t column, const struc
 {
     struct picture *picture = reading_block(gathering->reading, column, value);
     const char *machine = log_column(gathering->reading->log, column)->machine;
+    bool found = false;
     for (uint32_t i = 0; picture && i < picture->object_count; i++) {
         DWORD index = picture->objects[i].view.type.ObjectNameTitleIndex;
         const char *name = log_name(gathering->reading->log, machine, index);
-        if (name && text_equal_fold(name, gathering->object) &&
-            !gather_object(gathering, machine, picture, &picture->objects[i]))
+        if (!name || !text_equal_fold(name, gathering->object))
+            continue;
+        found = true;
+        if (!gather_object(gathering, machine, picture, &picture->objects[i]))
             return false;
     }
-    return true;
+    if (found || !picture || !picture->object_count)
+        return true;
+    /* others may stand beside it, as the parents of its instances, but not instead of it */
+    return lose_number(gathering, LOSS_OBJECT, picture->objects[0].view.type.ObjectNameTitleIndex);
 }
 
 /* ---- an offer of it ---- */
@@ -196,7 +249,9 @@ static struct offer *offer_of(const struct gathering *from)
         return NULL;
     }
     offer->detail = PERF_DETAIL_NOVICE;
-    offer->single = !from->has_instances;
+    offer->single = !from->has_instances && (from->bare || !from->bracketed);
+    offer->bare = from->bare || offer->single;
+    offer->inside->losses = from->losses;
     offer->counter_count = from->counters.set.count;
     offer->instance_count = from->instances.set.count;
     point_to(offer, from);
@@ -230,6 +285,7 @@ struct survey {
     struct gathering *list;
     size_t count;
     size_t *owners; /* of each column: number + 1 */
+    bool *open;     /* of each column: stands for instances */
     size_t column_count;
 };
 
@@ -239,6 +295,7 @@ static void survey_done(struct survey *survey)
         gathering_done(&survey->list[i]);
     free(survey->list);
     free(survey->owners);
+    free(survey->open);
 }
 
 static size_t find_gathering(const struct survey *survey, const struct log_column *column)
@@ -254,8 +311,9 @@ static bool survey_begin(struct survey *survey, struct reading *reading, bool an
 {
     survey->column_count = log_columns(reading->log);
     survey->owners = calloc(survey->column_count + 1, sizeof *survey->owners);
+    survey->open = calloc(survey->column_count + 1, sizeof *survey->open);
     survey->list = calloc(survey->column_count + 1, sizeof *survey->list);
-    bool good = survey->owners && survey->list;
+    bool good = survey->owners && survey->open && survey->list;
     for (size_t i = 0; good && i < survey->column_count; i++) {
         const struct log_column *column = log_column(reading->log, i);
         if (!column->object)
@@ -267,6 +325,7 @@ static bool survey_begin(struct survey *survey, struct reading *reading, bool an
             owner = ++survey->count;
         }
         survey->owners[i] = owner;
+        survey->open[i] = column_is_open(column);
         good = gather_column(&survey->list[owner - 1], column);
     }
     return good;
@@ -282,6 +341,8 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
             continue;
         if (value->kind == LOG_ARRAY && !value->same_names)
             good = gather_items(owner, value);
+        else if (value->kind == LOG_RAW)
+            owner->bare |= survey->open[k];
         else if (value->kind == LOG_BLOCK)
             good = gather_block(owner, k, value);
     }
@@ -432,6 +493,8 @@ PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *
     if (status)
         return status;
     status = reading_offer(reading, machine, object, ret);
+    if (!status)
+        problem_lose(&(*ret)->inside->losses);
     reading_close(reading);
     return status;
 }
@@ -445,7 +508,7 @@ static PDH_STATUS add_offer(struct reading *reading, const char *machine, const 
     ret->items = items;
     PDH_STATUS status = find_offer(reading, machine, object, &items[ret->count]);
     if (!status && items[ret->count])
-        ret->count++;
+        problem_lose(&items[ret->count++]->inside->losses);
     return status;
 }
 

@@ -368,6 +368,20 @@ static PDH_STATUS give_info(struct counter *counter, const char *explanation, st
     return status;
 }
 
+/* Room for the structure alone, to the byte: numbers only, as Windows answers. (F.2) */
+static void give_numbers(const struct counter *counter, void *ret)
+{
+    const PDH_COUNTER_INFO_A info = {.dwLength = sizeof info,
+                                     .dwType = counter->type,
+                                     .CStatus = counter->newest.raw.CStatus,
+                                     .lScale = counter->scale,
+                                     .lDefaultScale = counter->default_scale,
+                                     .dwUserData = counter->user,
+                                     .dwQueryUserData = counter->query->user,
+                                     .dwInstanceIndex = counter->path.index};
+    memcpy(ret, &info, sizeof info);
+}
+
 /* The explanation is asked for while no lock is held. */
 static void explain(PDH_HCOUNTER handle, struct buffer *ret)
 {
@@ -394,7 +408,10 @@ PDH_STATUS counter_info(PDH_HCOUNTER handle, bool with_explanation, bool wide, D
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    if (size && (ret || *size == 0)) {
+    if (size && ret && *size == sizeof(PDH_COUNTER_INFO_A) && !with_explanation) {
+        give_numbers(counter, ret);
+        status = 0;
+    } else if (size && (ret || *size == 0)) {
         pack_begin(&pack, ret, *size, sizeof(PDH_COUNTER_INFO_A), wide);
         const char *text = explanation.len ? explanation.data : "";
         status = give_info(counter, with_explanation ? text : NULL, &pack, size, ret);

@@ -176,7 +176,8 @@ const char *machine_label(const struct machine *machine)
 
 void machine_list(struct buffer *ret)
 {
-    buffer_add(ret, own_machine()->label, strlen(own.label) + 1);
+    const char *label = own_machine()->label; /* made by the first call */
+    buffer_add(ret, label, strlen(label) + 1);
     lock_take(&machines_lock);
     for (const struct machine *machine = machines; machine; machine = machine->next)
         buffer_add(ret, machine->label, strlen(machine->label) + 1);

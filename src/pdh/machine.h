@@ -3,6 +3,7 @@
 #ifndef OPL_PDH_MACHINE_H
 #define OPL_PDH_MACHINE_H
 
+#include "log/log.h"
 #include "pdh/picture.h"
 #include "pdh/source.h"
 
@@ -66,6 +67,7 @@ struct offer_inside {
     LONGLONG tick_frequency, object_frequency;
     bool listed; /* answered to "Global" or "Costly" */
     struct buffer texts;
+    struct log_losses losses; /* of a capture: what of the object cannot be shown */
 };
 /* Rooms for so many; NULL: no memory. */
 struct offer *offer_new(uint32_t counters, uint32_t instances);

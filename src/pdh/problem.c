@@ -1,20 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a capture's damage is, in words. PDH has a number for it and nothing else, and a capture
- * that cannot be opened has no handle to ask; so the words belong to the thread, as errno does.
+ * What a capture's damage is, in words, and what it holds that cannot be shown. PDH has a number
+ * for the one and nothing for the other, and a capture that cannot be opened has no handle to ask;
+ * so both belong to the thread, as errno does.
  */
 #include "pdh/capture.h"
 #include <openperflib/capture.h>
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_ROOM = 1024 };
 static _Thread_local char current[WORDS_ROOM];
 
+/* Made when something is lost: a library that is loaded late has little room for its threads. */
+struct unshown {
+    struct log_losses losses;
+    char words[2 * WORDS_ROOM];
+};
+static pthread_key_t unshown_key;
+static pthread_once_t unshown_once = PTHREAD_ONCE_INIT;
+static bool unshown_good;
+
+static void make_key(void)
+{
+    unshown_good = pthread_key_create(&unshown_key, free) == 0;
+}
+
+/* This thread's; NULL: it has lost nothing yet. */
+static struct unshown *unshown_here(void)
+{
+    pthread_once(&unshown_once, make_key);
+    return unshown_good ? pthread_getspecific(unshown_key) : NULL;
+}
+
 void problem_clear(void)
 {
+    struct unshown *unshown = unshown_here();
     current[0] = '\0';
+    if (unshown)
+        unshown->losses.any = false;
+}
+
+void problem_lose(const struct log_losses *losses)
+{
+    struct unshown *unshown = losses->any ? unshown_here() : NULL;
+    if (losses->any && !unshown && unshown_good) {
+        unshown = calloc(1, sizeof *unshown);
+        if (pthread_setspecific(unshown_key, unshown)) {
+            free(unshown);
+            return;
+        }
+    }
+    if (!unshown)
+        return;
+    if (!unshown->losses.any)
+        unshown->losses = (struct log_losses){0};
+    losses_join(&unshown->losses, losses);
 }
 
 /* Of too many words the last ones stay: a path stands before what is wrong with it. */
@@ -30,4 +74,16 @@ void problem_note(const char *words)
 const char *opl_capture_problem(void)
 {
     return current[0] ? current : NULL;
+}
+
+const char *opl_capture_unshown(void)
+{
+    BUFFER_AUTO words = {0};
+    struct unshown *unshown = unshown_here();
+    if (unshown)
+        losses_print(&unshown->losses, &words);
+    if (!words.len)
+        return NULL;
+    snprintf(unshown->words, sizeof unshown->words, "%s", words.data);
+    return unshown->words;
 }

@@ -53,6 +53,7 @@ struct query *query_claim(PDH_HQUERY handle)
     struct query *query = query_hold(handle);
     if (!query)
         return NULL;
+    cancel_forbid();
     claim_take(&query->claim);
     if (!query->closed)
         return query;
@@ -64,6 +65,7 @@ void query_unclaim(struct query *query)
 {
     claim_release(&query->claim);
     query_let_go(query);
+    cancel_permit(NULL);
 }
 
 /* ---- life ---- */
@@ -101,6 +103,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
 
 PDH_STATUS query_close(PDH_HQUERY handle)
 {
+    UNCANCELLED;
     lock_take(&holding);
     struct query *query = handle_take(&queries, (uintptr_t)handle);
     lock_release(&holding);

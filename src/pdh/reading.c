@@ -34,6 +34,10 @@ struct picture *reading_block(struct reading *reading, size_t column, const stru
         block->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         if (buffer_add(&block->picture.bytes, value->block, value->size))
             block->status = picture_take(&block->picture);
+        opl_block_fault fault = block->picture.block.fault;
+        if (fault != OPL_BLOCK_GOOD && fault != OPL_BLOCK_TRUNCATED)
+            losses_add(log_losses(reading->log), LOSS_BLOCK, 1, "%.56s: %s",
+                       log_column(reading->log, column)->path, opl_block_fault_text(fault));
     }
     return block->status ? NULL : &block->picture;
 }
@@ -53,6 +57,12 @@ static bool same_machine(const char *wanted, const char *column)
 static bool is_any(const char *text)
 {
     return !text || !strcmp(text, "*");
+}
+
+bool column_is_open(const struct log_column *column)
+{
+    return column->kind == LOG_ARRAY || column->kind == LOG_BLOCK ||
+           (column->kind == LOG_RAW && column->instance && is_any(column->instance));
 }
 
 bool capture_is_named(const char *wanted, const char *name)
@@ -80,7 +90,7 @@ static bool name_fits(const char *wanted, const char *column)
 
 static bool instance_fits(const struct counter *counter, const struct log_column *column)
 {
-    if (column->instance && is_any(column->instance))
+    if (column_is_open(column))
         return true;
     if (!counter->path.whole || !column->instance)
         return !counter->path.whole && !column->instance;
@@ -100,12 +110,10 @@ static size_t place_of(const struct reading *reading, const char *object, const 
 static size_t place_of_column(const struct reading *reading, const struct log_column *column)
 {
     BUFFER_AUTO full = {0};
-    if (is_any(column->object) || is_any(column->counter))
+    if (is_any(column->object) || is_any(column->counter) || column_is_open(column))
         return 0;
     if (!column->instance)
         return place_of(reading, column->object, column->counter, 0);
-    if (is_any(column->instance))
-        return 0;
     buffer_printf(&full, "%s%s%s", column->parent ? column->parent : "", column->parent ? "/" : "",
                   column->instance);
     return full.failed ? 0
@@ -330,6 +338,9 @@ static const struct log_item *find_item(struct counter *counter, uint32_t column
 {
     struct item_set *set = names_of(counter->query->reading, column, value);
     const struct item *found = NULL;
+    const struct instance_key single = {"", 0, picture_hash("", 0), 0};
+    if (set && !counter->path.whole)
+        found = item_find_key(set, &single, counter->position);
     for (unsigned k = 0; set && !found && k < counter->key_count; k++)
         found = item_find_key(set, &counter->keys[k], counter->position);
     if (!found)
@@ -340,26 +351,26 @@ static const struct log_item *find_item(struct counter *counter, uint32_t column
 
 /* ---- a value in a whole block ---- */
 
-static bool is_named(const struct counter *counter, DWORD index, const char *wanted)
+static bool is_named(const struct counter *counter, const char *machine, DWORD index,
+                     const char *wanted)
 {
-    struct reading *reading = counter->query->reading;
-    const char *name = log_name(reading->log, capture_machine((struct counter *)counter), index);
+    const char *name = log_name(counter->query->reading->log, machine, index);
     uint32_t number;
     return (name && text_equal_fold(name, wanted)) ||
            (text_decimal(wanted, strlen(wanted), &number) && number == index);
 }
 
-static const struct picture_object *find_object(const struct counter *counter,
+static const struct picture_object *find_object(const struct counter *counter, const char *machine,
                                                 const struct picture *picture)
 {
     for (uint32_t i = 0; i < picture->object_count; i++)
-        if (is_named(counter, picture->objects[i].view.type.ObjectNameTitleIndex,
+        if (is_named(counter, machine, picture->objects[i].view.type.ObjectNameTitleIndex,
                      counter->path.object))
             return &picture->objects[i];
     return NULL;
 }
 
-static const opl_counter_view *find_definition(struct counter *counter,
+static const opl_counter_view *find_definition(struct counter *counter, const char *machine,
                                                const struct picture *picture,
                                                const struct picture_object *object)
 {
@@ -367,8 +378,8 @@ static const opl_counter_view *find_definition(struct counter *counter,
     for (uint32_t i = 0; i < object->counter_count; i++) {
         opl_type_info type;
         opl_type_describe(views[i].definition.CounterType, &type);
-        if (type.is_base ||
-            !is_named(counter, views[i].definition.CounterNameTitleIndex, counter->path.counter))
+        if (type.is_base || !is_named(counter, machine, views[i].definition.CounterNameTitleIndex,
+                                      counter->path.counter))
             continue;
         counter->type = views[i].definition.CounterType;
         counter->default_scale = (LONG)views[i].definition.DefaultScale;
@@ -378,11 +389,15 @@ static const opl_counter_view *find_definition(struct counter *counter,
 }
 
 /* A wildcard's items go to its next set. */
-static void take_block(struct counter *counter, struct picture *picture, LONGLONG time,
-                       struct sample *ret)
+static void take_block(struct counter *counter, uint32_t column, const struct log_value *value,
+                       LONGLONG time, struct sample *ret)
 {
-    const struct picture_object *object = picture ? find_object(counter, picture) : NULL;
-    const opl_counter_view *definition = object ? find_definition(counter, picture, object) : NULL;
+    struct reading *reading = counter->query->reading;
+    struct picture *picture = reading_block(reading, column, value);
+    const char *machine = log_column(reading->log, column)->machine;
+    const struct picture_object *object = picture ? find_object(counter, machine, picture) : NULL;
+    const opl_counter_view *definition =
+        object ? find_definition(counter, machine, picture, object) : NULL;
     ret->raw.CStatus = !picture  ? PDH_CSTATUS_INVALID_DATA
                        : !object ? PDH_CSTATUS_NO_OBJECT
                                  : PDH_CSTATUS_NO_COUNTER;
@@ -393,6 +408,10 @@ static void take_block(struct counter *counter, struct picture *picture, LONGLON
         sample_all(counter, picture, object, definition, ret);
     else
         sample_one(counter, picture, object, definition, ret);
+    if (ret->raw.CStatus == PDH_CSTATUS_INVALID_DATA)
+        losses_add(log_losses(reading->log), LOSS_VALUE, 1, "%s\\%s(%s)\\%s",
+                   machine ? machine : "", counter->path.object,
+                   counter->path.whole ? counter->path.whole : "", counter->path.counter);
 }
 
 /* ---- one counter ---- */
@@ -410,7 +429,7 @@ static void sample_column(struct counter *counter, uint32_t number, const struct
     if (value->kind == LOG_ARRAY)
         take_items(counter, value, set);
     else if (value->kind == LOG_BLOCK)
-        take_block(counter, reading_block(reading, number, value), from->time, &sample);
+        take_block(counter, number, value, from->time, &sample);
     else if (column->instance) {
         if (value->kind == LOG_COOKED)
             sample = sample_of_number(value->number, from->time);
@@ -430,11 +449,14 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
 {
     const struct log_value *value = &from->values[number];
     struct sample sample = sample_at(from->time, value->status);
+    const struct log_column *column = log_column(counter->query->reading->log, number);
     const struct log_item *item;
     if (value->status)
         return sample;
     switch (value->kind) {
     case LOG_RAW:
+        if (column_is_open(column) && counter->path.whole)
+            return sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
         sample.raw = value->raw;
         return sample;
     case LOG_COOKED:
@@ -443,8 +465,7 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
         item = find_item(counter, number, value);
         return item ? sample_of_item(value, item) : sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);
     default:
-        take_block(counter, reading_block(counter->query->reading, number, value), from->time,
-                   &sample);
+        take_block(counter, number, value, from->time, &sample);
         return sample;
     }
 }
@@ -469,7 +490,7 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     bool good = false;
     for (uint32_t i = 0; i < counter->column_count && !good; i++) {
         sample = sample_of_column(counter, counter->columns[i], from);
-        good = sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
+        good = sample.raw.CStatus <= PDH_CSTATUS_NEW_DATA;
     }
     pass_other_file(counter);
     counter_sampled(counter, &sample, true);
@@ -502,8 +523,13 @@ static PDH_STATUS collect_one(struct query *query, const struct log_sample **ret
     problem_clear();
     PDH_STATUS status = log_next(reading->log, ret);
     problem_note(log_problem(reading->log));
+    if (status == (PDH_STATUS)PDH_NO_MORE_DATA)
+        problem_lose(log_losses(reading->log));
     if (status)
         return status;
+    const char *comment = (*ret)->early ? NULL : (*ret)->text;
+    if (comment && comment[strspn(comment, " ")])
+        losses_add(log_losses(reading->log), LOSS_COMMENT, 1, "'%.60s'", comment);
     reading->samples++;
     lock_take(&query->lock);
     if (!join_new_columns(query))

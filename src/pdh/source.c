@@ -155,8 +155,9 @@ PDH_STATUS source_offers(struct pdh_from from, const char *machine_name, enum of
         return status;
     machine_renew_titles(machine);
     status = add_offers(machine, "Global", ret);
-    if (!status)
-        status = add_offers(machine, "Costly", ret);
+    PDH_STATUS costly = status ? status : add_offers(machine, "Costly", ret);
+    if (costly != (PDH_STATUS)PDH_NO_DATA) /* a machine may have none: stock Samba says 2 */
+        status = costly;
     if (!status)
         machine_put_list(machine, ret);
     return status;

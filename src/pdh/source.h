@@ -36,6 +36,7 @@ struct offer {
     DWORD detail;
     bool costly; /* answered to "Costly", not to "Global" */
     bool single; /* has no instances, ever */
+    bool bare;   /* of a capture: was seen without instances */
     struct offer_counter *counters;
     uint32_t counter_count, default_counter; /* a position */
     struct offer_instance *instances;        /* in the block's order */

@@ -133,14 +133,15 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
 }
 
 /* A capture's lines keep the zone in which it was taken; where it says none, nobody knows. */
-static void take_zone(const struct query *query, struct log_header *header)
+static void take_zone(const struct query *query, char room[static ZONE_ROOM],
+                      struct log_header *header)
 {
     if (query->reading) {
         const struct log_facts *facts = log_facts(query->reading->log);
         header->zone = facts->zone[0] ? facts->zone : NULL;
         header->bias = facts->bias;
     } else
-        header->zone = zone_local(clock_filetime(), &header->bias);
+        header->zone = zone_local(clock_filetime(), room, &header->bias);
 }
 
 static PDH_STATUS create(struct capture_writer *writer, const struct query *query,
@@ -156,7 +157,8 @@ static PDH_STATUS create(struct capture_writer *writer, const struct query *quer
         struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
         if (wish->access & PDH_LOG_OPT_USER_STRING)
             header.caption = wish->caption ? wish->caption : "";
-        take_zone(query, &header);
+        char room[ZONE_ROOM];
+        take_zone(query, room, &header);
         BUFFER_AUTO problem = {0};
         problem_clear();
         status = log_create(wish->file, mode, &header, &writer->log, &problem);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -325,6 +326,35 @@ static void summer_has_its_own_name_and_bias(void **state)
     assert_string_equal(log_facts(log)->zone, "Pacific Daylight Time");
     assert_int_equal(log_facts(log)->bias, 420);
     log_close(log);
+}
+
+/* Half an hour of daylight time, and a zone that Windows does not have. */
+static void f_a6_zones_have_names_and_minutes(void **state)
+{
+    const LONGLONG january = INT64_C(131276160000000000),
+                   july = january + 180 * INT64_C(864000000000);
+    char room[ZONE_ROOM];
+    LONG bias;
+    (void)state;
+    const char *set = getenv("TZ");
+    FREE_AUTO char *before = set ? strdup(set) : NULL;
+    if (access("/usr/share/zoneinfo/Australia/Lord_Howe", R_OK) != 0)
+        skip();
+    setenv("TZ", "Australia/Lord_Howe", 1);
+    tzset();
+    assert_string_equal(zone_local(january, room, &bias), "Lord Howe Daylight Time");
+    assert_int_equal(bias, -660);
+    assert_string_equal(zone_local(july, room, &bias), "Lord Howe Standard Time");
+    assert_int_equal(bias, -630);
+    setenv("TZ", "Asia/Colombo", 1);
+    tzset();
+    assert_string_equal(zone_local(july, room, &bias), "Asia/Colombo");
+    assert_int_equal(bias, -330);
+    if (before)
+        setenv("TZ", before, 1);
+    else
+        unsetenv("TZ");
+    tzset();
 }
 
 /* ---- damage ---- */
@@ -684,6 +714,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_appended_log_has_a_second_catalogue),
         cmocka_unit_test(zones_have_english_names),
         cmocka_unit_test(summer_has_its_own_name_and_bias),
+        cmocka_unit_test(f_a6_zones_have_names_and_minutes),
         cmocka_unit_test(every_flipped_bit_is_survived),
         cmocka_unit_test(every_truncation_is_survived),
         cmocka_unit_test(damage_is_told_once_with_its_offset),

@@ -65,7 +65,7 @@ static const char more[] =
     "  relog server.blg -t 60 -b 1/13/2018 5:00:00 -o thin.tsv\n"
     "\n"
     "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
-    "are not in the captures (the others were written), 4 no rights.\n";
+    "are not in the captures or cannot be shown (the others were written), 4 no rights.\n";
 
 static const struct tool tool = {
     .name = "relog",

@@ -52,8 +52,9 @@ int source_add(struct source *source, const struct relog *asked);
 void source_close(struct source *source);
 /* Is this the end of the capture? Is it damage, with more behind it? */
 bool source_ended(PDH_STATUS status);
-/* Says it if the capture ends in the middle of a sample; the exit code. */
-int source_end(const struct source *source);
+/* Reports a capture that ends in the middle of a sample, and what of it was not shown; the exit
+ * code. */
+int source_end(struct source *source);
 bool source_goes_on(struct source *source, PDH_STATUS status);
 /* What kind of file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);

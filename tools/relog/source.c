@@ -71,8 +71,8 @@ static bool take_once(struct source *source, const char *path)
            tsearch(source->paths.texts[source->paths.count - 1], &source->seen, compare_paths);
 }
 
-/* All that a path stands for in the captures. */
-static PDH_STATUS take_path(struct source *source, const char *path)
+/* The paths that a path stands for in the captures. */
+static PDH_STATUS expand_path(struct source *source, const char *path)
 {
     DWORD length = 0;
     PDH_STATUS status = PdhExpandWildCardPathHA(source->log, path, NULL, &length, 0);
@@ -87,6 +87,14 @@ static PDH_STATUS take_path(struct source *source, const char *path)
         if (!take_once(source, at))
             status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     free(list);
+    return status;
+}
+
+/* What is there and cannot be shown is reported, and is missing. */
+static PDH_STATUS take_path(struct source *source, const char *path)
+{
+    PDH_STATUS status = expand_path(source, path);
+    source->missing += pdh_unshown("relog");
     return status;
 }
 
@@ -161,6 +169,29 @@ int source_open(struct source *source, const struct relog *asked)
 
 /* ---- the query ---- */
 
+/* A counter that cannot be added costs itself only. */
+static int add_counters(struct source *source)
+{
+    struct text_list *paths = &source->paths, *shown = &source->shown;
+    size_t count = paths->count;
+    int code = EXIT_GOOD;
+    paths->count = shown->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        PDH_STATUS status =
+            PdhAddCounterA(source->query, paths->texts[i], 0, &source->handles[paths->count]);
+        if (status) {
+            code = pdh_complain("relog", paths->texts[i], status);
+            source->missing++;
+            free(paths->texts[i]);
+            free(shown->texts[i]);
+            continue;
+        }
+        paths->texts[paths->count++] = paths->texts[i];
+        shown->texts[shown->count++] = shown->texts[i];
+    }
+    return paths->count ? EXIT_GOOD : code;
+}
+
 int source_add(struct source *source, const struct relog *asked)
 {
     PDH_TIME_INFO range = {asked->begin, asked->end ? asked->end : MAX_TIME_VALUE, 0};
@@ -172,12 +203,7 @@ int source_add(struct source *source, const struct relog *asked)
         status = PdhSetQueryTimeRange(source->query, &range);
     if (status)
         return pdh_complain("relog", "a query", status);
-    for (size_t i = 0; i < source->paths.count; i++) {
-        status = PdhAddCounterA(source->query, source->paths.texts[i], 0, &source->handles[i]);
-        if (status)
-            return pdh_complain("relog", source->paths.texts[i], status);
-    }
-    return EXIT_GOOD;
+    return add_counters(source);
 }
 
 bool source_ended(PDH_STATUS status)
@@ -185,9 +211,11 @@ bool source_ended(PDH_STATUS status)
     return (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE;
 }
 
-int source_end(const struct source *source)
+int source_end(struct source *source)
 {
-    return source->damaged > MOST_DAMAGE || pdh_remark("relog") ? EXIT_FAILED : EXIT_GOOD;
+    bool torn = pdh_remark("relog");
+    source->missing += pdh_unshown("relog");
+    return source->damaged > MOST_DAMAGE || torn ? EXIT_FAILED : EXIT_GOOD;
 }
 
 bool source_goes_on(struct source *source, PDH_STATUS status)

@@ -66,6 +66,9 @@ static int copy(const struct relog *asked, struct source *source, struct report 
     if (status)
         return pdh_complain("relog", asked->output, status);
     int code = copy_samples(asked, source, log, report);
+    /* a counter's own time may differ from that of its sample */
+    if (!asked->begin && report->samples)
+        report->first = source->extent.StartTime ? source->extent.StartTime : report->first;
     status = PdhCloseLog(log, 0);
     return status && !code ? pdh_complain("relog", asked->output, status) : code;
 }

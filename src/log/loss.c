@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What a capture holds and cannot be shown: counted by reason, with the first example of each. */
+#include "log/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const reasons[LOSSES] = {
+    [LOSS_OBJECT] = "objects in blocks, without a name in the capture's name tables",
+    [LOSS_COUNTER] = "counters in blocks, without a name in the capture's name tables",
+    [LOSS_TYPE] = "counters of a type that is no number",
+    [LOSS_ENTRY] = "catalogue entries without object or counter",
+    [LOSS_TWICE] = "counters that the catalogue names a second time",
+    [LOSS_PATTERN] = "counters whose instance has * or ? in its name",
+    [LOSS_RECORD] = "records of an unknown kind",
+    [LOSS_NAMES] = "texts of name tables that belong to no number",
+    [LOSS_VALUE] = "values that are damaged or of an unknown kind",
+    [LOSS_SURPLUS] = "values beyond those that the catalogue names",
+    [LOSS_BLOCK] = "blocks that are damaged",
+    [LOSS_TEXT] = "values that are neither a number nor blank",
+    [LOSS_COMMENT] = "comments of samples",
+};
+
+void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
+                const char *example, ...)
+{
+    struct log_lost *lost = &losses->list[reason];
+    if (!lost->count && count) {
+        va_list arguments;
+        va_start(arguments, example);
+        vsnprintf(lost->example, sizeof(lost->example), example, arguments);
+        va_end(arguments);
+    }
+    lost->count += count;
+    losses->any |= count > 0;
+}
+
+void losses_join(struct log_losses *losses, const struct log_losses *more)
+{
+    for (int i = 0; more->any && i < LOSSES; i++)
+        losses_add(losses, (enum log_loss)i, more->list[i].count, "%s", more->list[i].example);
+}
+
+void losses_print(const struct log_losses *losses, struct buffer *ret)
+{
+    for (int i = 0; losses->any && i < LOSSES; i++)
+        if (losses->list[i].count)
+            buffer_printf(ret, "%snot shown: %s: %llu, the first is %s", ret->len ? "\n" : "",
+                          reasons[i], (unsigned long long)losses->list[i].count,
+                          losses->list[i].example);
+}

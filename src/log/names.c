@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names that a machine sent along: titles of objects and counters by number. A long table is
+ * several records, each of which begins with the machine; they are one table here. Of two names for
+ * a number the first stays, so that reading a capture again changes nothing.
+ */
+#include "log/inner.h"
+
+#include <stdlib.h>
+
+void names_done(struct names *names)
+{
+    buffer_done(&names->text);
+    free(names->table);
+}
+
+/* Where the number is, or would be: a place without a name. */
+static struct name_entry *place_of(const struct names *names, uint32_t index)
+{
+    uint32_t hash = index * 2654435769u;
+    size_t at = (hash ^ hash >> 15) & (names->room - 1);
+    while (names->table[at].offset && names->table[at].index != index)
+        at = (at + 1) & (names->room - 1);
+    return &names->table[at];
+}
+
+static bool grow(struct names *names)
+{
+    struct names grown = {.room = names->room ? names->room * 2 : 256};
+    grown.table = calloc(grown.room, sizeof(*grown.table));
+    if (!grown.table)
+        return false;
+    for (size_t i = 0; i < names->room; i++)
+        if (names->table[i].offset)
+            *place_of(&grown, names->table[i].index) = names->table[i];
+    free(names->table);
+    names->table = grown.table;
+    names->room = grown.room;
+    return true;
+}
+
+bool names_add(struct names *names, uint32_t index, const char *name)
+{
+    if (2 * names->count >= names->room && !grow(names))
+        return false;
+    struct name_entry *place = place_of(names, index);
+    if (place->offset)
+        return true;
+    size_t offset = names->text.len; /* not 0: the machine stands there */
+    if (offset > LIMIT_RECORD || !buffer_add(&names->text, name, strlen(name) + 1))
+        return false;
+    *place = (struct name_entry){index, (uint32_t)offset};
+    names->count++;
+    return true;
+}
+
+/* One table may say \\server, and columns server. */
+static bool same_machine(const char *one, const char *other)
+{
+    return text_equal_fold(one + strspn(one, "\\"), other + strspn(other, "\\"));
+}
+
+static struct names *find(const struct log *log, const char *machine)
+{
+    for (size_t i = 0; i < log->name_count; i++)
+        if (same_machine(log->names[i].text.data, machine ? machine : ""))
+            return &log->names[i];
+    return NULL;
+}
+
+struct names *names_of(struct log *log, const char *machine)
+{
+    struct names *found = find(log, machine);
+    if (found)
+        return found;
+    struct names *list = realloc(log->names, (log->name_count + 1) * sizeof(*list));
+    if (!list)
+        return NULL;
+    log->names = list;
+    found = &list[log->name_count];
+    *found = (struct names){0};
+    if (!buffer_add(&found->text, machine, strlen(machine) + 1)) {
+        buffer_done(&found->text);
+        return NULL;
+    }
+    log->name_count++;
+    return found;
+}
+
+const char *log_name(const struct log *log, const char *machine, DWORD index)
+{
+    const struct names *names = find(log, machine);
+    if (!names && log->name_count == 1)
+        names = log->names;
+    if (!names || !names->count)
+        return NULL;
+    const struct name_entry *place = place_of(names, index);
+    return place->offset ? names->text.data + place->offset : NULL;
+}
