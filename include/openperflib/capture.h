@@ -16,6 +16,13 @@ OPL_BEGIN_DECLS
  * nothing. Valid until the thread's next call of PDH. */
 const char *opl_capture_problem(void);
 
+/* What the capture holds and that call could not show: a line for each reason, "not shown: what: N,
+ * the first is ...". The functions that list, and PdhExpandWildCardPathH, report objects and
+ * counters of the objects that they listed; the collection that comes to the capture's end reports
+ * what could not be read of the wanted counters since its begin. NULL: nothing was left out. Valid
+ * until the thread's next call of this function or of PDH. */
+const char *opl_capture_unshown(void);
+
 /* The number as captures have it, like "%.17g" without regard to the locale and ten times as fast;
  * the text's length. Without a NUL. */
 #define OPL_CAPTURE_NUMBER_ROOM 32

@@ -24,6 +24,7 @@
 #include <strings.h>
 #ifdef __cplusplus
 #include <cstdio>
+#include <cstring>
 #endif
 
 OPL_BEGIN_SHIMS
@@ -58,6 +59,8 @@ int opl_vsnprintf_old(char *to, size_t room, const char *format, va_list argumen
 int opl_snwprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(snwprintf);
 int opl_vsnwprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
     OPL_SHIM(vsnwprintf);
+/* system, of wide text. */
+int opl_wsystem(const WCHAR *command) OPL_SHIM(wsystem);
 /* An empty text, and -1, when there is too little room. */
 int opl_sprintf_s(char *to, size_t room, const char *format, ...) OPL_SHIM(sprintf_s);
 int opl_swprintf_s(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
@@ -110,7 +113,26 @@ inline int opl_cxx_vswprintf(WCHAR *to, const WCHAR *format, va_list arguments)
 #endif
 #endif
 
+/* The last `unit` of the text. Sources cut paths at the last backslash; of a path that begins with
+ * a slash and has no backslash it is the last slash, so that what they get is a folder that
+ * exists. */
+static inline WCHAR *opl_wcsrchr_path(const WCHAR *text, WCHAR unit)
+{
+    WCHAR *found = opl_wcsrchr(text, unit);
+    return !found && unit == '\\' && text[0] == '/' ? opl_wcsrchr(text, '/') : found;
+}
+static inline char *opl_strrchr_path(const char *text, int unit)
+{
+    const char *found = strrchr(text, unit);
+    return (char *)(!found && unit == '\\' && text[0] == '/' ? strrchr(text, '/') : found);
+}
+
 #ifdef OPL_WINDOWS_PRINTF
+#define strrchr opl_strrchr_path
+#ifdef wcsrchr
+#undef wcsrchr
+#define wcsrchr opl_wcsrchr_path
+#endif
 #define printf(...) opl_printf(__VA_ARGS__)
 #define vprintf(...) opl_vprintf(__VA_ARGS__)
 #define fprintf(...) opl_fprintf(__VA_ARGS__)
@@ -126,6 +148,7 @@ using ::opl_fprintf;
 using ::opl_printf;
 using ::opl_snprintf;
 using ::opl_sprintf;
+using ::opl_strrchr_path;
 using ::opl_vfprintf;
 using ::opl_vprintf;
 using ::opl_vsnprintf;
@@ -243,6 +266,7 @@ static inline char *opl_strupr(char *text)
 
 OPL_END_DECLS
 
+#define _wsystem opl_wsystem
 #define _wcslwr_s opl_wcslwr_s
 #define _wcsupr_s opl_wcsupr_s
 #define _ultow_s opl_ultow_s

@@ -114,6 +114,13 @@ typedef struct opl_load_answer {
     ULONGLONG took_100ns; /* its Collect, without loading and Open */
     bool by_root;         /* a program of root heard it, else one of the calling user */
 } opl_load_answer;
+/* The last event of a service: Perflib's, or that it was loaded or removed. */
+typedef struct opl_load_event {
+    FILETIME when;
+    DWORD id;
+    char level[12];               /* "error", "warning" or "information" */
+    char text[1024], advice[768]; /* UTF-8, cut; the event log has all of it */
+} opl_load_event;
 typedef struct opl_load_doctor_options {
     void (*found)(void *self, const opl_load_finding *finding);
     void *self;
@@ -149,6 +156,9 @@ DWORD opl_load_trust(const char *service, const opl_load_options *options);
  * second at most; what other users' programs heard is not known. 2: nobody wrote one down since the
  * machine started. Asks nobody, changes nothing. */
 DWORD opl_load_last_answer(const char *service, opl_load_answer *ret);
+/* What Perflib reported of the service last, in programs of root and of the calling user; other
+ * users' programs keep theirs. 2: nothing since the machine started. Asks nobody. */
+DWORD opl_load_last_event(const char *service, opl_load_event *ret);
 /* Replaces base texts of a language, for the machine; a path may be NULL. */
 DWORD opl_load_replace(const char *counters, const char *helps, const char *language,
                        const opl_load_options *options);

@@ -371,8 +371,8 @@ bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated; for
  * what is found out once and not read at each query. False: unreadable, and `room` is empty. */
 bool opl_reading_file(opl_reading *reading, const char *path, char *room, size_t bytes);
-/* Memory that stays until Close, for what a provider knows from the collection before: 8 pieces,
- * `slot` 0..7, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
+/* Memory that stays until Close, for what a provider knows from the collection before: 16 pieces,
+ * `slot` 0..15, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
  * move when it grows. NULL: no memory; the collection will fail. */
 void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
 /* How much is free in the file system that is mounted at `path` (as the kernel writes it, without

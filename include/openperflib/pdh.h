@@ -361,7 +361,8 @@ PDH_STATUS WINAPI PdhAddEnglishCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PT
 /* Takes it out of its query; the handle is gone. */
 PDH_STATUS WINAPI PdhRemoveCounter(PDH_HCOUNTER counter) OPL_SYMBOL(PdhRemoveCounter);
 
-/* Describes a counter; *size in bytes. The handle is checked first. */
+/* Describes a counter; *size in bytes. The handle is checked first. With exactly the size of the
+ * structure and without with_explain its numbers are filled, and its texts are NULL. */
 PDH_STATUS WINAPI PdhGetCounterInfoA(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
                                      PPDH_COUNTER_INFO_A info) OPL_SYMBOL(PdhGetCounterInfoA);
 PDH_STATUS WINAPI PdhGetCounterInfoW(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
@@ -381,7 +382,7 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
  * PDH_NO_MORE_DATA: the capture's end. */
 PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQueryData);
 
-/* The same; *time (may be NULL): the sample's local time. */
+/* The same; *time: the sample's local time. NULL: PDH_INVALID_ARGUMENT, before all else. */
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);
 

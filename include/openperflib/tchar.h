@@ -26,7 +26,8 @@ typedef TCHAR _TCHAR, _TXCHAR;
 #define _tcsicmp opl_wcsicmp
 #define _tcsnicmp opl_wcsnicmp
 #define _tcschr opl_wcschr
-#define _tcsrchr opl_wcsrchr
+#define _tcsrchr opl_wcsrchr_path
+#define _tsystem opl_wsystem
 #define _tcsstr opl_wcsstr
 #define _tcsspn opl_wcsspn
 #define _tcscspn opl_wcscspn
@@ -60,7 +61,8 @@ typedef TCHAR _TCHAR, _TXCHAR;
 #define _tcsicmp strcasecmp
 #define _tcsnicmp strncasecmp
 #define _tcschr strchr
-#define _tcsrchr strrchr
+#define _tcsrchr opl_strrchr_path
+#define _tsystem system
 #define _tcsstr strstr
 #define _tcsspn strspn
 #define _tcscspn strcspn

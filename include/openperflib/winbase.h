@@ -6,6 +6,8 @@
 #include "windef.h"
 #include "winerror.h"
 
+#include <stdarg.h>
+
 #define MAX_COMPUTERNAME_LENGTH 15
 #define INFINITE 0xffffffff
 
@@ -19,6 +21,32 @@
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH 2
 #define DLL_THREAD_DETACH 3
+
+/* of LoadLibraryEx: what is not said here changes nothing */
+#define DONT_RESOLVE_DLL_REFERENCES 0x00000001
+#define LOAD_LIBRARY_AS_DATAFILE 0x00000002
+#define LOAD_WITH_ALTERED_SEARCH_PATH 0x00000008
+
+/* of threads */
+#define THREAD_PRIORITY_IDLE -15
+#define THREAD_PRIORITY_LOWEST -2
+#define THREAD_PRIORITY_BELOW_NORMAL -1
+#define THREAD_PRIORITY_NORMAL 0
+#define THREAD_PRIORITY_ABOVE_NORMAL 1
+#define THREAD_PRIORITY_HIGHEST 2
+#define THREAD_PRIORITY_TIME_CRITICAL 15
+#define THREAD_PRIORITY_ERROR_RETURN 0x7fffffff
+
+/* of messages */
+#define FORMAT_MESSAGE_ALLOCATE_BUFFER 0x00000100
+#define FORMAT_MESSAGE_IGNORE_INSERTS 0x00000200
+#define FORMAT_MESSAGE_FROM_STRING 0x00000400
+#define FORMAT_MESSAGE_FROM_HMODULE 0x00000800
+#define FORMAT_MESSAGE_FROM_SYSTEM 0x00001000
+#define FORMAT_MESSAGE_ARGUMENT_ARRAY 0x00002000
+#define FORMAT_MESSAGE_MAX_WIDTH_MASK 0x000000ff
+
+#define VER_PLATFORM_WIN32_NT 2
 
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 
@@ -78,6 +106,8 @@
 /* of comparing */
 #define LOCALE_SYSTEM_DEFAULT 0x0800
 #define LOCALE_USER_DEFAULT 0x0400
+#define LOCALE_NEUTRAL 0x0000
+#define LOCALE_INVARIANT 0x007f
 #define NORM_IGNORECASE 0x00000001
 #define NORM_IGNOREKANATYPE 0x00010000
 #define NORM_IGNOREWIDTH 0x00020000
@@ -88,6 +118,34 @@
 
 typedef HANDLE HGLOBAL, HLOCAL;
 typedef DWORD LCID;
+typedef INT_PTR(WINAPI *FARPROC)(void);
+
+/* A lock of this process; its insides are the C library's. */
+typedef struct RTL_CRITICAL_SECTION {
+    ULONG_PTR opl_mutex[6];
+} CRITICAL_SECTION, *PCRITICAL_SECTION, *LPCRITICAL_SECTION;
+
+typedef struct _OSVERSIONINFOA {
+    DWORD dwOSVersionInfoSize;
+    DWORD dwMajorVersion;
+    DWORD dwMinorVersion;
+    DWORD dwBuildNumber;
+    DWORD dwPlatformId;
+    CHAR szCSDVersion[128];
+} OSVERSIONINFOA, *POSVERSIONINFOA, *LPOSVERSIONINFOA;
+typedef struct _OSVERSIONINFOW {
+    DWORD dwOSVersionInfoSize;
+    DWORD dwMajorVersion;
+    DWORD dwMinorVersion;
+    DWORD dwBuildNumber;
+    DWORD dwPlatformId;
+    WCHAR szCSDVersion[128];
+} OSVERSIONINFOW, *POSVERSIONINFOW, *LPOSVERSIONINFOW;
+#ifdef UNICODE
+typedef OSVERSIONINFOW OSVERSIONINFO, *POSVERSIONINFO, *LPOSVERSIONINFO;
+#else
+typedef OSVERSIONINFOA OSVERSIONINFO, *POSVERSIONINFO, *LPOSVERSIONINFO;
+#endif
 
 /* code pages: the ANSI and the console's one are UTF-8 here */
 #define CP_ACP 0
@@ -188,6 +246,21 @@ DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
  * loaded. */
 HMODULE WINAPI GetModuleHandleA(LPCSTR name) OPL_SHIM(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
+/* Loads a library by its path (backslashes part folders, too), or by its name: first beside the
+ * program, then where the linker looks. PERF.DLL is perf.so, and what is not there in that letter
+ * case is looked for in any. Windows' own libraries of the functions here (pdh, advapi32,
+ * kernel32, ...) are libopenperflib. Counted: each is for FreeLibrary. LoadLibraryEx may not be
+ * asked for files that are only read (ERROR_NOT_SUPPORTED). NULL and last error:
+ * ERROR_MOD_NOT_FOUND, ERROR_BAD_EXE_FORMAT (another word size), ERROR_DLL_INIT_FAILED (its
+ * DllMain refused). */
+HMODULE WINAPI LoadLibraryA(LPCSTR name) OPL_SHIM(LoadLibraryA);
+HMODULE WINAPI LoadLibraryW(LPCWSTR name) OPL_SHIM(LoadLibraryW);
+HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExA);
+HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExW);
+/* What the library exports by this name; of libopenperflib without the prefix opl_. NULL and last
+ * error: ERROR_PROC_NOT_FOUND (numbers instead of names, too), ERROR_MOD_NOT_FOUND. */
+FARPROC WINAPI GetProcAddress(HMODULE module, LPCSTR name) OPL_SHIM(GetProcAddress);
+BOOL WINAPI FreeLibrary(HMODULE module) OPL_SHIM(FreeLibrary);
 /* TRUE: threads are never told to a DllMain. */
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE module) OPL_SHIM(DisableThreadLibraryCalls);
 /* The name of the effective user, its number if it has none. *size counts characters with the
@@ -198,6 +271,63 @@ BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size) OPL_SHIM(GetUserNameW);
 void WINAPI OutputDebugStringA(LPCSTR text) OPL_SHIM(OutputDebugStringA);
 void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
 
+/* Of the calling thread alone (GetCurrentThread; other handles are ERROR_INVALID_HANDLE), by its
+ * nice value: NORMAL is what the process began with, BELOW_NORMAL, LOWEST, IDLE are 5, 10, 19
+ * more, ABOVE_NORMAL, HIGHEST, TIME_CRITICAL 5, 10, 20 less. Upwards, back to NORMAL too, needs
+ * rights (RLIMIT_NICE): ERROR_ACCESS_DENIED. (C144) */
+HANDLE WINAPI GetCurrentThread(void) OPL_SHIM(GetCurrentThread);
+BOOL WINAPI SetThreadPriority(HANDLE thread, int priority) OPL_SHIM(SetThreadPriority);
+int WINAPI GetThreadPriority(HANDLE thread) OPL_SHIM(GetThreadPriority);
+/* A lock that a thread may take more than once. It must be initialized; it is not waited for
+ * spinning. */
+void WINAPI InitializeCriticalSection(LPCRITICAL_SECTION section)
+    OPL_SHIM(InitializeCriticalSection);
+BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD count)
+    OPL_SHIM(InitializeCriticalSectionAndSpinCount);
+void WINAPI EnterCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(EnterCriticalSection);
+BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(TryEnterCriticalSection);
+void WINAPI LeaveCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(LeaveCriticalSection);
+void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(DeleteCriticalSection);
+
+/* The Windows whose behaviour this project follows, for sources that ask before they call: 10.0,
+ * build 10240, NT, without a service pack. The machine's own version is uname's. */
+DWORD WINAPI GetVersion(void) OPL_SHIM(GetVersion);
+BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA version) OPL_SHIM(GetVersionExA);
+BOOL WINAPI GetVersionExW(LPOSVERSIONINFOW version) OPL_SHIM(GetVersionExW);
+/* GetUserDefaultUILanguage by its other names. */
+LANGID WINAPI GetUserDefaultLangID(void) OPL_SHIM(GetUserDefaultLangID);
+LANGID WINAPI GetSystemDefaultLangID(void) OPL_SHIM(GetSystemDefaultLangID);
+LCID WINAPI GetUserDefaultLCID(void) OPL_SHIM(GetUserDefaultLCID);
+LCID WINAPI GetSystemDefaultLCID(void) OPL_SHIM(GetSystemDefaultLCID);
+
+/* A message: of a status (FROM_SYSTEM: this project's own words, not Windows'), or FROM_STRING,
+ * with %1 to %99 and their formats (!d!, by crt.h's rules) filled in; of a va_list, or with
+ * ARGUMENT_ARRAY of DWORD_PTRs. ALLOCATE_BUFFER: *(LPTSTR *)to is made, for LocalFree, of `room`
+ * characters at least. A width in the flags only turns line ends into blanks. Returns the
+ * characters without the terminator; 0 and last error: ERROR_MR_MID_NOT_FOUND (a status without
+ * words), ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE
+ * without FROM_SYSTEM: a module's texts are for the event log). */
+DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
+                            DWORD room, va_list *arguments) OPL_SHIM(FormatMessageA);
+DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR to,
+                            DWORD room, va_list *arguments) OPL_SHIM(FormatMessageW);
+
+/* A value of an ini file: "key=value" below "[section]", both without regard to case, the first of
+ * them; without the blanks and one pair of quotes around it. The file may be UTF-8, UTF-16 with
+ * its mark, or (what is neither) CP1252. key NULL: the keys of the section as a multi-string;
+ * section NULL: the sections. Not found: `fallback` without blanks at its end. Returns the
+ * characters copied without the terminator; `room` - 1 when it was cut, - 2 of lists. Last error:
+ * ERROR_FILE_NOT_FOUND. (C142) */
+DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
+                                      DWORD room, LPCSTR file) OPL_SHIM(GetPrivateProfileStringA);
+DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
+                                      DWORD room, LPCWSTR file) OPL_SHIM(GetPrivateProfileStringW);
+/* The number that the value begins with; `fallback`: there is no such key. */
+UINT WINAPI GetPrivateProfileIntA(LPCSTR section, LPCSTR key, INT fallback, LPCSTR file)
+    OPL_SHIM(GetPrivateProfileIntA);
+UINT WINAPI GetPrivateProfileIntW(LPCWSTR section, LPCWSTR key, INT fallback, LPCWSTR file)
+    OPL_SHIM(GetPrivateProfileIntW);
+
 /* Events, for PdhCollectQueryDataEx: a handle is the number of an eventfd. Named ones are
  * ERROR_NOT_SUPPORTED. Without manual_reset, a wait that succeeds resets it. NULL on failure. */
 HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
@@ -205,6 +335,7 @@ HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BO
 HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
                            LPCWSTR name) OPL_SHIM(CreateEventW);
 BOOL WINAPI SetEvent(HANDLE event) OPL_SHIM(SetEvent);
+BOOL WINAPI ResetEvent(HANDLE event) OPL_SHIM(ResetEvent);
 /* Of an event, mutex, file mapping, file or process; anything else is ERROR_INVALID_HANDLE, and
  * nothing that the program opened by itself is ever closed. */
 BOOL WINAPI CloseHandle(HANDLE handle) OPL_SHIM(CloseHandle);
@@ -325,6 +456,12 @@ OPL_END_SHIMS
 
 #ifdef UNICODE
 #define CreateEvent CreateEventW
+#define LoadLibrary LoadLibraryW
+#define LoadLibraryEx LoadLibraryExW
+#define GetVersionEx GetVersionExW
+#define FormatMessage FormatMessageW
+#define GetPrivateProfileString GetPrivateProfileStringW
+#define GetPrivateProfileInt GetPrivateProfileIntW
 #define GetModuleFileName GetModuleFileNameW
 #define GetModuleHandle GetModuleHandleW
 #define GetUserName GetUserNameW
@@ -346,6 +483,12 @@ OPL_END_SHIMS
 #define OpenMutex OpenMutexW
 #else
 #define CreateEvent CreateEventA
+#define LoadLibrary LoadLibraryA
+#define LoadLibraryEx LoadLibraryExA
+#define GetVersionEx GetVersionExA
+#define FormatMessage FormatMessageA
+#define GetPrivateProfileString GetPrivateProfileStringA
+#define GetPrivateProfileInt GetPrivateProfileIntA
 #define GetModuleFileName GetModuleFileNameA
 #define GetModuleHandle GetModuleHandleA
 #define GetUserName GetUserNameA
@@ -396,6 +539,12 @@ static inline LONG InterlockedCompareExchange(LONG volatile *value, LONG wanted,
 OPL_END_DECLS
 
 #define ZeroMemory(where, size) __builtin_memset((where), 0, (size))
+#define MoveMemory(to, from, size) __builtin_memmove((to), (from), (size))
+#define RtlZeroMemory ZeroMemory
+#define RtlMoveMemory MoveMemory
+#define RtlCopyMemory CopyMemory
+#define RtlFillMemory FillMemory
+#define RtlEqualMemory(left, right, size) (!__builtin_memcmp((left), (right), (size)))
 #define CopyMemory(to, from, size) __builtin_memcpy((to), (from), (size))
 #define FillMemory(where, size, byte) __builtin_memset((where), (byte), (size))
 

@@ -94,9 +94,10 @@ typedef int16_t SHORT, *PSHORT;
 typedef char CHAR, *PCHAR;
 typedef float FLOAT;
 typedef double DOUBLE;
-/* 8-byte alignment must hold on 32-bit x86 too, where int64_t inside a structure aligns to 4 */
-typedef int64_t LONGLONG __attribute__((aligned(8)));
-typedef uint64_t ULONGLONG __attribute__((aligned(8)));
+/* `long long` as Windows' own, also where int64_t is `long`: %lld prints it, and C++ overloads see
+ * it. 8-byte alignment must hold on 32-bit x86 too, where it aligns to 4 inside a structure. */
+__extension__ typedef long long LONGLONG __attribute__((aligned(8)));
+__extension__ typedef unsigned long long ULONGLONG __attribute__((aligned(8)));
 typedef LONGLONG LONG64, INT64, *PLONGLONG;
 typedef ULONGLONG ULONG64, UINT64, DWORD64, DWORDLONG, *PULONGLONG;
 typedef uint32_t DWORD32, UINT32;
@@ -119,10 +120,11 @@ typedef char16_t WCHAR;
 #else
 typedef __CHAR16_TYPE__ WCHAR;
 #endif
-typedef WCHAR *PWCHAR, *LPWCH, *PWSTR, *LPWSTR;
-typedef const WCHAR *LPCWCH, *PCWCH, *PCWSTR, *LPCWSTR;
-typedef CHAR *PSTR, *LPSTR, *LPCH;
-typedef const CHAR *PCSTR, *LPCSTR, *LPCCH;
+/* the ZZ ones are multi-strings: texts one behind the other, an empty one at the end */
+typedef WCHAR *PWCHAR, *PWCH, *LPWCH, *PWSTR, *LPWSTR, *NWPSTR, *PZZWSTR;
+typedef const WCHAR *LPCWCH, *PCWCH, *PCWSTR, *LPCWSTR, *PCZZWSTR;
+typedef CHAR *PCH, *PSTR, *LPSTR, *LPCH, *NPSTR, *PZZSTR;
+typedef const CHAR *PCSTR, *LPCSTR, *LPCCH, *PCCH, *PCZZSTR;
 
 #if __SIZEOF_WCHAR_T__ == 2
 #define OPL_TEXT_W(text) L##text
@@ -137,7 +139,7 @@ typedef CHAR TCHAR;
 #define OPL_TEXT(text) text
 #endif
 #define TEXT(text) OPL_TEXT(text)
-typedef TCHAR *PTSTR, *LPTSTR, *PTCHAR;
+typedef TCHAR *PTSTR, *LPTSTR, *PTCHAR, *PTCH, *PZZTSTR;
 typedef const TCHAR *PCTSTR, *LPCTSTR;
 
 #ifndef TRUE
@@ -215,15 +217,41 @@ typedef struct _SYSTEMTIME {
 
 typedef WORD LANGID;
 #define LANG_NEUTRAL 0x00
+#define LANG_ARABIC 0x01
+#define LANG_CHINESE 0x04
+#define LANG_CZECH 0x05
+#define LANG_DANISH 0x06
 #define LANG_GERMAN 0x07
+#define LANG_GREEK 0x08
 #define LANG_ENGLISH 0x09
 #define LANG_SPANISH 0x0a
+#define LANG_FINNISH 0x0b
 #define LANG_FRENCH 0x0c
+#define LANG_HEBREW 0x0d
+#define LANG_HUNGARIAN 0x0e
+#define LANG_ITALIAN 0x10
+#define LANG_JAPANESE 0x11
+#define LANG_KOREAN 0x12
+#define LANG_DUTCH 0x13
+#define LANG_NORWEGIAN 0x14
+#define LANG_POLISH 0x15
+#define LANG_PORTUGUESE 0x16
 #define LANG_RUSSIAN 0x19
+#define LANG_SWEDISH 0x1d
+#define LANG_TURKISH 0x1f
+#define LANG_UKRAINIAN 0x22
+#define LANG_INVARIANT 0x7f
 #define SUBLANG_NEUTRAL 0x00
 #define SUBLANG_DEFAULT 0x01
+#define SUBLANG_SYS_DEFAULT 0x02
+#define SUBLANG_ENGLISH_US 0x01
+#define SUBLANG_ENGLISH_UK 0x02
 #define MAKELANGID(primary, sub) ((LANGID)(((WORD)(sub) << 10) | (WORD)(primary)))
 #define PRIMARYLANGID(id) ((WORD)(id)&0x3ff)
 #define SUBLANGID(id) ((WORD)(id) >> 10)
+#define MAKELCID(language, sorting) ((DWORD)((DWORD)(WORD)(sorting) << 16 | (WORD)(language)))
+#define LANG_SYSTEM_DEFAULT MAKELANGID(LANG_NEUTRAL, SUBLANG_SYS_DEFAULT)
+#define LANG_USER_DEFAULT MAKELANGID(LANG_NEUTRAL, SUBLANG_DEFAULT)
+#define LANGIDFROMLCID(locale) ((WORD)(locale))
 
 #endif

@@ -17,6 +17,7 @@
 #endif
 #include "wide.h"
 #ifndef WIN32_LEAN_AND_MEAN
+typedef LONG NTSTATUS; /* the codes are in ntstatus.h */
 #include "winperf.h"
 #endif
 

@@ -28,7 +28,8 @@ typedef struct _PERF_DATA_BLOCK {
     DWORD SystemNameOffset;
 } PERF_DATA_BLOCK, *PPERF_DATA_BLOCK;
 
-#define PERF_NO_INSTANCES (-1)
+/* bare as on Windows: sources paste it into their own texts and conditions */
+#define PERF_NO_INSTANCES -1
 #define PERF_METADATA_MULTIPLE_INSTANCES (-2)
 #define PERF_METADATA_NO_INSTANCES (-3)
 

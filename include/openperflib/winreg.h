@@ -111,6 +111,13 @@ OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR su
 OPL_AW(RegQueryValueEx,
        (HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size),
        (HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size));
+/* The text of the value without a name, of `sub` or (NULL, "") of the key itself: an old form. An
+ * unset one is the empty text; another type than REG_SZ: ERROR_INVALID_DATA. *size in bytes, with
+ * the terminator. Setting makes the key; the text's own length counts, `size` is not looked at. */
+OPL_AW(RegQueryValue, (HKEY key, LPCSTR sub, LPSTR data, PLONG size),
+       (HKEY key, LPCWSTR sub, LPWSTR data, PLONG size));
+OPL_AW(RegSetValue, (HKEY key, LPCSTR sub, DWORD type, LPCSTR data, DWORD size),
+       (HKEY key, LPCWSTR sub, DWORD type, LPCWSTR data, DWORD size));
 /* Writes a value; it is durable when the function returns. */
 OPL_AW(RegSetValueEx,
        (HKEY key, LPCSTR name, DWORD reserved, DWORD type, const BYTE *data, DWORD size),
@@ -168,6 +175,8 @@ OPL_END_DECLS
 #define RegCreateKeyEx OPL_FORM(RegCreateKeyEx)
 #define RegCreateKey OPL_FORM(RegCreateKey)
 #define RegQueryValueEx OPL_FORM(RegQueryValueEx)
+#define RegQueryValue OPL_FORM(RegQueryValue)
+#define RegSetValue OPL_FORM(RegSetValue)
 #define RegSetValueEx OPL_FORM(RegSetValueEx)
 #define RegDeleteValue OPL_FORM(RegDeleteValue)
 #define RegDeleteKey OPL_FORM(RegDeleteKey)

@@ -28,7 +28,7 @@ static bool reserve(struct opl_shim_text *text, size_t more)
     return units != NULL;
 }
 
-static void add_units(struct opl_shim_text *text, const void *units, size_t count)
+void opl_shim_add(struct opl_shim_text *text, const void *units, size_t count)
 {
     size_t unit = text->wide ? sizeof(WCHAR) : 1;
     if (!reserve(text, count))
@@ -42,7 +42,7 @@ static void add_filling(struct opl_shim_text *text, char filling, size_t count)
 {
     WCHAR wide = (WCHAR)filling;
     for (; count; count--)
-        add_units(text, text->wide ? (const void *)&wide : &filling, 1);
+        opl_shim_add(text, text->wide ? (const void *)&wide : &filling, 1);
 }
 
 static unsigned unit_at(bool wide, const void *text, size_t at)
@@ -85,7 +85,7 @@ static void add_padded(struct opl_shim_text *text, const struct spec *spec, cons
     bool left = strchr(spec->flags, '-') != NULL;
     if (!left)
         add_filling(text, strchr(spec->flags, '0') ? '0' : ' ', filling);
-    add_units(text, units, count);
+    opl_shim_add(text, units, count);
     if (left)
         add_filling(text, ' ', filling);
 }
@@ -338,14 +338,14 @@ void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arg
         size_t start = reader.at;
         while (peek(&reader, 0) && peek(&reader, 0) != '%')
             reader.at++;
-        add_units(text, (const char *)format + start * unit, reader.at - start);
+        opl_shim_add(text, (const char *)format + start * unit, reader.at - start);
         if (!accept(&reader, "%"))
             break;
         read_spec(&reader, &values, &spec);
         if (spec.type && strchr("sScCpndiouxXeEfFgGaA", spec.type))
             add_value(text, &spec, &values);
         else if (spec.type)
-            add_units(text, (const char *)format + reader.at * unit, 1);
+            opl_shim_add(text, (const char *)format + reader.at * unit, 1);
         reader.at += spec.type != '\0';
     }
     reserve(text, 0);

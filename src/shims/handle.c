@@ -41,7 +41,8 @@ static enum opl_shim_kind regular_kind(int descriptor)
     struct opl_shim_header header;
     char path[64];
     if (opl_shim_header(descriptor, &header))
-        return header.kind == SHIM_MAPPING || header.kind == SHIM_MUTEX
+        return header.kind == SHIM_MAPPING || header.kind == SHIM_MUTEX ||
+                       header.kind == SHIM_SNAPSHOT
                    ? (enum opl_shim_kind)header.kind
                    : SHIM_NOTHING;
     char target[32] = "";

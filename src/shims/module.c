@@ -89,6 +89,9 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     path[0] = '\0';
     if (module)
         dl_iterate_phdr(look_through, &search);
+    char whole[PATH_MAX]; /* of one that was loaded by a path from the current folder */
+    if (path[0] && path[0] != '/' && realpath(path, whole))
+        strcpy(path, whole);
     if (module && path[0])
         return ERROR_SUCCESS;
     /* the record of the program itself has no name */

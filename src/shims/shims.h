@@ -30,6 +30,7 @@ enum opl_shim_kind {
     SHIM_PROCESS,
     SHIM_MAPPING,
     SHIM_MUTEX,
+    SHIM_SNAPSHOT,
     SHIM_FILE,        /* of CreateFile */
     SHIM_FILE_MAPPING /* of CreateFileMapping over a file */
 };
@@ -82,6 +83,7 @@ struct opl_shim_text {
     bool failed; /* no memory */
 };
 
+void opl_shim_add(struct opl_shim_text *text, const void *units, size_t count);
 /* Adds what `format`, of the same width as the text, says. */
 void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arguments);
 

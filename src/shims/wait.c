@@ -64,6 +64,19 @@ BOOL WINAPI SetEvent(HANDLE handle)
     return TRUE;
 }
 
+BOOL WINAPI ResetEvent(HANDLE handle)
+{
+    uint64_t count;
+    int event = event_of(handle);
+    struct pollfd look = {.fd = event, .events = POLLIN};
+    if (event < 0)
+        return FALSE;
+    /* of one that stays set a read would wait; between the two nobody else takes it */
+    if (poll(&look, 1, 0) > 0 && read(event, &count, sizeof count) < 0 && errno != EAGAIN)
+        return opl_shim_fail(ERROR_INVALID_HANDLE);
+    return TRUE;
+}
+
 /* ---- waiting ---- */
 
 static int64_t now_ms(void)

@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "host/host.h"
 
+#include <string.h>
+
 static DWORD with_wide(DWORD (*command)(const char *, bool), LPCWSTR line, BOOL quiet)
 {
     BUFFER_AUTO text = {0};
@@ -122,4 +124,19 @@ DWORD opl_load_last_answer(const char *service, opl_load_answer *ret)
             answer.by_root
         };
     return (DWORD)status;
+}
+
+DWORD opl_load_last_event(const char *service, opl_load_event *ret)
+{
+    struct event_last last;
+    if (!service || !ret)
+        return ERROR_INVALID_PARAMETER;
+    if (!event_last(service, &last))
+        return ERROR_FILE_NOT_FOUND;
+    ret->when = (FILETIME){(DWORD)last.when, (DWORD)((uint64_t)last.when >> 32)};
+    ret->id = last.id;
+    memcpy(ret->level, last.level, sizeof ret->level);
+    memcpy(ret->text, last.text, sizeof ret->text);
+    memcpy(ret->advice, last.advice, sizeof ret->advice);
+    return ERROR_SUCCESS;
 }

@@ -42,7 +42,7 @@ PDH_STATUS PdhCollectQueryData(PDH_HQUERY query)
 
 PDH_STATUS PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
 {
-    return query_collect(query, time);
+    return time ? query_collect(query, time) : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
 PDH_STATUS PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)

@@ -140,6 +140,83 @@ LSTATUS RegQueryValueExW(HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type,
     return status ? status : key_query(key, text.text, true, type, data, size);
 }
 
+static LSTATUS give_empty(bool wide, void *data, PLONG size)
+{
+    LONG needed = wide ? sizeof(WCHAR) : 1, room = size ? *size : 0;
+    if (size)
+        *size = needed;
+    if (data && room < needed)
+        return ERROR_MORE_DATA;
+    if (data)
+        memset(data, 0, (size_t)needed);
+    return ERROR_SUCCESS;
+}
+
+/* The value without a name of a subkey; an unset one is the empty text. */
+static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG size)
+{
+    HKEY opened;
+    DWORD room = size ? (DWORD)*size : 0, type = REG_SZ;
+    if (data && (!size || *size < 0))
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = key_open(key, sub ? sub : "", KEY_QUERY_VALUE, &opened);
+    if (status)
+        return status;
+    /* a query without a name would be answered there */
+    bool texts = opened == HKEY_PERFORMANCE_TEXT || opened == HKEY_PERFORMANCE_NLSTEXT;
+    status = texts ? ERROR_FILE_NOT_FOUND
+                   : key_query(opened, "", wide, &type, data, size ? &room : NULL);
+    key_close(opened);
+    if (status == ERROR_FILE_NOT_FOUND)
+        return give_empty(wide, data, size);
+    if (!status && type != REG_SZ)
+        return ERROR_INVALID_DATA;
+    if (size && (!status || status == ERROR_MORE_DATA))
+        *size = (LONG)room;
+    return status;
+}
+
+LSTATUS RegQueryValueA(HKEY key, LPCSTR sub, LPSTR data, PLONG size)
+{
+    return query_old(key, sub, false, data, size);
+}
+
+LSTATUS RegQueryValueW(HKEY key, LPCWSTR sub, LPWSTR data, PLONG size)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status : query_old(key, name.text, true, data, size);
+}
+
+static LSTATUS set_old(HKEY key, const char *sub, bool wide, DWORD type, const void *data,
+                       size_t size)
+{
+    HKEY opened = NULL;
+    bool existed;
+    if (type != REG_SZ || !data)
+        return ERROR_INVALID_PARAMETER;
+    LSTATUS status = sub && *sub ? key_create(key, sub, KEY_SET_VALUE, &opened, &existed) : 0;
+    if (!status)
+        status = key_set(opened ? opened : key, "", wide, REG_SZ, data, (DWORD)size);
+    if (opened)
+        key_close(opened);
+    return status;
+}
+
+LSTATUS RegSetValueA(HKEY key, LPCSTR sub, DWORD type, LPCSTR data, DWORD size)
+{
+    return set_old(key, sub, false, type, data, data ? strlen(data) + 1 : 0);
+}
+
+LSTATUS RegSetValueW(HKEY key, LPCWSTR sub, DWORD type, LPCWSTR data, DWORD size)
+{
+    NAME_AUTO name;
+    LSTATUS status = narrow(sub, &name);
+    return status ? status
+                  : set_old(key, name.text, true, type, data,
+                            data ? (utf16_length(data) + 1) * sizeof *data : 0);
+}
+
 LSTATUS RegSetValueExA(HKEY key, LPCSTR name, DWORD reserved, DWORD type, const BYTE *data,
                        DWORD size)
 {

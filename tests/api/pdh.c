@@ -40,9 +40,21 @@ static void refusal_leaves_the_value(void **state)
     assert_memory_equal(&value, &same, sizeof value);
 }
 
+/* The first call of the process names a length that the second one needs. */
+static void f_d2_machines_in_two_calls(void **state)
+{
+    char list[256];
+    DWORD length = 0;
+    assert_int_equal((DWORD)PdhEnumMachinesA(NULL, NULL, &length), PDH_MORE_DATA);
+    assert_in_range(length, 5, sizeof list);
+    assert_int_equal(PdhEnumMachinesA(NULL, list, &length), 0);
+    assert_int_equal(strlen(list) + 2, length);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f_d2_machines_in_two_calls),
         cmocka_unit_test(newest_comes_before_older),
         cmocka_unit_test(refusal_leaves_the_value),
     };

@@ -173,7 +173,7 @@ static void counter_infos(void **state)
         PDH_COUNTER_INFO_W wide;
         char room[4096];
     } info;
-    DWORD size = 0, small = sizeof info.narrow;
+    DWORD size = 0, small = sizeof info.narrow - 1;
     assert_status(PdhGetCounterInfoA(NULL, 0, NULL, NULL), PDH_INVALID_HANDLE);
     assert_status(PdhGetCounterInfoA(counter, 0, NULL, NULL), PDH_INVALID_ARGUMENT);
     assert_status(PdhGetCounterInfoA(counter, 0, NULL, &info.narrow), PDH_INVALID_ARGUMENT);
@@ -201,14 +201,48 @@ static void collections(void **state)
 {
     LONGLONG time = 0;
     assert_status(PdhCollectQueryData(query), PDH_NO_DATA); /* no counters */
-    assert_status(PdhCollectQueryDataWithTime(NULL, NULL), PDH_INVALID_HANDLE);
     PDH_HCOUNTER absent = added("\\Processor(nobody)\\% Processor Time");
     assert_status(PdhCollectQueryData(query), PDH_NO_DATA);
     assert_status(PdhRemoveCounter(absent), 0);
     added(UP_TIME);
-    assert_status(PdhCollectQueryDataWithTime(query, NULL), 0);
     assert_status(PdhCollectQueryDataWithTime(query, &time), 0);
     assert_true(time > 0);
+}
+
+static void f_d1_info_of_exactly_the_structure(void **state)
+{
+    struct {
+        union {
+            PDH_COUNTER_INFO_A narrow;
+            PDH_COUNTER_INFO_W wide;
+        } info;
+        char behind[64];
+    } to;
+    PDH_HCOUNTER counter = added(UP_TIME);
+    assert_status(PdhSetCounterScaleFactor(counter, 3), 0);
+    for (int wide = 0; wide < 2; wide++) {
+        DWORD size = sizeof to.info;
+        memset(&to, 0x5a, sizeof to);
+        assert_status(wide ? PdhGetCounterInfoW(counter, FALSE, &size, &to.info.wide)
+                           : PdhGetCounterInfoA(counter, FALSE, &size, &to.info.narrow),
+                      0);
+        assert_int_equal(size, sizeof to.info);
+        assert_int_equal(to.info.narrow.dwType, PERF_ELAPSED_TIME);
+        assert_int_equal(to.info.narrow.lScale, 3);
+        assert_null(to.info.narrow.szFullPath);
+        for (size_t i = 0; i < sizeof to.behind; i++)
+            assert_int_equal(to.behind[i], 0x5a);
+        size = sizeof to.info; /* an explanation is a text that was asked for */
+        assert_status(PdhGetCounterInfoA(counter, TRUE, &size, &to.info.narrow), PDH_MORE_DATA);
+        assert_true(size > sizeof to.info);
+    }
+}
+
+static void f_d3_the_time_is_required(void **state)
+{
+    assert_status(PdhCollectQueryDataWithTime(NULL, NULL), PDH_INVALID_ARGUMENT);
+    added(UP_TIME);
+    assert_status(PdhCollectQueryDataWithTime(query, NULL), PDH_INVALID_ARGUMENT);
 }
 
 static void collections_in_the_background(void **state)
@@ -366,6 +400,8 @@ int main(void)
         WITH_QUERY(scale_factors),
         WITH_QUERY(counter_time_bases),
         WITH_QUERY(counter_infos),
+        WITH_QUERY(f_d1_info_of_exactly_the_structure),
+        WITH_QUERY(f_d3_the_time_is_required),
         WITH_QUERY(collections),
         WITH_QUERY(collections_in_the_background),
         WITH_QUERY(formatted_values),

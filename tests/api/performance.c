@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,6 +452,52 @@ static void c28_a_connection_to_this_machine_by_its_names(void **state)
     assert_int_equal(RegConnectRegistryA("\\\\NO..SUCH", DATA, &key), ERROR_BAD_NETPATH);
 }
 
+/* C145: each caller has a buffer of its own size, and its own answer, all at the same time. */
+struct caller {
+    DWORD room;
+    bool small;
+    unsigned wrong;
+    pthread_barrier_t *barrier;
+};
+
+static void *ask_again_and_again(void *self)
+{
+    struct caller *caller = self;
+    unsigned char *own = malloc(caller->room);
+    pthread_barrier_wait(caller->barrier);
+    for (int i = 0; own && i < 50; i++) {
+        DWORD given = caller->room;
+        opl_block block;
+        LSTATUS status = RegQueryValueExA(DATA, "2 238", NULL, NULL, own, &given);
+        if (caller->small)
+            caller->wrong += status != ERROR_MORE_DATA || given != caller->room;
+        else
+            caller->wrong += status || opl_block_init(&block, own, given) != OPL_BLOCK_GOOD ||
+                             block.header.NumObjectTypes != 2;
+    }
+    caller->wrong += !own;
+    free(own);
+    return NULL;
+}
+
+static void c145_more_data_is_told_to_the_thread_that_asked(void **state)
+{
+    enum { CALLERS = 8 };
+    struct caller callers[CALLERS];
+    pthread_t threads[CALLERS];
+    pthread_barrier_t barrier;
+    assert_int_equal(pthread_barrier_init(&barrier, NULL, CALLERS), 0);
+    for (unsigned i = 0; i < CALLERS; i++) {
+        callers[i] = (struct caller){i % 2 ? 100 + 50 * i : 1 << 20, i % 2, 0, &barrier};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_again_and_again, &callers[i]), 0);
+    }
+    for (unsigned i = 0; i < CALLERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(callers[i].wrong, 0);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +527,7 @@ int main(void)
         cmocka_unit_test(other_calls_on_the_data_key),
         cmocka_unit_test(c3_closing_the_unopened_key_succeeds_any_number_of_times),
         cmocka_unit_test(keys_are_accepted_sign_and_zero_extended),
+        cmocka_unit_test(c145_more_data_is_told_to_the_thread_that_asked),
         cmocka_unit_test(c28_a_connection_to_this_machine_by_its_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,6 +355,99 @@ static void performance_keys_as_observed(void **state)
     assert_int_equal(RegCloseKey(HKEY_PERFORMANCE_DATA), ERROR_SUCCESS);
 }
 
+static void f_d4_values_of_performance_keys_are_never_listed(void **state)
+{
+    static const HKEY keys[] = {HKEY_PERFORMANCE_DATA, HKEY_PERFORMANCE_TEXT,
+                                HKEY_PERFORMANCE_NLSTEXT};
+    char name[64];
+    WCHAR wide[64];
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        DWORD size = sizeof name;
+        assert_int_equal(RegEnumValueA(keys[i], 0, name, &size, NULL, NULL, NULL, NULL),
+                         ERROR_MORE_DATA);
+        assert_int_equal(size, sizeof name);
+        size = COUNT(wide);
+        assert_int_equal(RegEnumValueW(keys[i], 0, wide, &size, NULL, NULL, NULL, NULL),
+                         ERROR_MORE_DATA);
+        assert_int_equal(size, COUNT(wide));
+        assert_int_equal(RegEnumValueA(keys[i], 0, NULL, &size, NULL, NULL, NULL, NULL),
+                         ERROR_INVALID_PARAMETER);
+    }
+}
+
+static void f_d4_the_old_value_functions(void **state)
+{
+    HKEY key = made(KEY_ALL_ACCESS);
+    char text[16] = "uuuuuuu";
+    WCHAR wide[16];
+    LONG size = sizeof text;
+    assert_int_equal(RegQueryValueA(key, NULL, text, &size), ERROR_SUCCESS); /* none: empty */
+    assert_string_equal(text, "");
+    assert_int_equal(size, 1);
+    assert_int_equal(RegQueryValueA(key, "none", text, &size), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(RegSetValueA(key, "sub\\deep", REG_SZ, "\xc3\xa4x", 99), ERROR_SUCCESS);
+    assert_int_equal(RegSetValueA(key, NULL, REG_EXPAND_SZ, "x", 2), ERROR_INVALID_PARAMETER);
+    assert_int_equal(RegSetValueA(key, NULL, REG_SZ, NULL, 0), ERROR_INVALID_PARAMETER);
+    size = 2;
+    assert_int_equal(RegQueryValueA(key, "sub\\deep", text, &size), ERROR_MORE_DATA);
+    assert_int_equal(size, 4);
+    assert_int_equal(RegQueryValueA(key, "sub\\deep", text, &size), ERROR_SUCCESS);
+    assert_string_equal(text, "\xc3\xa4x");
+    size = sizeof wide;
+    assert_int_equal(RegQueryValueW(key, u"sub\\deep", wide, &size), ERROR_SUCCESS);
+    assert_memory_equal(wide, u"\u00e4x", 6);
+    assert_int_equal(size, 6);
+    assert_int_equal(RegSetValueW(key, u"", REG_SZ, u"y", 0), ERROR_SUCCESS);
+    size = sizeof text;
+    assert_int_equal(RegQueryValueA(key, "", text, &size), ERROR_SUCCESS);
+    assert_string_equal(text, "y");
+    assert_int_equal(RegQueryValueA(HKEY_PERFORMANCE_DATA, NULL, text, &size),
+                     ERROR_INVALID_HANDLE);
+    assert_int_equal(RegSetValueA(HKEY_PERFORMANCE_DATA, NULL, REG_SZ, "x", 1),
+                     ERROR_INVALID_HANDLE);
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+}
+
+static uint64_t names_written(void)
+{
+    HKEY key;
+    FILETIME time = {0};
+    assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE,
+                                   "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009",
+                                   0, KEY_READ, &key),
+                     ERROR_SUCCESS);
+    assert_int_equal(
+        RegQueryInfoKeyA(key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &time),
+        ERROR_SUCCESS);
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+    return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+}
+
+static void f_d4_new_names_change_the_write_time(void **state)
+{
+    static const char names[] = "7000\0Melons\0";
+    uint64_t before = names_written();
+    assert_true(before != 0);
+    assert_true(names_written() == before);
+    HKEY key;
+    usleep(20000); /* more than the file system's clock tick */
+    assert_int_equal(
+        RegCreateKeyA(HKEY_LOCAL_MACHINE,
+                      "SYSTEM\\CurrentControlSet\\Services\\Melon\\Performance\\Names\\009", &key),
+        ERROR_SUCCESS);
+    assert_int_equal(
+        RegSetValueExA(key, "Counter", 0, REG_MULTI_SZ, (const BYTE *)names, sizeof names),
+        ERROR_SUCCESS);
+    assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
+    uint64_t with = names_written();
+    assert_true(with > before);
+    usleep(20000);
+    assert_int_equal(
+        RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\Melon"),
+        ERROR_SUCCESS);
+    assert_true(names_written() > with);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +465,9 @@ int main(void)
         CLEAN_TEST(no_rights_is_error_5_and_nothing_falls_through),
         CLEAN_TEST(the_users_key_has_two_names),
         CLEAN_TEST(performance_keys_as_observed),
+        CLEAN_TEST(f_d4_values_of_performance_keys_are_never_listed),
+        CLEAN_TEST(f_d4_the_old_value_functions),
+        CLEAN_TEST(f_d4_new_names_change_the_write_time),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

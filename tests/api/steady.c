@@ -102,7 +102,6 @@ static int register_stranger(void **state)
     HKEY key;
     temp_make(root);
     setenv("OPENPERFLIB_ROOT", root, 1);
-    setenv("STRANGER_NOTES", "/dev/null", 1);
     set("Library", getenv("STRANGER"));
     set("Open", "stranger_open");
     set("Collect", "stranger_collect");

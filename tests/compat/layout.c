@@ -8,7 +8,9 @@
 #include <winperf.h>
 #include <pdh.h>
 #include <pdhmsg.h>
+#include <iphlpapi.h>
 #include <loadperf.h>
+#include <tlhelp32.h>
 
 #include <stddef.h>
 
@@ -324,6 +326,42 @@ FIELD(PDH_BROWSE_DLG_CONFIG_A, CallBackStatus, BY_WIDTH(56, 28));
 FIELD(PDH_BROWSE_DLG_CONFIG_A, dwDefaultDetailLevel, BY_WIDTH(60, 32));
 FIELD(PDH_BROWSE_DLG_CONFIG_A, szDialogBoxCaption, BY_WIDTH(64, 36));
 
+/* ---- winbase.h ---- */
+SIZE(OSVERSIONINFOA, 148);
+FIELD(OSVERSIONINFOA, dwOSVersionInfoSize, 0);
+FIELD(OSVERSIONINFOA, dwMajorVersion, 4);
+FIELD(OSVERSIONINFOA, dwMinorVersion, 8);
+FIELD(OSVERSIONINFOA, dwBuildNumber, 12);
+FIELD(OSVERSIONINFOA, dwPlatformId, 16);
+FIELD(OSVERSIONINFOA, szCSDVersion, 20);
+SIZE(OSVERSIONINFOW, 276);
+FIELD(OSVERSIONINFOW, dwOSVersionInfoSize, 0);
+FIELD(OSVERSIONINFOW, dwMajorVersion, 4);
+FIELD(OSVERSIONINFOW, dwMinorVersion, 8);
+FIELD(OSVERSIONINFOW, dwBuildNumber, 12);
+FIELD(OSVERSIONINFOW, dwPlatformId, 16);
+FIELD(OSVERSIONINFOW, szCSDVersion, 20);
+
+/* ---- tlhelp32.h, iphlpapi.h ---- */
+SIZE(PROCESSENTRY32W, BY_WIDTH(568, 556));
+SIZE(PROCESSENTRY32, BY_WIDTH(304, 296));
+FIELD(PROCESSENTRY32, th32ParentProcessID, BY_WIDTH(32, 24));
+FIELD(PROCESSENTRY32, szExeFile, BY_WIDTH(44, 36));
+SIZE(THREADENTRY32, 28);
+FIELD(THREADENTRY32, tpDeltaPri, 20);
+SIZE(MODULEENTRY32W, BY_WIDTH(1080, 1064));
+SIZE(MODULEENTRY32, BY_WIDTH(568, 548));
+FIELD(MODULEENTRY32, modBaseSize, BY_WIDTH(32, 24));
+FIELD(MODULEENTRY32, szExePath, BY_WIDTH(304, 288));
+SIZE(MIB_TCPSTATS, 60);
+FIELD(MIB_TCPSTATS, dwNumConns, 56);
+SIZE(MIB_UDPSTATS, 20);
+FIELD(MIB_UDPSTATS, dwOutDatagrams, 12);
+SIZE(MIB_IPSTATS, 92);
+FIELD(MIB_IPSTATS, dwReasmReqds, 56);
+SIZE(MIB_ICMP, 104);
+FIELD(MIBICMPSTATS, dwAddrMaskReps, 48);
+
 /* ---- prototypes: assigning them must need no conversion ---- */
 #define PROTOTYPE(result, name, arguments) result(WINAPI *check_##name) arguments = name
 #define BOTH(name, arguments_a, arguments_w)                                                       \
@@ -389,6 +427,8 @@ BOTH(RegCreateKeyEx,
 BOTH(RegCreateKey, (HKEY, LPCSTR, PHKEY), (HKEY, LPCWSTR, PHKEY));
 BOTH(RegQueryValueEx, (HKEY, LPCSTR, LPDWORD, LPDWORD, LPBYTE, LPDWORD),
      (HKEY, LPCWSTR, LPDWORD, LPDWORD, LPBYTE, LPDWORD));
+BOTH(RegQueryValue, (HKEY, LPCSTR, LPSTR, PLONG), (HKEY, LPCWSTR, LPWSTR, PLONG));
+BOTH(RegSetValue, (HKEY, LPCSTR, DWORD, LPCSTR, DWORD), (HKEY, LPCWSTR, DWORD, LPCWSTR, DWORD));
 BOTH(RegSetValueEx, (HKEY, LPCSTR, DWORD, DWORD, const BYTE *, DWORD),
      (HKEY, LPCWSTR, DWORD, DWORD, const BYTE *, DWORD));
 BOTH(RegDeleteValue, (HKEY, LPCSTR), (HKEY, LPCWSTR));

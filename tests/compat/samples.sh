@@ -30,6 +30,8 @@ for source in "$root"/samples/*/*.c; do
     [ "$library" = windows ] && grep -Eq "#include <.*($only_ours)" "$source" && continue
     others=
     grep -q -e '"../common/sample.h"' -e '"perfmap.h"' "$source" && others="$root/samples/common/numbers.c $root/samples/common/query.c"
+    ! grep -q 'samplePerformanceKey' "$source" || others="$others $root/samples/common/register.c $root/samples/common/server.c"
+    ! grep -q 'sampleRegister' "$folder"/*.c || others="$others $root/samples/common/register.c"
     ! grep -q '"../common/bases.h"' "$folder"/*.c || others="$others $root/samples/common/bases.c"
     for other in "$folder"/*.c; do
         case $(basename "$other") in "$name.c" | data_*) ;; *) others="$others $other" ;; esac

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to the shims: reading this machine's counters. */
+#ifndef OPL_SHIM_COUNTERS_H
+#define OPL_SHIM_COUNTERS_H
+
+#include "shims.h"
+#include <openperflib/block.h>
+
+/* *ret_data is the caller's to free, and NULL unless the status is 0; *ret walks over it. */
+DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data);
+/* The counters of these title indices; one that is not there has ByteLength 0. */
+void opl_shim_counters(opl_block *block, const opl_object_view *object, const DWORD *titles,
+                       size_t count, opl_counter_view *ret);
+/* false: the counter is not there; *ret is 0 then. */
+bool opl_shim_number(const opl_block *block, const opl_instance_view *instance,
+                     const opl_counter_view *counter, ULONGLONG *ret);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* FormatMessage: a status in words, or a caller's text, with its inserts; and which Windows this
+ * is. */
+#include "shims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the words of a status ---- */
+
+static const struct {
+    LSTATUS status;
+    const char *text;
+} texts[] = {
+#include "base/status.inc"
+};
+
+/* HRESULTs that stand for a status, too. */
+static const char *words_of(DWORD id)
+{
+    LSTATUS status = id >> 16 == 0x8007 ? (LSTATUS)(id & 0xffff) : (LSTATUS)id;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].status == status)
+            return texts[i].text;
+    return NULL;
+}
+
+/* ---- inserts ---- */
+
+enum { MOST_INSERTS = 99, SPEC_ROOM = 32 };
+
+struct message {
+    struct opl_shim_text text;
+    DWORD flags, status;
+    const void *source; /* units of the text's width */
+    size_t at;
+    va_list *list; /* NULL: none */
+    const DWORD_PTR *array;
+    DWORD_PTR taken[MOST_INSERTS]; /* of the list, in its order */
+    unsigned taken_count;
+};
+
+static unsigned unit_at(const struct message *message, size_t at)
+{
+    return message->text.wide ? ((const WCHAR *)message->source)[at]
+                              : ((const unsigned char *)message->source)[at];
+}
+
+static void add(struct message *message, const char *plain)
+{
+    for (; *plain; plain++) {
+        WCHAR wide = (WCHAR)*plain;
+        opl_shim_add(&message->text, message->text.wide ? (const void *)&wide : plain, 1);
+    }
+}
+
+static bool argument(struct message *message, unsigned number, DWORD_PTR *ret)
+{
+    if (message->array) {
+        *ret = message->array[number - 1];
+        return true;
+    }
+    if (!message->list)
+        return false;
+    while (message->taken_count < number)
+        message->taken[message->taken_count++] = va_arg(*message->list, DWORD_PTR);
+    *ret = message->taken[number - 1];
+    return true;
+}
+
+static void format_one(struct message *message, const void *spec, ...)
+{
+    va_list one;
+    va_start(one, spec);
+    opl_shim_format(&message->text, spec, one);
+    va_end(one);
+}
+
+/* "%1", "%2!08x!": message->at stands on the digit. */
+static void add_insert(struct message *message)
+{
+    char spec[SPEC_ROOM] = "%s";
+    WCHAR wide[SPEC_ROOM];
+    size_t used = 1;
+    DWORD_PTR value;
+    unsigned number = unit_at(message, message->at++) - '0', next = unit_at(message, message->at);
+    if (next >= '0' && next <= '9') {
+        number = number * 10 + next - '0';
+        next = unit_at(message, ++message->at);
+    }
+    if (next == '!') {
+        for (next = unit_at(message, ++message->at); next && next != '!';
+             next = unit_at(message, ++message->at)) {
+            if (used + 1 == SPEC_ROOM || next > 0x7e || next == '*' || next == 'n')
+                message->status = ERROR_INVALID_PARAMETER;
+            else
+                spec[used++] = (char)next;
+        }
+        spec[used] = '\0';
+        if (next)
+            message->at++;
+    }
+    if (!argument(message, number, &value))
+        message->status = ERROR_INVALID_PARAMETER;
+    if (message->status)
+        return;
+    for (size_t i = 0; i < SPEC_ROOM; i++)
+        wide[i] = (WCHAR)spec[i];
+    format_one(message, message->text.wide ? (const void *)wide : spec, value);
+}
+
+/* Behind a percent sign; false: the message ends here. */
+static bool add_escape(struct message *message)
+{
+    unsigned unit = unit_at(message, message->at);
+    bool keeps = message->flags & FORMAT_MESSAGE_IGNORE_INSERTS;
+    if (unit >= '1' && unit <= '9' && !keeps) {
+        add_insert(message);
+        return true;
+    }
+    if (unit == '0')
+        return false;
+    if (unit >= '1' && unit <= '9')
+        add(message, "%");
+    if (!unit) {
+        message->status = ERROR_INVALID_PARAMETER;
+        return false;
+    }
+    const char other[] = {(char)unit, '\0'};
+    add(message, unit == 'n'   ? "\r\n"
+                 : unit == 'r' ? "\r"
+                 : unit == 't' ? "\t"
+                 : unit == 'b' ? " "
+                               : other);
+    message->at++;
+    return true;
+}
+
+static void expand(struct message *message)
+{
+    size_t size = message->text.wide ? sizeof(WCHAR) : 1;
+    for (unsigned unit; !message->status && (unit = unit_at(message, message->at)) != 0;) {
+        if (unit == '%') {
+            message->at++;
+            if (!add_escape(message))
+                break;
+        } else if (unit == '\r' || unit == '\n') {
+            message->at += unit == '\r' && unit_at(message, message->at + 1) == '\n' ? 2 : 1;
+            add(message, message->flags & FORMAT_MESSAGE_MAX_WIDTH_MASK ? " " : "\r\n");
+        } else {
+            opl_shim_add(&message->text, (const char *)message->source + message->at++ * size, 1);
+        }
+    }
+}
+
+/* ---- the answer ---- */
+
+static DWORD give(struct message *message, void *to, DWORD room)
+{
+    size_t size = message->text.wide ? sizeof(WCHAR) : 1, bytes = (message->text.count + 1) * size;
+    void *target = to;
+    if (message->text.failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (message->flags & FORMAT_MESSAGE_ALLOCATE_BUFFER) {
+        target = LocalAlloc(LMEM_ZEROINIT, message->text.count < room ? room * size : bytes);
+        if (!target)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        memcpy(to, &target, sizeof target);
+    } else if (message->text.count >= room) {
+        return ERROR_INSUFFICIENT_BUFFER;
+    }
+    if (message->text.count)
+        memcpy(target, message->text.units, bytes);
+    else
+        memset(target, 0, size);
+    return ERROR_SUCCESS;
+}
+
+static DWORD format(struct message *message, void *to, DWORD room)
+{
+    expand(message);
+    DWORD status = message->status ? message->status : give(message, to, room);
+    size_t count = message->text.count;
+    free(message->text.units);
+    if (status)
+        SetLastError(status);
+    return status ? 0 : (DWORD)count;
+}
+
+static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, void *to, DWORD room,
+                            va_list *arguments)
+{
+    char plain[256];
+    WCHAR units[256];
+    struct message message = {.text = {.wide = wide}, .flags = flags, .source = source};
+    if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY)
+        message.array = (const DWORD_PTR *)arguments;
+    else
+        message.list = arguments;
+    const char *words = words_of(id);
+    DWORD status = ERROR_SUCCESS;
+    if (!to || (flags & FORMAT_MESSAGE_FROM_STRING && !source))
+        status = ERROR_INVALID_PARAMETER;
+    else if (!(flags & (FORMAT_MESSAGE_FROM_STRING | FORMAT_MESSAGE_FROM_SYSTEM)))
+        status =
+            flags & FORMAT_MESSAGE_FROM_HMODULE ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
+    else if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !words)
+        status = ERROR_MR_MID_NOT_FOUND;
+    if (status)
+        return (DWORD)opl_shim_fail(status);
+    if (!(flags & FORMAT_MESSAGE_FROM_STRING)) {
+        snprintf(plain, sizeof plain, "%s.\r\n", words);
+        MultiByteToWideChar(CP_UTF8, 0, plain, -1, units, 256);
+        message.source = wide ? (const void *)units : plain;
+        message.flags |= FORMAT_MESSAGE_IGNORE_INSERTS;
+    }
+    return format(&message, to, room);
+}
+
+DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
+                            DWORD room, va_list *arguments)
+{
+    return format_message(false, flags, source, id, to, room, arguments);
+}
+
+DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR to,
+                            DWORD room, va_list *arguments)
+{
+    return format_message(true, flags, source, id, to, room, arguments);
+}
+
+/* ---- version and language ---- */
+
+enum { MAJOR = 10, MINOR = 0, BUILD = 10240 };
+
+DWORD WINAPI GetVersion(void)
+{
+    return (DWORD)BUILD << 16 | MINOR << 8 | MAJOR;
+}
+
+/* The larger form's fields are never claimed to be filled. */
+BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA version)
+{
+    if (!version || version->dwOSVersionInfoSize != sizeof *version)
+        return opl_shim_fail(ERROR_INSUFFICIENT_BUFFER);
+    *version = (OSVERSIONINFOA){sizeof *version, MAJOR, MINOR, BUILD, VER_PLATFORM_WIN32_NT, ""};
+    return TRUE;
+}
+
+BOOL WINAPI GetVersionExW(LPOSVERSIONINFOW version)
+{
+    if (!version || version->dwOSVersionInfoSize != sizeof *version)
+        return opl_shim_fail(ERROR_INSUFFICIENT_BUFFER);
+    *version = (OSVERSIONINFOW){sizeof *version, MAJOR, MINOR, BUILD, VER_PLATFORM_WIN32_NT, {0}};
+    return TRUE;
+}
+
+LANGID WINAPI GetUserDefaultLangID(void)
+{
+    return GetUserDefaultUILanguage();
+}
+
+LANGID WINAPI GetSystemDefaultLangID(void)
+{
+    return GetSystemDefaultUILanguage();
+}
+
+LCID WINAPI GetUserDefaultLCID(void)
+{
+    return GetUserDefaultUILanguage();
+}
+
+LCID WINAPI GetSystemDefaultLCID(void)
+{
+    return GetSystemDefaultUILanguage();
+}

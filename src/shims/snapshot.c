@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tlhelp32.h: a snapshot is a file in memory with three tables, made of one answer of the
+ * performance data. Its handle is the file's descriptor, and how far each table was read stands in
+ * the file.
+ */
+#include "counters.h"
+#include <openperflib/tlhelp32.h>
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The headers' names of the forms with narrow text, whatever TCHAR is. */
+enum { PROCESS = 230, THREAD = 232, ADDRESS_SPACE = 786, FULL_IMAGE = 1408 };
+enum table { PROCESSES, THREADS, MODULES, TABLES };
+
+struct head {
+    struct {
+        uint32_t there, next, count;
+    } tables[TABLES];
+};
+
+struct rows {
+    unsigned char *rows;
+    size_t count, room;
+    bool failed;
+};
+
+struct making {
+    opl_block block;
+    struct rows tables[TABLES];
+    bool found; /* the process whose modules are wanted */
+};
+
+static const size_t row_bytes[TABLES] = {sizeof(PROCESSENTRY32W), sizeof(THREADENTRY32),
+                                         sizeof(MODULEENTRY32W)};
+
+static void add_row(struct rows *rows, const void *row, size_t bytes)
+{
+    if (rows->count == rows->room) {
+        size_t room = rows->room ? rows->room * 2 : 256;
+        unsigned char *grown = reallocarray(rows->rows, room, bytes);
+        rows->failed = rows->failed || !grown;
+        if (!grown)
+            return;
+        rows->rows = grown;
+        rows->room = room;
+    }
+    memcpy(rows->rows + rows->count++ * bytes, row, bytes);
+}
+
+/* Cut to its room, and always ended. */
+static void put_text(const char *text, WCHAR *to, int room)
+{
+    WCHAR wide[PATH_MAX];
+    int count = MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, PATH_MAX);
+    if (count > room)
+        wide[room - 1] = 0;
+    memcpy(to, wide, (size_t)(count > room ? room : count > 0 ? count : 0) * sizeof *wide);
+}
+
+/* ---- from the counters ---- */
+
+static void add_processes(struct making *making, DWORD wanted)
+{
+    static const DWORD titles[] = {784, 680, 1410, 682};
+    opl_block *block = &making->block;
+    opl_object_view object = {0};
+    opl_instance_view instance = {0};
+    opl_counter_view counters[4];
+    char name[PATH_MAX];
+    ULONGLONG values[4];
+    if (!opl_block_find_object(block, PROCESS, &object))
+        return;
+    opl_shim_counters(block, &object, titles, 4, counters);
+    while (opl_object_next_instance(block, &object, &instance)) {
+        opl_instance_name(block, &object, &instance, name, sizeof name);
+        for (size_t i = 0; i < 4; i++)
+            opl_shim_number(block, &instance, &counters[i], &values[i]);
+        if (!strcmp(name, "_Total"))
+            continue;
+        making->found = making->found || values[0] == wanted;
+        PROCESSENTRY32W row = {.dwSize = sizeof row,
+                               .th32ProcessID = (DWORD)values[0],
+                               .cntThreads = (DWORD)values[1],
+                               .th32ParentProcessID = (DWORD)values[2],
+                               .pcPriClassBase = (LONG)values[3]};
+        put_text(name, row.szExeFile, MAX_PATH);
+        add_row(&making->tables[PROCESSES], &row, sizeof row);
+    }
+}
+
+static void add_threads(struct making *making)
+{
+    static const DWORD titles[] = {804, 784, 682, 694};
+    opl_block *block = &making->block;
+    opl_object_view object = {0};
+    opl_instance_view instance = {0};
+    opl_counter_view counters[4];
+    ULONGLONG values[4];
+    char name[16];
+    if (!opl_block_find_object(block, THREAD, &object))
+        return;
+    opl_shim_counters(block, &object, titles, 4, counters);
+    while (opl_object_next_instance(block, &object, &instance)) {
+        opl_instance_name(block, &object, &instance, name, sizeof name);
+        for (size_t i = 0; i < 4; i++)
+            opl_shim_number(block, &instance, &counters[i], &values[i]);
+        if (!strcmp(name, "_Total"))
+            continue;
+        THREADENTRY32 row = {.dwSize = sizeof row,
+                             .th32ThreadID = (DWORD)values[0],
+                             .th32OwnerProcessID = (DWORD)values[1],
+                             .tpBasePri = (LONG)values[2],
+                             .tpDeltaPri = (LONG)values[3] - (LONG)values[2]};
+        add_row(&making->tables[THREADS], &row, sizeof row);
+    }
+}
+
+static void add_module(struct making *making, const char *path, DWORD process, ULONGLONG bytes)
+{
+    const char *slash = strrchr(path, '/');
+    MODULEENTRY32W row = {.dwSize = sizeof row,
+                          .th32ModuleID = 1,
+                          .th32ProcessID = process,
+                          .modBaseSize = bytes > UINT32_MAX ? UINT32_MAX : (DWORD)bytes};
+    put_text(slash ? slash + 1 : path, row.szModule, MAX_MODULE_NAME32 + 1);
+    put_text(path, row.szExePath, MAX_PATH);
+    add_row(&making->tables[MODULES], &row, sizeof row);
+}
+
+/* Names of instances have _ for what counters' paths give a meaning to. The file that is meant is
+ * one that the process has mapped; false: none (the kernel's page has no file). */
+static bool restore_path(DWORD process, char path[static PATH_MAX])
+{
+    char line[PATH_MAX + 128], name[64];
+    bool found = false;
+    snprintf(name, sizeof name, "/proc/%u/maps", (unsigned)process);
+    FILE *maps = fopen(name, "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        char *file = strchr(line, '/');
+        size_t at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        while (file && file[at] && (path[at] == file[at] || path[at] == '_'))
+            at++;
+        found = file && !file[at] && !path[at];
+        if (found)
+            strcpy(path, file);
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* An image's parent is the address space of its process, in the same answer. */
+static void add_modules(struct making *making, DWORD wanted)
+{
+    static const DWORD sizes[] = {788, 790, 792, 794, 796, 798, 800, 802}, number[] = {784};
+    opl_block *block = &making->block;
+    opl_object_view images = {0}, parents = {0};
+    opl_instance_view image = {0}, parent = {0};
+    opl_counter_view counters[8], id;
+    char path[PATH_MAX];
+    ULONGLONG value, process, bytes;
+    if (!opl_block_find_object(block, FULL_IMAGE, &images) ||
+        !opl_block_find_object(block, ADDRESS_SPACE, &parents))
+        return;
+    opl_shim_counters(block, &images, sizes, 8, counters);
+    opl_shim_counters(block, &parents, number, 1, &id);
+    while (opl_object_next_instance(block, &images, &image)) {
+        if (!opl_instance_parent(block, &image, &parents, &parent) ||
+            !opl_shim_number(block, &parent, &id, &process) || process != wanted)
+            continue;
+        opl_instance_name(block, &images, &image, path, sizeof path);
+        if (!restore_path((DWORD)process, path))
+            continue;
+        bytes = 0;
+        for (size_t i = 0; i < 8; i++) {
+            opl_shim_number(block, &image, &counters[i], &value);
+            bytes += value;
+        }
+        add_module(making, path, wanted, bytes);
+    }
+}
+
+/* ---- the file ---- */
+
+static DWORD write_file(const struct making *making, const bool there[static TABLES], int *ret)
+{
+    struct head head = {0};
+    uint64_t bytes = sizeof head;
+    bool existed, good;
+    for (int i = 0; i < TABLES; i++) {
+        if (making->tables[i].failed)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        head.tables[i].there = there[i];
+        head.tables[i].count = (uint32_t)making->tables[i].count;
+        bytes += making->tables[i].count * row_bytes[i];
+    }
+    const struct opl_shim_object wish = {.kind = SHIM_SNAPSHOT, .bytes = bytes};
+    DWORD status = opl_shim_create(&wish, ret, &existed);
+    if (status)
+        return status;
+    off_t at = SHIM_HEADER;
+    good = pwrite(*ret, &head, sizeof head, at) == (ssize_t)sizeof head;
+    at += (off_t)sizeof head;
+    for (int i = 0; good && i < TABLES; i++) {
+        size_t size = making->tables[i].count * row_bytes[i];
+        good = !size || pwrite(*ret, making->tables[i].rows, size, at) == (ssize_t)size;
+        at += (off_t)size;
+    }
+    if (!good)
+        close(*ret);
+    return good ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static DWORD make(DWORD flags, DWORD process, int *ret)
+{
+    const bool there[TABLES] = {flags & TH32CS_SNAPPROCESS, flags & TH32CS_SNAPTHREAD,
+                                flags & (TH32CS_SNAPMODULE | TH32CS_SNAPMODULE32)};
+    struct making making = {0};
+    char query[40];
+    void *data;
+    if (!there[PROCESSES] && !there[THREADS] && !there[MODULES])
+        return flags & TH32CS_SNAPHEAPLIST ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
+    snprintf(query, sizeof query, "230%s%s", there[THREADS] ? " 232" : "",
+             there[MODULES] ? " 786 1408" : "");
+    DWORD status = opl_shim_ask(query, &making.block, &data);
+    if (status)
+        return status;
+    add_processes(&making, process);
+    if (!making.tables[PROCESSES].count)
+        status = ERROR_NOT_SUPPORTED;
+    if (there[THREADS])
+        add_threads(&making);
+    if (there[MODULES])
+        add_modules(&making, process);
+    if (!status && there[MODULES] && !making.tables[MODULES].count)
+        status = making.found ? ERROR_ACCESS_DENIED : ERROR_INVALID_PARAMETER;
+    if (!there[PROCESSES])
+        making.tables[PROCESSES].count = 0;
+    status = status ? status : write_file(&making, there, ret);
+    for (int i = 0; i < TABLES; i++)
+        free(making.tables[i].rows);
+    free(data);
+    return status;
+}
+
+HANDLE WINAPI CreateToolhelp32Snapshot(DWORD flags, DWORD process)
+{
+    int file = -1;
+    DWORD status = make(flags, process ? process : GetCurrentProcessId(), &file);
+    HANDLE handle = status ? NULL : opl_shim_handle(file, SHIM_SNAPSHOT);
+    if (status)
+        SetLastError(status);
+    return handle ? handle : INVALID_HANDLE_VALUE;
+}
+
+/* ---- reading ---- */
+
+static BOOL next_row(HANDLE snapshot, enum table table, bool first, void *row)
+{
+    struct head head;
+    int file;
+    off_t at = SHIM_HEADER + (off_t)sizeof head;
+    if (opl_shim_kind(snapshot, &file) != SHIM_SNAPSHOT ||
+        pread(file, &head, sizeof head, SHIM_HEADER) != (ssize_t)sizeof head)
+        return opl_shim_fail(ERROR_INVALID_HANDLE);
+    if (first)
+        head.tables[table].next = 0;
+    if (!head.tables[table].there || head.tables[table].next >= head.tables[table].count)
+        return opl_shim_fail(ERROR_NO_MORE_FILES);
+    for (int i = 0; i < (int)table; i++)
+        at += (off_t)(head.tables[i].count * row_bytes[i]);
+    at += (off_t)(head.tables[table].next++ * row_bytes[table]);
+    if (pread(file, row, row_bytes[table], at) != (ssize_t)row_bytes[table] ||
+        pwrite(file, &head, sizeof head, SHIM_HEADER) != (ssize_t)sizeof head)
+        return opl_shim_fail(ERROR_INVALID_HANDLE);
+    return TRUE;
+}
+
+static BOOL is_room(const DWORD *size, size_t needed)
+{
+    return size && *size >= needed ? TRUE : opl_shim_fail(ERROR_INSUFFICIENT_BUFFER);
+}
+
+static BOOL next_process(HANDLE snapshot, bool first, LPPROCESSENTRY32W entry)
+{
+    return is_room(entry ? &entry->dwSize : NULL, sizeof *entry) &&
+           next_row(snapshot, PROCESSES, first, entry);
+}
+
+static BOOL next_narrow_process(HANDLE snapshot, bool first, LPPROCESSENTRY32 entry)
+{
+    PROCESSENTRY32W row;
+    if (!is_room(entry ? &entry->dwSize : NULL, sizeof *entry) ||
+        !next_row(snapshot, PROCESSES, first, &row))
+        return FALSE;
+    *entry = (PROCESSENTRY32){.dwSize = sizeof *entry,
+                              .th32ProcessID = row.th32ProcessID,
+                              .cntThreads = row.cntThreads,
+                              .th32ParentProcessID = row.th32ParentProcessID,
+                              .pcPriClassBase = row.pcPriClassBase};
+    WideCharToMultiByte(CP_UTF8, 0, row.szExeFile, -1, entry->szExeFile, MAX_PATH - 1, NULL, NULL);
+    return TRUE;
+}
+
+static BOOL next_module(HANDLE snapshot, bool first, LPMODULEENTRY32W entry)
+{
+    return is_room(entry ? &entry->dwSize : NULL, sizeof *entry) &&
+           next_row(snapshot, MODULES, first, entry);
+}
+
+static BOOL next_narrow_module(HANDLE snapshot, bool first, LPMODULEENTRY32 entry)
+{
+    MODULEENTRY32W row;
+    if (!is_room(entry ? &entry->dwSize : NULL, sizeof *entry) ||
+        !next_row(snapshot, MODULES, first, &row))
+        return FALSE;
+    *entry = (MODULEENTRY32){.dwSize = sizeof *entry,
+                             .th32ModuleID = row.th32ModuleID,
+                             .th32ProcessID = row.th32ProcessID,
+                             .modBaseSize = row.modBaseSize};
+    WideCharToMultiByte(CP_UTF8, 0, row.szModule, -1, entry->szModule, MAX_MODULE_NAME32, NULL,
+                        NULL);
+    WideCharToMultiByte(CP_UTF8, 0, row.szExePath, -1, entry->szExePath, MAX_PATH - 1, NULL, NULL);
+    return TRUE;
+}
+
+static BOOL next_thread(HANDLE snapshot, bool first, LPTHREADENTRY32 entry)
+{
+    return is_room(entry ? &entry->dwSize : NULL, sizeof *entry) &&
+           next_row(snapshot, THREADS, first, entry);
+}
+
+#define FIRST_AND_NEXT(name, suffix, type, function)                                               \
+    BOOL WINAPI name##First##suffix(HANDLE snapshot, type entry)                                   \
+    {                                                                                              \
+        return function(snapshot, true, entry);                                                    \
+    }                                                                                              \
+    BOOL WINAPI name##Next##suffix(HANDLE snapshot, type entry)                                    \
+    {                                                                                              \
+        return function(snapshot, false, entry);                                                   \
+    }
+FIRST_AND_NEXT(Process32, , LPPROCESSENTRY32, next_narrow_process)
+FIRST_AND_NEXT(Process32, W, LPPROCESSENTRY32W, next_process)
+FIRST_AND_NEXT(Thread32, , LPTHREADENTRY32, next_thread)
+FIRST_AND_NEXT(Module32, , LPMODULEENTRY32, next_narrow_module)
+FIRST_AND_NEXT(Module32, W, LPMODULEENTRY32W, next_module)

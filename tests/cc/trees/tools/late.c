@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The same library, loaded by name while the program runs. */
+#include <windows.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    HMODULE hBell = LoadLibrary(argv[1]);
+    int (*ring)(void) = hBell ? (int (*)(void))GetProcAddress(hBell, "Ring") : NULL;
+    if (!ring) {
+        printf("refused with %lu\n", GetLastError());
+        return 1;
+    }
+    printf("rung %d\n", ring());
+    FreeLibrary(hBell);
+    printf("freed\n");
+    return 0;
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define VACANT 0
+#define VACANT_ROOMS 2
