@@ -32,6 +32,20 @@ static bool load_tables(const char *library)
     return true;
 }
 
+/* Two objects of one number: of one only the first would ever be found. They are in order. */
+static bool numbers_differ(void)
+{
+    for (size_t i = 1; i < object_count; i++)
+        if (objects[i]->index == objects[i - 1]->index) {
+            fprintf(stderr,
+                    "describe: object number %u is both \"%s\" and \"%s\": give one of the rows a "
+                    "number of its own\n",
+                    (unsigned)objects[i]->index, objects[i - 1]->name, objects[i]->name);
+            return false;
+        }
+    return true;
+}
+
 static int by_index(const void *left, const void *right)
 {
     const opl_object *one = *(const opl_object *const *)left;
@@ -376,7 +390,13 @@ static void print_markdown(FILE *const *absent, size_t absent_count)
          "is\n"
          "out of date. Sources lie below `/`; `*` stands for the instance. A counter whose source "
          "a\n"
-         "machine lacks is not there on that machine. 32-bit counters wrap around, as on Windows.");
+         "machine lacks is not there on that machine. 32-bit counters wrap around, as on "
+         "Windows.\n\n"
+         "What a user may not read is not there either, never 0: a counter that was denied for one "
+         "of\n"
+         "the instances has no definition in that answer, and an instance of which nothing may be "
+         "read\n"
+         "is not listed. \"Needs rights\" below says where that happens; root sees all.");
     for (size_t i = 0; i < object_count; i++)
         print_object(objects[i], absent, absent_count);
 }
@@ -436,6 +456,8 @@ int main(int argc, char **argv)
         if (!load(argv[i], absent, &absent_count))
             return 1;
     qsort(objects, object_count, sizeof *objects, by_index);
+    if (!numbers_differ())
+        return 1;
     if (strcmp(argv[1], "texts") == 0)
         print_texts();
     else if (strcmp(argv[1], "counters") == 0)

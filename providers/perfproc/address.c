@@ -2,7 +2,7 @@
 /*
  * The costly objects: Process Address Space (786), Image (740) and Full Image (1408). Each asked
  * process's proc/PID/maps is read once for all three. Processes of others cannot be looked into
- * without rights: their bytes are unknown, and they have no images.
+ * without rights: they are not instances, because 0 bytes would be a lie.
  */
 #include <stdio.h>
 #include <string.h>
@@ -161,9 +161,10 @@ static void list_spaces(opl_listing *spaces)
     for (size_t i = 0; i < count; i++) {
         snprintf(folder, sizeof folder, "%u", (unsigned)numbers[i]);
         const char *text = opl_reading_text(opl_listing_at(spaces, folder), &maps, NULL);
-        if (text)
-            space_count(&space, text);
-        if (opl_listing_read_item(spaces, folder, "", 0, text ? &space : NULL) && text)
+        if (!text)
+            continue;
+        space_count(&space, text);
+        if (opl_listing_read_item(spaces, folder, "", 0, &space))
             add_images(spaces, &space);
     }
 }

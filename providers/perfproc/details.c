@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Thread Details (816), costly: where in its program each thread of Thread is. The kernel says it
- * of threads that wait, to those who may trace them; of a thread that runs nobody can say it.
+ * of threads that wait, to those who may trace them; of a thread that runs nobody can say it. A
+ * thread without an address is no instance: 0 would be a place.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static bool user_pc(opl_reading *reading, uint64_t *ret)
 static const opl_counter counters[] = {
     {708, 709, PERF_COUNTER_LARGE_RAWCOUNT_HEX, 0, PERF_DETAIL_WIZARD, OPL_FN(user_pc), .name = "User PC",
      .help = "The address in its program at which the thread will go on when it has waited. A thread that runs at this moment, and one that "
-             "belongs to somebody else, has 0.",
+             "this user may not look into, is not there.",
      .where = "`proc/*/syscall`: the last word"},
 };
 /* clang-format on */
@@ -37,6 +38,9 @@ void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t threa
     char folder[40], name[16];
     snprintf(folder, sizeof folder, "%u/task/%u", (unsigned)process, (unsigned)thread);
     int length = snprintf(name, sizeof name, "%u", ordinal);
+    uint64_t pc;
+    if (!user_pc(opl_listing_at(details, folder), &pc))
+        return;
     if (opl_listing_read(details, folder, name, (size_t)length))
         opl_listing_parent(details, &perfproc_process, position);
 }

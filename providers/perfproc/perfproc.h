@@ -13,7 +13,7 @@ enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERF
 extern const opl_object perfproc_process, perfproc_thread;
 extern const opl_object perfproc_thread_details, perfproc_address_space, perfproc_image,
     perfproc_full_image;
-extern const opl_object perfproc_job, perfproc_job_details;
+extern const opl_object perfproc_job, perfproc_job_details, perfproc_process_io;
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
 extern const opl_source perfproc_status, perfproc_io; /* of processes */
@@ -36,7 +36,27 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
 /* Pieces of memory that are kept: those of records.c come first. */
-enum { PERFPROC_SLOT_JOBS = 7 };
+enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO };
+
+/* ---- what processes themselves read and write (io.c) ---- */
+struct perfproc_io {
+    uint64_t reads, writes, read_bytes, written_bytes;
+};
+struct perfproc_io_look {
+    uint32_t process;
+    uint64_t creation, children; /* `children` changes when a child that has ended is waited for */
+    struct perfproc_io all;      /* with what those children did */
+    const struct perfproc_io *own; /* of the threads that live; NULL: not known apart */
+};
+/* False: no memory; the collection fails. */
+bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
+                           struct perfproc_io *ret);
+bool perfproc_reads(opl_reading *reading, uint64_t *ret);
+bool perfproc_writes(opl_reading *reading, uint64_t *ret);
+bool perfproc_operations(opl_reading *reading, uint64_t *ret);
+bool perfproc_read_bytes(opl_reading *reading, uint64_t *ret);
+bool perfproc_written_bytes(opl_reading *reading, uint64_t *ret);
+bool perfproc_moved_bytes(opl_reading *reading, uint64_t *ret);
 
 /* ---- the kernel's records (records.c) ---- */
 /* The values of the rows, as rows have them: times in 100 ns, sizes in bytes. */

@@ -3,7 +3,8 @@
  * Process (230): Idle, every process of proc in its order, _Total. A name is the command name that
  * the kernel keeps (15 characters; kernel threads may have more), less what counters' paths give a
  * meaning to: kworker/0:1 is kworker_0:1 (D.6). Equal names stay equal, zombies and kernel threads
- * are there. io belongs to oneself: foreign processes' counts are 0 without rights.
+ * are there. io belongs to oneself: a user who may not read it of every process has no counters of
+ * it here, see Process IO.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,6 @@ const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
 /* Kernel threads and zombies have no memory, so that status has nothing to say about it. */
 const opl_source perfproc_status = {"proc/*/status", .if_source = &perfproc_stat,
                                     .if_word = PROCESS_MEMORY};
-const opl_source perfproc_io = {"proc/*/io"};
 
 bool perfproc_handle_count(opl_reading *reading, uint64_t *ret)
 {

@@ -12,7 +12,7 @@
 
 /* Changes with the layout. The first four bytes of each record, so that no reader takes one for
  * another: "OPT" and the number. */
-#define RECORD_VERSION 0x0154504fu
+#define RECORD_VERSION 0x0254504fu
 #define RECORD_PROCESSES "processes" /* the pinned files: processes only */
 #define RECORD_THREADS "threads"     /* all tasks; a process is its first thread too */
 
@@ -41,6 +41,9 @@ struct record_task {
 struct record_process {
     uint64_t user, system, run, shown_user, shown_system;
     uint64_t faults, read_bytes, written_bytes, reads, writes;
+    /* of the threads that live: without those that ended, and without children */
+    uint64_t own_read_bytes, own_written_bytes, own_reads, own_writes;
+    uint64_t children; /* faults and ticks of children that ended: changes when one is waited for */
     /* pages */
     uint64_t virtual_pages, virtual_peak, file_pages, private_pages, shared_pages, swap_pages;
     uint64_t resident_peak;

@@ -232,6 +232,29 @@ static void size_values(const struct list *list, const struct record_process *pr
     out->private_bytes = (process->private_pages + process->swap_pages) * page;
 }
 
+/* Without memory the collection fails. */
+static void io_values(const struct list *list, const struct record_task *task,
+                      const struct record_process *process, struct perfproc_process *out)
+{
+    const struct perfproc_io own = {process->own_reads, process->own_writes,
+                                    process->own_read_bytes, process->own_written_bytes};
+    const struct perfproc_io_look look = {
+        .process = task->id,
+        .creation = out->creation,
+        .children = process->children,
+        .all = {process->reads, process->writes, process->read_bytes, process->written_bytes},
+        .own = &own,
+    };
+    struct perfproc_io io = {0};
+    perfproc_io_of_record(opl_listing_reading(list->processes), &look, &io);
+    out->reads = io.reads;
+    out->writes = io.writes;
+    out->operations = io.reads + io.writes;
+    out->read_bytes = io.read_bytes;
+    out->written_bytes = io.written_bytes;
+    out->moved_bytes = io.read_bytes + io.written_bytes;
+}
+
 static struct perfproc_process process_values(const struct list *list,
                                               const struct record_task *task,
                                               const struct record_process *process,
@@ -248,14 +271,9 @@ static struct perfproc_process process_values(const struct list *list,
         .id = task->id,
         .parent = process->parent,
         .handles = process->handles,
-        .reads = process->reads,
-        .writes = process->writes,
-        .operations = process->reads + process->writes,
-        .read_bytes = process->read_bytes,
-        .written_bytes = process->written_bytes,
-        .moved_bytes = process->read_bytes + process->written_bytes,
     };
     size_values(list, process, &values);
+    io_values(list, task, process, &values);
     return values;
 }
 

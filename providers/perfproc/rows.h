@@ -82,30 +82,6 @@
      .help = "The number of handles, open files included, that the process has at this moment.",
      .where = "`proc/*/fd`: the size of the folder (Linux 6.2 and later), else its entries, where they may be "
               "listed"},
-    {1412, 1413, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_io, "syscr", OPL_ONE),
-     .item = PROCESS(reads),
-     .name = "IO Read Operations/sec",
-     .help = "The rate at which the process issues read requests, to files, network and devices."},
-    {1414, 1415, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_io, "syscw", OPL_ONE),
-     .item = PROCESS(writes),
-     .name = "IO Write Operations/sec",
-     .help = "The rate at which the process issues write requests, to files, network and devices."},
-    {1416, 1417, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_io, "syscr + syscw", OPL_ONE),
-     .item = PROCESS(operations),
-     .name = "IO Data Operations/sec",
-     .help = "The rate at which the process issues read and write requests together, to files, network and devices."},
-    {1420, 1421, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_io, "rchar", OPL_ONE),
-     .item = PROCESS(read_bytes),
-     .name = "IO Read Bytes/sec",
-     .help = "The rate at which the process reads bytes, from files, network and devices."},
-    {1422, 1423, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_io, "wchar", OPL_ONE),
-     .item = PROCESS(written_bytes),
-     .name = "IO Write Bytes/sec",
-     .help = "The rate at which the process writes bytes, to files, network and devices."},
-    {1424, 1425, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfproc_io, "rchar + wchar", OPL_ONE),
-     .item = PROCESS(moved_bytes),
-     .name = "IO Data Bytes/sec",
-     .help = "The rate at which the process reads and writes bytes together, to and from files, network and "
-             "devices."},
+#include "io_rows.h"
 /* clang-format on */
 #undef PROCESS

@@ -27,10 +27,18 @@ static inline bool process_with_id(struct answer *answer, uint64_t id, opl_objec
     return false;
 }
 
+/* Input and output are taken from Process IO: Process has them only for a user who may read those
+ * of every process, which even root may not everywhere. */
 static inline uint64_t process_value(struct answer *answer, uint64_t id, DWORD index)
 {
     opl_object_view object;
-    opl_instance_view instance;
+    opl_instance_view instance = {0};
+    if (index >= 1412 && index <= 1424 && answer_object(answer, 101800, &object)) {
+        while (opl_object_next_instance(&answer->block, &object, &instance))
+            if (value_at(answer, &object, &instance, 784) == id)
+                return value_at(answer, &object, &instance, index);
+        fail_msg("no process %u in Process IO", (unsigned)id);
+    }
     if (!process_with_id(answer, id, &object, &instance))
         fail_msg("no process %u", (unsigned)id);
     return value_at(answer, &object, &instance, index);

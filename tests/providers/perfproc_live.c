@@ -65,6 +65,7 @@ static void a_steady_query_allocates_and_opens_nothing(void **state)
         allocations = opens = opens_elsewhere = 0;
         assert_int_equal(ask(u"232").types, 2);
         assert_int_equal(ask(u"230").types, 1);
+        assert_int_equal(ask(u"101800").types, 1);
     }
     assert_int_equal(allocations, 0);
     assert_int_equal(opens_elsewhere, 0);
@@ -126,7 +127,7 @@ static void own_counters_lie_between_two_readings(void **state)
             reading[when] += pairs[i].plus ? own_word(pairs[i].plus) : 0;
             reading[when] *= pairs[i].unit ? pairs[i].unit : ticks;
             if (when == 0) {
-                struct answer answer = ask(u"230");
+                struct answer answer = ask(u"230 101800");
                 reading[1] = process_value(&answer, (uint64_t)getpid(), pairs[i].index);
             }
         }
@@ -206,11 +207,11 @@ static void worker_stop(struct worker *worker)
 static uint64_t work_growth(struct worker *worker, const DWORD *indices, uint64_t *growths,
                             size_t count)
 {
-    struct answer answer = ask(u"230");
+    struct answer answer = ask(u"230 101800");
     for (size_t i = 0; i < count; i++)
         growths[i] = process_value(&answer, (uint64_t)worker->pid, indices[i]);
     worker_work(worker);
-    answer = ask(u"230");
+    answer = ask(u"230 101800");
     for (size_t i = 0; i < count; i++)
         growths[i] = process_value(&answer, (uint64_t)worker->pid, indices[i]) - growths[i];
     return growths[0];
@@ -242,6 +243,37 @@ static void injected_writes_appear_exactly(void **state)
     assert_int_equal(growths[3], 1);
     assert_int_equal(growths[4], BLOCKS + 2);
     assert_int_equal(growths[5], BLOCK * BLOCKS + 2);
+    worker_stop(&worker);
+}
+
+/* Waits for a child that writes, as a shell does for its commands. */
+static void have_a_child_write(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 64; i++)
+            write_blocks();
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static void f_b2_a_shell_did_not_write_what_its_child_wrote(void **state)
+{
+    (void)state;
+    static const DWORD indices[] = {1422, 1414, 1420, 1412, 1416, 1424};
+    uint64_t growths[6], first;
+    struct worker worker = worker_start(have_a_child_write);
+    struct answer answer = ask(u"230 101800");
+    first = process_value(&answer, (uint64_t)worker.pid, 1422);
+    for (int i = 0; i < 3; i++) {
+        work_growth(&worker, indices, growths, 6);
+        for (size_t k = 0; k < 6; k++)
+            assert_int_equal(growths[k], 0); /* its own two bytes are lost, too */
+    }
+    answer = ask(u"230 101800");
+    assert_int_equal(process_value(&answer, (uint64_t)worker.pid, 1422), first);
+    assert_true(first < BLOCK);
     worker_stop(&worker);
 }
 
@@ -538,6 +570,7 @@ int main(int count, char **words)
         cmocka_unit_test(own_sizes_and_numbers),
         cmocka_unit_test(c113_idle_has_number_zero_and_total_too),
         cmocka_unit_test(injected_writes_appear_exactly),
+        cmocka_unit_test(f_b2_a_shell_did_not_write_what_its_child_wrote),
         cmocka_unit_test(injected_page_faults_appear),
         cmocka_unit_test(injected_processor_time_appears),
         cmocka_unit_test(creation_is_right_and_never_changes),

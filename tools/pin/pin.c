@@ -14,7 +14,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #ifndef BPF_FS_MAGIC
@@ -27,18 +26,20 @@ const char *const bpf_names[] = {"processes", "threads", NULL};
 
 /* ---- the embedded program ---- */
 
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list list)
+/* Kept for complain_of_load; debugging is libbpf's own trade. */
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list list)
 {
-    (void)level;
-    (void)format;
-    (void)list;
+    char *text = NULL;
+    if (level == LIBBPF_WARN && vasprintf(&text, format, list) >= 0)
+        bpf_cause_take(text);
+    free(text);
     return 0;
 }
 
 struct bpf_object *bpf_open(bool verbose)
 {
     if (!verbose)
-        libbpf_set_print(say_nothing);
+        libbpf_set_print(keep_warning);
     struct bpf_object *object = bpf_object__open_mem(bpf_tasks, bpf_tasks_bytes, NULL);
     if (!object)
         bpf_complain("the program that is built in is damaged: %s", strerror(errno));
@@ -92,8 +93,9 @@ static int find_place(bool may_mount)
         return bpf_complain(BPF_PLACE " is missing: this kernel was built without BPF, or /sys is "
                                       "not mounted");
     if (!may_mount)
-        return bpf_complain("no BPF file system is mounted at " BPF_PLACE "; openperflib-bpf pin "
-                            "--mount mounts one, as does\n    mount -t bpf bpf " BPF_PLACE);
+        return bpf_complain(
+            "no BPF file system is mounted at " BPF_PLACE "; openperflib-bpf pin "
+            "--mount mounts one, as does\n    mount -t bpf -o mode=0755 bpf " BPF_PLACE);
     if (mount("bpf", BPF_PLACE, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0711") != 0)
         return bpf_complain("cannot mount a BPF file system at " BPF_PLACE ": %s", strerror(errno));
     return EXIT_GOOD;
@@ -109,23 +111,76 @@ static int find_group(const char *name, gid_t *ret)
     return bpf_complain("there is no group \"%s\"; groupadd --system %s makes it", name, name);
 }
 
-static int make_folder(gid_t group)
+/* Nobody else may put something in the place of what is made there. -1: said why. */
+static int open_place(void)
+{
+    struct stat st;
+    int place = open(BPF_PLACE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool good = place >= 0 && fstat(place, &st) == 0;
+    if (good && st.st_uid == 0 && (!(st.st_mode & 0022) || st.st_mode & S_ISVTX))
+        return place;
+    if (good)
+        bpf_complain(
+            BPF_PLACE
+            " belongs to user %u with mode %04o: others may change what is in it. Mount it "
+            "anew with -o mode=0755, or: chown root " BPF_PLACE "; chmod 0755 " BPF_PLACE,
+            (unsigned)st.st_uid, (unsigned)st.st_mode & 07777);
+    else
+        bpf_complain("cannot open " BPF_PLACE ": %s", strerror(errno));
+    if (place >= 0)
+        close(place);
+    return -1;
+}
+
+/* Only a folder of root's own is used: in a place where everybody may write it can be a link, or
+ * somebody's. -1: errno is ENOENT, or said why. */
+static int open_folder(int place)
+{
+    struct stat st;
+    int folder = openat(place, BPF_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = folder < 0 ? errno : fstat(folder, &st) != 0 ? errno : st.st_uid != 0 ? EPERM : 0;
+    if (!error)
+        return folder;
+    if (error == EPERM)
+        bpf_complain(BPF_FOLDER
+                     " belongs to user %u, not to root: not used. Remove it, and try again",
+                     (unsigned)st.st_uid);
+    else if (error == ELOOP || error == ENOTDIR)
+        bpf_complain(BPF_FOLDER
+                     " is a link or a file, not a folder: not used. Remove it (rm " BPF_FOLDER
+                     "), and try again");
+    else if (error != ENOENT)
+        bpf_complain("cannot open " BPF_FOLDER ": %s", strerror(error));
+    if (folder >= 0)
+        close(folder);
+    errno = error;
+    return -1;
+}
+
+static int make_folder(int place, gid_t group)
 {
     bool shared = group != (gid_t)-1;
-    if (mkdir(BPF_FOLDER, 0700) != 0 && errno != EEXIST)
-        return bpf_complain("cannot make " BPF_FOLDER ": %s", strerror(errno));
-    if (chown(BPF_FOLDER, 0, shared ? group : 0) != 0 ||
-        chmod(BPF_FOLDER, shared ? 0750 : 0700) != 0)
-        return bpf_complain("cannot give " BPF_FOLDER " away: %s", strerror(errno));
-    return EXIT_GOOD;
+    if (mkdirat(place, BPF_NAME, 0700) != 0 && errno != EEXIST) {
+        bpf_complain("cannot make " BPF_FOLDER ": %s", strerror(errno));
+        return -1;
+    }
+    int folder = open_folder(place);
+    if (folder >= 0 && fchown(folder, 0, shared ? group : 0) == 0 &&
+        fchmod(folder, shared ? 0750 : 0700) == 0)
+        return folder;
+    if (folder >= 0) {
+        bpf_complain("cannot give " BPF_FOLDER " to the group: %s", strerror(errno));
+        close(folder);
+    }
+    return -1;
 }
 
 /* systemd mounts the file system for root alone: then the group can read the file but not reach it.
  * */
-static int open_passage(gid_t group, bool grant)
+static int open_passage(int fd, gid_t group, bool grant)
 {
     struct stat place;
-    if (group == (gid_t)-1 || stat(BPF_PLACE, &place) != 0 || place.st_mode & 0001 ||
+    if (group == (gid_t)-1 || fstat(fd, &place) != 0 || place.st_mode & 0001 ||
         (place.st_gid == group && place.st_mode & 0010))
         return EXIT_GOOD;
     if (!grant) {
@@ -137,25 +192,23 @@ static int open_passage(gid_t group, bool grant)
     if (place.st_gid != 0)
         return bpf_complain(BPF_PLACE " belongs to another group already (%u): not changed",
                             (unsigned)place.st_gid);
-    if (chown(BPF_PLACE, (uid_t)-1, group) != 0 ||
-        chmod(BPF_PLACE, (place.st_mode & 07707) | 0010) != 0)
+    if (fchown(fd, (uid_t)-1, group) != 0 || fchmod(fd, (place.st_mode & 07707) | 0010) != 0)
         return bpf_complain("cannot let the group pass " BPF_PLACE ": %s", strerror(errno));
     return EXIT_GOOD;
 }
 
 /* ---- loading ---- */
 
+/* The cause is what the kernel's verifier says, or libbpf: a version would be a guess. */
 static int complain_of_load(int error)
 {
-    struct utsname system;
+    const char *cause = bpf_cause();
     if (error == EPERM)
         return bpf_complain("the kernel does not allow it: it needs root (CAP_BPF and "
                             "CAP_PERFMON), and neither lockdown nor a container may forbid it");
-    if (uname(&system) != 0)
-        system.release[0] = 0;
-    return bpf_complain("the kernel refuses the program: %s. It needs Linux 5.17 or later (this "
-                        "is %s); --verbose shows why",
-                        strerror(error), system.release);
+    return bpf_complain(
+        "the kernel refuses the program: %s%s%s%s; --verbose shows all that was said", cause,
+        *cause ? " (" : "", strerror(error), *cause ? ")" : "");
 }
 
 static struct bpf_program *program_named(const struct bpf_object *object, const char *name)
@@ -207,6 +260,7 @@ static struct bpf_object *load_somehow(const struct bpf_wish *wish)
         if (!object)
             return NULL;
         with.direct &= !wish->indirect;
+        bpf_cause_take(NULL);
         error = load(object, wish, with);
         if (!error)
             return object;
@@ -218,43 +272,54 @@ static struct bpf_object *load_somehow(const struct bpf_wish *wish)
 
 /* ---- pinning ---- */
 
-static int pin_link(struct bpf_link *link, const char *name, gid_t group)
+/* libbpf pins by path: this one leads into the opened folder, whatever bears its name by then. */
+static int pin_link(int folder, struct bpf_link *link, const char *name, gid_t group)
 {
-    char path[PATH_ROOM], fresh[PATH_ROOM + sizeof FRESH];
+    char path[PATH_ROOM], fresh[PATH_ROOM / 2];
     bool shared = group != (gid_t)-1;
-    snprintf(path, sizeof path, BPF_FOLDER "/%s", name);
-    snprintf(fresh, sizeof fresh, "%s" FRESH, path);
-    unlink(fresh);
-    if (bpf_link__pin(link, fresh) != 0)
-        return bpf_complain("cannot pin %s: %s", fresh, strerror(errno));
-    if (chown(fresh, 0, shared ? group : 0) != 0 || chmod(fresh, shared ? 0440 : 0400) != 0 ||
-        rename(fresh, path) != 0) {
+    snprintf(fresh, sizeof fresh, "%s" FRESH, name);
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", folder, fresh);
+    unlinkat(folder, fresh, 0);
+    if (bpf_link__pin(link, path) != 0)
+        return bpf_complain("cannot pin " BPF_FOLDER "/%s: %s", fresh, strerror(errno));
+    if (fchownat(folder, fresh, 0, shared ? group : 0, AT_SYMLINK_NOFOLLOW) != 0 ||
+        fchmodat(folder, fresh, shared ? 0440 : 0400, 0) != 0 ||
+        renameat(folder, fresh, folder, name) != 0) {
         int error = errno;
-        unlink(fresh);
-        return bpf_complain("cannot make %s: %s", path, strerror(error));
+        unlinkat(folder, fresh, 0);
+        return bpf_complain("cannot make " BPF_FOLDER "/%s: %s", name, strerror(error));
     }
     return EXIT_GOOD;
 }
 
-static int pin_program(const struct bpf_object *object, const char *name, gid_t group)
+static int pin_program(int folder, const struct bpf_object *object, const char *name, gid_t group)
 {
     struct bpf_program *program = program_named(object, name);
     struct bpf_link *link = program ? bpf_program__attach_iter(program, NULL) : NULL;
     if (!link)
         return bpf_complain("the kernel has no iterator of tasks: %s", strerror(errno));
-    int code = pin_link(link, name, group);
+    int code = pin_link(folder, link, name, group);
     bpf_link__destroy(link); /* the pinned file keeps it */
     return code;
 }
 
-static int pin_all(const struct bpf_wish *wish, gid_t group)
+static int pin_all(int folder, const struct bpf_wish *wish, gid_t group)
 {
     struct bpf_object *object = load_somehow(wish);
     int code = object ? EXIT_GOOD : EXIT_FAILED;
     for (size_t i = 0; bpf_names[i] && code == EXIT_GOOD; i++)
-        code = pin_program(object, bpf_names[i], group);
+        code = pin_program(folder, object, bpf_names[i], group);
     bpf_object__close(object);
     return code;
+}
+
+static int pin_in(int place, const struct bpf_wish *wish, gid_t group)
+{
+    int folder = make_folder(place, group);
+    int code = folder < 0 ? EXIT_FAILED : pin_all(folder, wish, group);
+    if (folder >= 0)
+        close(folder);
+    return code == EXIT_GOOD ? open_passage(place, group, wish->grant) : code;
 }
 
 int bpf_pin(const struct bpf_wish *wish)
@@ -268,34 +333,51 @@ int bpf_pin(const struct bpf_wish *wish)
     int code = find_group(wish->group, &group);
     if (code == EXIT_GOOD)
         code = find_place(wish->mount);
-    if (code == EXIT_GOOD)
-        code = make_folder(group);
-    if (code == EXIT_GOOD)
-        code = pin_all(wish, group);
-    if (code == EXIT_GOOD)
-        code = open_passage(group, wish->grant);
+    if (code != EXIT_GOOD)
+        return code;
+    int place = open_place();
+    if (place < 0)
+        return EXIT_FAILED;
+    code = pin_in(place, wish, group);
+    close(place);
     if (code == EXIT_GOOD)
         printf("pinned in " BPF_FOLDER ", readable by %s\n",
                group == (gid_t)-1 ? "root only" : "root and the group");
     return code;
 }
 
+/* How many were removed; -1: said why not. */
+static int unpin_in(int place)
+{
+    int removed = 0, folder = open_folder(place);
+    if (folder < 0)
+        return errno == ENOENT ? 0 : -1;
+    for (size_t i = 0; bpf_names[i] && removed >= 0; i++)
+        if (unlinkat(folder, bpf_names[i], 0) == 0) {
+            removed++;
+        } else if (errno != ENOENT) {
+            bpf_complain("cannot remove " BPF_FOLDER "/%s: %s", bpf_names[i], strerror(errno));
+            removed = -1;
+        }
+    close(folder);
+    unlinkat(place, BPF_NAME, AT_REMOVEDIR); /* if nothing else is in it */
+    return removed;
+}
+
 int bpf_unpin(void)
 {
-    char path[PATH_ROOM];
-    unsigned removed = 0;
-    for (size_t i = 0; bpf_names[i]; i++) {
-        snprintf(path, sizeof path, BPF_FOLDER "/%s", bpf_names[i]);
-        if (unlink(path) == 0)
-            removed++;
-        else if (errno != ENOENT && errno != ENOTDIR)
-            return bpf_complain("cannot remove %s: %s", path, strerror(errno));
-    }
+    int place = open(BPF_PLACE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0 && errno != ENOENT)
+        return bpf_complain("cannot open " BPF_PLACE ": %s", strerror(errno));
+    int removed = place < 0 ? 0 : unpin_in(place);
+    if (place >= 0)
+        close(place);
+    if (removed < 0)
+        return EXIT_FAILED;
     if (!removed) {
         bpf_complain("nothing is pinned in " BPF_FOLDER);
         return EXIT_MISSING;
     }
-    rmdir(BPF_FOLDER); /* if nothing else is in it */
     printf("removed\n");
     return EXIT_GOOD;
 }

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #define BPF_PLACE "/sys/fs/bpf"
-#define BPF_FOLDER BPF_PLACE "/openperflib"
+#define BPF_NAME "openperflib"
+#define BPF_FOLDER BPF_PLACE "/" BPF_NAME
 #define BPF_GROUP "openperflib"
 #define BPF_TYPES "/sys/kernel/btf/vmlinux"
 
@@ -35,6 +36,10 @@ int bpf_status(void);
 extern const char *const bpf_names[];
 /* "openperflib-bpf: ..." on stderr; returns EXIT_FAILED. */
 int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Keeps what names the cause in a warning of libbpf's, which may hold the verifier's whole log: of
+ * that the last line that is none of its statistics. NULL: forgets. */
+void bpf_cause_take(const char *warning);
+const char *bpf_cause(void); /* "": nothing was said */
 /* Is a BPF file system mounted at BPF_PLACE? */
 bool bpf_is_mounted(void);
 /* Opens the embedded program; NULL: said why not. */

@@ -43,7 +43,7 @@ static int read_records(const char *path, struct seen *seen)
 {
     static unsigned char bytes[READ_ROOM];
     ssize_t length;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return errno;
     while ((length = read(fd, bytes, sizeof bytes)) > 0)

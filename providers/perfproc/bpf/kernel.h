@@ -89,8 +89,8 @@ struct signal_struct {
     struct pid *pids[2];
     seqlock_t stats_lock;
     struct prev_cputime prev_cputime;
-    uint64_t utime, stime;
-    unsigned long min_flt, maj_flt;
+    uint64_t utime, stime, cutime, cstime;
+    unsigned long min_flt, maj_flt, cmin_flt, cmaj_flt;
     struct task_io_accounting ioac;
     unsigned long long sum_sched_runtime;
 };

@@ -8,7 +8,7 @@
 #include "kernel.h"
 
 typedef __SIZE_TYPE__ size_t;
-enum { MAX_PROCESSORS = 512, TRIES = 4, WORD_BITS = 64 };
+enum { MAX_PROCESSORS = 512, TRIES = 4, WORD_BITS = 64, TICK_NS = 10000000 };
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -144,10 +144,10 @@ static __always_inline void add_io(struct record_process *sum, struct task_struc
 {
     if (!bpf_core_field_exists(task->ioac.rchar))
         return;
-    sum->read_bytes += GET(task, ioac.rchar);
-    sum->written_bytes += GET(task, ioac.wchar);
-    sum->reads += GET(task, ioac.syscr);
-    sum->writes += GET(task, ioac.syscw);
+    sum->own_read_bytes += GET(task, ioac.rchar);
+    sum->own_written_bytes += GET(task, ioac.wchar);
+    sum->own_reads += GET(task, ioac.syscr);
+    sum->own_writes += GET(task, ioac.syscw);
 }
 
 static long add_thread(uint32_t position, struct walk *walk)
@@ -173,6 +173,9 @@ static __always_inline void start_sums(struct record_process *sum, struct signal
     sum->system = signal->stime;
     sum->run = signal->sum_sched_runtime;
     sum->faults = signal->min_flt + signal->maj_flt;
+    sum->children =
+        signal->cmin_flt + signal->cmaj_flt + signal->cutime / TICK_NS + signal->cstime / TICK_NS;
+    sum->own_read_bytes = sum->own_written_bytes = sum->own_reads = sum->own_writes = 0;
     if (!bpf_core_field_exists(signal->ioac.rchar))
         return;
     sum->read_bytes = signal->ioac.rchar;
@@ -189,10 +192,10 @@ static __always_inline void add_only_thread(struct record_process *sum, struct t
     sum->faults += task->min_flt + task->maj_flt;
     if (!bpf_core_field_exists(task->ioac.rchar))
         return;
-    sum->read_bytes += task->ioac.rchar;
-    sum->written_bytes += task->ioac.wchar;
-    sum->reads += task->ioac.syscr;
-    sum->writes += task->ioac.syscw;
+    sum->own_read_bytes = task->ioac.rchar;
+    sum->own_written_bytes = task->ioac.wchar;
+    sum->own_reads = task->ioac.syscr;
+    sum->own_writes = task->ioac.syscw;
 }
 
 /* The sequence is the first that is in the lock, which has had several shapes. */
@@ -221,8 +224,13 @@ static __always_inline uint32_t fill_sums(struct record_process *sum, struct tas
             walk.at = (uint64_t)signal->thread_head.next;
             bpf_loop(1 << 22, add_thread, &walk, 0);
         }
-        if (!(before & 1) && sequence_of(signal) == before)
+        if (!(before & 1) && sequence_of(signal) == before) {
+            sum->read_bytes += sum->own_read_bytes;
+            sum->written_bytes += sum->own_written_bytes;
+            sum->reads += sum->own_reads;
+            sum->writes += sum->own_writes;
             return 0;
+        }
     }
     return RECORD_UNSETTLED;
 }
@@ -254,17 +262,19 @@ static __always_inline uint32_t add_processors(int64_t *counts, struct mm_struct
     return 0;
 }
 
-/* Constant positions: only they are found in the running kernel. */
+/* Constant positions: only they are found in the running kernel. Before 6.2 each is an
+ * atomic_long_t, a structure without a name, into which the verifier follows no load: those are
+ * copied. */
 static __always_inline uint32_t fill_resident(struct record_process *out, struct mm_struct *mm)
 {
     struct mm_struct___atomic *old = (void *)mm;
     int64_t counts[NR_MM_COUNTERS];
     uint32_t flags = 0;
     if (bpf_core_field_exists(old->rss_stat.count)) {
-        counts[0] = old->rss_stat.count[0].counter;
-        counts[1] = old->rss_stat.count[1].counter;
-        counts[2] = old->rss_stat.count[2].counter;
-        counts[3] = old->rss_stat.count[3].counter;
+        counts[0] = BPF_CORE_READ(old, rss_stat.count[0].counter);
+        counts[1] = BPF_CORE_READ(old, rss_stat.count[1].counter);
+        counts[2] = BPF_CORE_READ(old, rss_stat.count[2].counter);
+        counts[3] = BPF_CORE_READ(old, rss_stat.count[3].counter);
     } else {
         counts[0] = mm->rss_stat[0].count;
         counts[1] = mm->rss_stat[1].count;
@@ -461,6 +471,8 @@ static __always_inline void write_thread(struct seq_file *seq, struct task_struc
 {
     struct record_task out = {0};
     fill_head(&out, task, own, 0);
+    if (!out.id || !out.process) /* released meanwhile, which a pid namespace shows first */
+        return;
     out.bytes = sizeof out;
     bpf_seq_write(seq, &out, sizeof out);
 }
@@ -502,6 +514,8 @@ static __always_inline void write_process(struct seq_file *seq, struct task_stru
     if (!out->threads || !task->thread_pid) /* released meanwhile: it was no process any more */
         return;
     fill_head(&entry.task, task, own, flags);
+    if (!entry.task.id)
+        return;
     write_entry(seq, task, &entry);
 }
 

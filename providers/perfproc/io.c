@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a process itself reads and writes, and Process IO (101800). When a process waits for a child
+ * that has ended, the kernel adds all that the child did to the io file of the process: a shell
+ * whose command wrote 8 GB seems to write them at the end, in no time, and a total has them twice.
+ * At the same moment it adds the child's times and faults to words 11, 13, 16 and 17 of
+ * proc/PID/stat. So in an interval in which those words change, the counts stand still, and what
+ * proc has more is subtracted from then on: nothing runs backwards. What the process itself did in
+ * that interval is lost; the kernel's records tell it apart.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "perfproc.h"
+
+const opl_source perfproc_io = {"proc/*/io"};
+/* The same file, read once more behind io. */
+static const opl_source stat_after = {"proc/*/stat", .stat = true};
+
+enum { STAT_ID = 1, FEW = 64 };
+static const unsigned children_words[] = {11, 13, 16, 17};
+
+/* What was shown of a process, in ascending order of their numbers. */
+struct entry {
+    uint32_t process;
+    bool has_own;
+    uint64_t creation, children;
+    int64_t seen; /* the collection that asked last */
+    struct perfproc_io all, own, shown;
+};
+struct store {
+    uint32_t count, room, at; /* the last one found */
+    int64_t now, before;      /* collections */
+    struct entry entries[];
+};
+
+/* ---- the processes that were seen ---- */
+
+static struct store *store_grow(opl_reading *reading, uint32_t room)
+{
+    struct store *store = opl_reading_memory(reading, PERFPROC_SLOT_IO,
+                                             sizeof(struct store) + room * sizeof(struct entry));
+    if (store && store->room < room)
+        store->room = room;
+    return store;
+}
+
+/* Every process that lives is looked at in every collection: the others have ended. */
+static void store_forget_ended(struct store *store)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < store->count; i++)
+        if (store->entries[i].seen == store->now || store->entries[i].seen == store->before)
+            store->entries[kept++] = store->entries[i];
+    store->count = kept;
+    store->at = 0;
+}
+
+/* The first entry that does not come before the process. */
+static uint32_t store_place(const struct store *store, uint32_t process)
+{
+    uint32_t low = 0, high = store->count, next = store->at + 1;
+    if (next < store->count && store->entries[next].process == process)
+        return next; /* they are asked for in this order */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (store->entries[middle].process < process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The process's entry, with `seen` 0 if it is a new one; NULL: no memory. It stays where it is
+ * until the next call. */
+static struct entry *entry_of(opl_reading *reading, uint32_t process, uint64_t creation)
+{
+    struct store *store = store_grow(reading, FEW);
+    int64_t now = opl_reading_time(reading);
+    if (!store)
+        return NULL;
+    if (store->now != now) {
+        store->before = store->now;
+        store->now = now;
+    }
+    if (store->count == store->room)
+        store_forget_ended(store);
+    if (store->count > store->room / 4 * 3 && !(store = store_grow(reading, store->room * 2)))
+        return NULL;
+    uint32_t at = store->at = store_place(store, process);
+    struct entry *entry = &store->entries[at];
+    if (at == store->count || entry->process != process) {
+        memmove(entry + 1, entry, (store->count++ - at) * sizeof *entry);
+        entry->process = process;
+        entry->seen = 0;
+    }
+    if (entry->creation != creation)
+        entry->seen = 0; /* another process has its number now */
+    entry->creation = creation;
+    return entry;
+}
+
+/* ---- its counts ---- */
+
+static uint64_t later(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static void add_change(struct perfproc_io *to, const struct perfproc_io *now,
+                       const struct perfproc_io *before)
+{
+    to->reads += later(now->reads, before->reads);
+    to->writes += later(now->writes, before->writes);
+    to->read_bytes += later(now->read_bytes, before->read_bytes);
+    to->written_bytes += later(now->written_bytes, before->written_bytes);
+}
+
+static void entry_update(struct entry *entry, const struct perfproc_io_look *look, bool mixed)
+{
+    if (!entry->seen)
+        entry->shown = look->all;
+    else if (!mixed)
+        add_change(&entry->shown, &look->all, &entry->all);
+    else if (look->own && entry->has_own)
+        add_change(&entry->shown, look->own, &entry->own);
+    entry->all = look->all;
+    entry->children = look->children;
+    entry->has_own = look->own != NULL;
+    if (look->own)
+        entry->own = *look->own;
+}
+
+bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
+                           struct perfproc_io *ret)
+{
+    struct entry *entry = entry_of(reading, look->process, look->creation);
+    if (!entry)
+        return false;
+    if (!entry->seen || entry->seen != opl_reading_time(reading))
+        entry_update(entry, look, entry->children != look->children);
+    entry->seen = opl_reading_time(reading);
+    *ret = entry->shown;
+    return true;
+}
+
+static bool children_of(opl_reading *reading, const opl_source *stat, uint64_t *ret)
+{
+    *ret = 0;
+    for (size_t i = 0; i < sizeof children_words / sizeof *children_words; i++) {
+        uint64_t word;
+        if (!opl_reading_column(reading, stat, children_words[i], &word))
+            return false;
+        *ret += word;
+    }
+    return true;
+}
+
+/* A child that is waited for between both files would be in io only: then words that were read
+ * behind io are different ones. The earlier ones are kept, so that the next interval stands still,
+ * too, if io was read before. */
+static bool io_of(opl_reading *reading, struct perfproc_io *ret)
+{
+    uint64_t process, creation, children;
+    struct perfproc_io_look look = {0};
+    if (!opl_reading_column(reading, &perfproc_stat, STAT_ID, &process) ||
+        !perfproc_creation(reading, &creation) ||
+        !children_of(reading, &perfproc_stat, &look.children) ||
+        !opl_reading_key(reading, &perfproc_io, "syscr", &look.all.reads) ||
+        !opl_reading_key(reading, &perfproc_io, "syscw", &look.all.writes) ||
+        !opl_reading_key(reading, &perfproc_io, "rchar", &look.all.read_bytes) ||
+        !opl_reading_key(reading, &perfproc_io, "wchar", &look.all.written_bytes))
+        return false;
+    struct entry *entry = entry_of(reading, (uint32_t)process, creation);
+    if (!entry)
+        return false;
+    if (!entry->seen || entry->seen != opl_reading_time(reading)) {
+        bool mixed = entry->children != look.children;
+        bool moved = memcmp(&entry->all, &look.all, sizeof look.all) != 0;
+        if (entry->seen && !mixed && moved)
+            mixed = !children_of(reading, &stat_after, &children) || children != look.children;
+        entry_update(entry, &look, mixed);
+    }
+    entry->seen = opl_reading_time(reading);
+    *ret = entry->shown;
+    return true;
+}
+
+/* ---- rows ---- */
+
+bool perfproc_reads(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.reads, true);
+}
+
+bool perfproc_writes(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.writes, true);
+}
+
+bool perfproc_operations(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.reads + io.writes, true);
+}
+
+bool perfproc_read_bytes(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.read_bytes, true);
+}
+
+bool perfproc_written_bytes(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.written_bytes, true);
+}
+
+bool perfproc_moved_bytes(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.read_bytes + io.written_bytes, true);
+}
+
+/* ---- Process IO ---- */
+
+#define PROCESS(member) OPL_FIELD(struct perfproc_process, member)
+static const opl_counter counters[] = {
+    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE,
+     OPL_COLUMN(&perfproc_stat,                                                        STAT_ID,                   OPL_ONE), .name = "ID Process",
+     .help = "The number that identifies the process as long as it exists. It may be given to "
+             "another process later."},
+    {684,   685,    PERF_ELAPSED_TIME,                    -4,  PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation),
+     .name = "Elapsed Time",
+     .help = "The time, in seconds, since the process or thread was started.",
+     .where = "`proc/*/stat`: word 22, as in Process"                                                                   },
+#include "io_rows.h"
+};
+#undef PROCESS
+
+static void list_readable(opl_listing *listing)
+{
+    const uint32_t *numbers;
+    size_t count;
+    char folder[16];
+    if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(folder, sizeof folder, "%u", (unsigned)numbers[i]);
+        if (opl_reading_text(opl_listing_at(listing, folder), &perfproc_io, NULL))
+            opl_listing_read(listing, folder, "", 0);
+    }
+}
+
+const opl_object perfproc_process_io = {
+    .index = 101800,
+    .help_index = 101801,
+    .name = "Process IO",
+    .help = "The Process IO object tells what those processes read and write of which this user "
+            "may know it: a user's own, and all for root. Process has the same counters where all "
+            "processes may be read.",
+    OPL_COUNTERS(counters),
+    .default_counter = 1424,
+    .clock = true,
+    .costly = true,
+    .needs = "proc",
+    .instances = true,
+    .list = list_readable,
+};
