@@ -168,6 +168,10 @@ static const struct option_row *windows_row(const struct options *options, const
     const struct option_row *row = find(options, letter_matches, name, count);
     if (!row || row->id >= HELP) /* Windows takes /V for /v; a tool's own letters come first */
         row = find(options, letter_matches_any_case, name, count);
+    if (row && colon && !row->argument && count == 1 && isalpha((unsigned char)*name)) {
+        char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE is /C:FILE, as -c takes no value */
+        row = find(options, letter_matches, &other, 1);
+    }
     if (!row)
         row = find(options, word_matches, name, count);
     if (!row)

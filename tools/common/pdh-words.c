@@ -26,6 +26,8 @@ static const struct {
      "'Object(instance)::Counter'"                                                                             },
     {PDH_CSTATUS_NO_COUNTERNAME,    "the path is empty"                                                        },
     {PDH_INVALID_PATH,              "the path cannot be: the object has no instances, or the path is malformed"},
+    {PDH_CSTATUS_INVALID_DATA,      "there is no number: it is a text, which 'pcview OBJECT' shows, or "
+                               "its samples do not fit together"                 },
     {PDH_NO_DATA,                   "there is no data: no counter could be read"                               },
     {PDH_NO_COUNTERS,               "there is no counter"                                                      },
     {PDH_INVALID_ARGUMENT,          "this cannot be asked"                                                     },
@@ -59,9 +61,8 @@ const char *pdh_words(PDH_STATUS status)
     return other;
 }
 
-bool pdh_remark(const char *tool)
+static bool print_lines(const char *tool, const char *words)
 {
-    const char *words = opl_capture_problem();
     fflush(stdout);
     for (const char *at = words; at && *at; at += strspn(at, "\n")) {
         int size = (int)strcspn(at, "\n");
@@ -69,6 +70,16 @@ bool pdh_remark(const char *tool)
         at += size;
     }
     return words;
+}
+
+bool pdh_remark(const char *tool)
+{
+    return print_lines(tool, opl_capture_problem());
+}
+
+bool pdh_unshown(const char *tool)
+{
+    return print_lines(tool, opl_capture_unshown());
 }
 
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status)

@@ -14,5 +14,7 @@ const char *pdh_words(PDH_STATUS status);
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status);
 /* Says what PDH's last call met in a capture although it did not fail; false: nothing. */
 bool pdh_remark(const char *tool);
+/* Reports what a capture holds and PDH's last call could not show; false: nothing. */
+bool pdh_unshown(const char *tool);
 
 #endif

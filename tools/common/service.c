@@ -42,6 +42,7 @@ static void read_numbers(HKEY key, struct service *ret)
     found += read_number(key, "Last Help", &ret->last_help);
     ret->loaded = found == 4;
     read_number(key, "Disable Performance Counters", &ret->disabled);
+    read_number(key, "Error Count", &ret->error_count);
     ret->isolation = 1;
     read_number(key, "Isolation", &ret->isolation);
     bool shipped = ret->library && !strchr(ret->library, '/');

@@ -10,7 +10,7 @@
 struct service {
     char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered;
     DWORD first_counter, last_counter, first_help, last_help;
-    DWORD disabled, isolation;
+    DWORD disabled, isolation, error_count;
     bool loaded, isolated;
 };
 /* Is its quarantine over? Then it is asked again, and the next answer decides. */

@@ -2,12 +2,18 @@
 /* lodctr doctor: what opl_load_doctor finds, a line each, or one JSON document. */
 #include "lodctr.h"
 
+#include "../common/last-event.h"
+#include "../common/service.h"
+
+#include <limits.h>
+#include <unistd.h>
+
 enum { DOCTOR_SOMETHING_LEFT = 1 };
 
 struct visit {
     const struct lodctr *asked;
     struct json json;
-    unsigned findings, errors;
+    unsigned findings, errors, failing;
 };
 
 static void take_finding(void *self, const opl_load_finding *finding)
@@ -32,6 +38,41 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->text);
 }
 
+/* Its layer by its numbers: the user's begin at 1,000,000. */
+static bool is_users(const struct service *service)
+{
+    enum { USER_FIRST = 1000000 };
+    return service->loaded && service->first_counter >= USER_FIRST;
+}
+
+/* One whose library is gone was found by that already. */
+static bool library_is_there(const struct service *service)
+{
+    char path[PATH_MAX];
+    return service->library && !opl_load_library_path(service->library, path, sizeof path) &&
+           access(path, F_OK) == 0;
+}
+
+/* A provider whose answers are dropped is registered well, and yet something is left to do. */
+static bool take_failing(void *self, const char *name)
+{
+    struct visit *visit = self;
+    struct service service;
+    opl_load_event event;
+    char text[sizeof event.text + sizeof event.advice + 64];
+    if (service_read(name, &service))
+        return true;
+    if (is_users(&service) == visit->asked->user && library_is_there(&service) &&
+        service_enabled(&service) && last_event_fails(name, &event)) {
+        snprintf(text, sizeof text, "no answer passed since event %u: %s; %s", (unsigned)event.id,
+                 event.text, event.advice);
+        take_finding(visit, &(opl_load_finding){.kind = "failing", .service = name, .text = text});
+        visit->failing++;
+    }
+    service_done(&service);
+    return true;
+}
+
 static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct visit *visit = self;
@@ -44,7 +85,7 @@ static void print_end(const struct lodctr *asked, unsigned findings,
 {
     const char *many = result->providers == 1 ? "" : "s";
     if (!findings)
-        printf("%zu provider%s: nothing to mend\n", result->providers, many);
+        printf("%zu provider%s: nothing to repair\n", result->providers, many);
     else
         printf("%zu provider%s: %zu %s, %zu thing%s left for you\n", result->providers, many,
                result->restored, asked->dry_run ? "would be repaired" : "repaired", result->left,
@@ -66,6 +107,9 @@ DWORD doctor(const struct lodctr *asked)
     DWORD status = opl_load_doctor(&told, &options, &result);
     if (status && !visit.errors)
         status_complain("lodctr", "doctor", status);
+    if (!status)
+        service_each(take_failing, &visit);
+    result.left += visit.failing;
     if (asked->json) {
         json_close(&visit.json, ']');
         json_integer(&visit.json, "providers", (int64_t)result.providers);

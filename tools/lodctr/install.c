@@ -4,6 +4,7 @@
 #include "lodctr.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -110,7 +111,7 @@ static void print_result(const struct install *install, const opl_load_result *r
     printf("%zu object%s, %zu name%s, %zu explanation%s, %zu language%s%s\n", result->objects,
            plural(result->objects), result->names, plural(result->names), result->helps,
            plural(result->helps), result->languages, plural(result->languages),
-           asked->check     ? "; nothing to mend"
+           asked->check     ? "; nothing to repair"
            : asked->dry_run ? "; dry run"
                             : "");
     if (asked->dry_run && install->planned)
@@ -214,16 +215,20 @@ static void json_end(struct install *install, DWORD status)
     putchar('\n');
 }
 
-/* It may be installed later: that is no error. */
-static void warn_of_library(const char *path)
+/* The names are loaded all the same, as it may be installed later; the exit code tells. */
+static DWORD judge_library(const char *path)
 {
     if (strchr(path, '/'))
-        library_judge(path);
-    else
+        return library_judge(path);
+    char shipped[PATH_MAX];
+    if (opl_load_library_path(path, shipped, sizeof shipped) || access(shipped, F_OK) != 0) {
         fprintf(stderr,
-                "lodctr: %s: there is no such file here; programs will look for it among the "
-                "shipped providers\n",
+                "lodctr: %s: there is no such file, neither here nor in the installation's "
+                "folder of providers\n",
                 path);
+        return ERROR_FILE_NOT_FOUND;
+    }
+    return ERROR_SUCCESS;
 }
 
 DWORD install_files(const struct lodctr *asked)
@@ -245,11 +250,11 @@ DWORD install_files(const struct lodctr *asked)
                                 .remark = take_remark,
                                 .written = take_text,
                                 .self = &install};
-    if (library)
-        warn_of_library(library);
+    DWORD found = library ? judge_library(library) : ERROR_SUCCESS;
     if (asked->json)
         json_begin(&install);
     DWORD status = install_all(&install, &options);
+    status = status || found != ERROR_FILE_NOT_FOUND ? status : found;
     if (asked->json)
         json_end(&install, status);
     free(library);

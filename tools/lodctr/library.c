@@ -29,7 +29,7 @@ static DWORD judge_place(const char *path, const char *what)
 {
     struct stat place;
     if (stat(path, &place) != 0) {
-        fprintf(stderr, "lodctr: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "%s: %s: %s\n", TOOL, path, strerror(errno));
         return errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_FILE_NOT_FOUND;
     }
     bool sticky = S_ISDIR(place.st_mode) && place.st_mode & S_ISVTX && owner_trusted(place.st_uid);
@@ -38,11 +38,10 @@ static DWORD judge_place(const char *path, const char *what)
                                                                        : NULL;
     if (!why)
         return ERROR_SUCCESS;
-    fprintf(
-        stderr,
-        "lodctr: %s: the %s %s, so no program would load the library; chmod go-w it, or chown it "
-        "to root or yourself\n",
-        path, what, why);
+    fprintf(stderr,
+            "%s: %s: the %s %s, so no program would load the library; chmod go-w it, or chown it "
+            "to root or yourself\n",
+            TOOL, path, what, why);
     return ERROR_ACCESS_DENIED;
 }
 

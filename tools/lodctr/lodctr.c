@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
@@ -146,12 +147,31 @@ static bool take_word(struct lodctr *asked, char *word)
     return true;
 }
 
+/* "\\\\server" before the ini file: this machine's is passed over, another is refused. */
+static int take_machine(const struct options *options, const char *word)
+{
+    char own[256] = "";
+    const char *name = word + 2;
+    gethostname(own, sizeof own - 1);
+    size_t first = strcspn(own, ".");
+    bool here = !strcmp(name, ".") || !strcasecmp(name, "localhost") || !strcasecmp(name, own) ||
+                (strlen(name) == first && !strncasecmp(name, own, first));
+    if (here)
+        return 0;
+    return options_complain(options,
+                            "%s: lodctr changes the machine that it runs on; run it there, for "
+                            "example with ssh",
+                            word);
+}
+
 /* *mode: what is to be done, 0 so far. */
 static int take_option(struct lodctr *asked, const struct options *options, int id, int *mode)
 {
     char *word = (char *)options->value; /* of argv, which is ours */
     if (id == REFUSED)
         return refuse(options);
+    if (id == OPTION_WORD && !*mode && !asked->word_count && !strncmp(word, "\\\\", 2) && word[2])
+        return take_machine(options, word);
     if (id == OPTION_WORD && !*mode && !asked->word_count && strcmp(word, "doctor") == 0 &&
         access(word, F_OK) != 0)
         id = DOCTOR;
@@ -255,13 +275,14 @@ static DWORD change_language(const struct lodctr *asked)
 
 static DWORD change_one(const struct lodctr *asked, int mode)
 {
+    enum register_step reached;
     if (mode == LANGUAGE)
         return asked->counters || asked->helps ? replace_base(asked) : change_language(asked);
     if (mode == TRUST)
         return trust(asked);
     if (mode == ENABLE || mode == DISABLE)
         return enable(asked, mode == ENABLE);
-    return register_library(asked, mode == UNREGISTER);
+    return register_library(asked, mode == UNREGISTER, &reached);
 }
 
 /* What went wrong is said in words too, on standard error. */

@@ -8,7 +8,12 @@
 #include "../common/service.h"
 #include "../common/status.h"
 
+#include <errno.h>
+
 #include <openperflib/windows.h>
+
+/* openperflib-regsvr32 has parts of lodctr; its messages begin with its own name. */
+#define TOOL program_invocation_short_name
 
 struct lodctr {
     const char *subject; /* of /E, /D, /L, --register, --unregister */
@@ -45,7 +50,9 @@ DWORD replace_base(const struct lodctr *asked);
 DWORD doctor(const struct lodctr *asked);
 
 /* ---- register.c: DllRegisterServer and DllUnregisterServer in a process of their own ---- */
-DWORD register_library(const struct lodctr *asked, bool remove);
+enum register_step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
+/* *reached: the step that failed; STEP_DONE: the library's function gave the status. */
+DWORD register_library(const struct lodctr *asked, bool remove, enum register_step *reached);
 
 /* ---- library.c ---- */
 /* The library's absolute path, or a bare name that no file here has; malloc, NULL: no memory. */

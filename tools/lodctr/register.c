@@ -16,10 +16,8 @@
 
 #include <openperflib/winbase.h>
 
-enum step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
-
 struct report {
-    enum step step; /* which was begun; STEP_DONE: it was called and gave `result` */
+    enum register_step step; /* which was begun; STEP_DONE: it was called and gave `result` */
     LONG result;
     char text[512]; /* why loading failed */
 };
@@ -29,7 +27,7 @@ typedef BOOL WINAPI attach_procedure(HINSTANCE, DWORD, LPVOID);
 
 /* ---- the child ---- */
 
-static void tell(int pipe, struct report *report, enum step step)
+static void tell(int pipe, struct report *report, enum register_step step)
 {
     report->step = step;
     if (write(pipe, report, sizeof *report) != sizeof *report)
@@ -98,7 +96,7 @@ static DWORD win32_code(LONG result)
     return (code & 0xffff0000u) == 0x80070000u ? code & 0xffff : code;
 }
 
-static const char *step_words(enum step step)
+static const char *step_words(enum register_step step)
 {
     static const char *const words[] = {"while it was loaded", "in DllMain",
                                         "while its functions were looked up", "in the call",
@@ -111,12 +109,12 @@ static DWORD judge_result(const char *path, const char *name, LONG result)
 {
     DWORD code = win32_code(result);
     if (code && code != (DWORD)result)
-        return status_complain("lodctr", path, code);
+        return status_complain(TOOL, path, code);
     if (code)
         fprintf(stderr,
-                "lodctr: %s: %s failed with HRESULT 0x%08lX; the library's documents say "
+                "%s: %s: %s failed with HRESULT 0x%08lX; the library's documents say "
                 "what that is\n",
-                path, name, (unsigned long)code);
+                TOOL, path, name, (unsigned long)code);
     return code;
 }
 
@@ -125,29 +123,29 @@ static DWORD judge(const char *path, const char *name, const struct report *repo
     if (report->step == STEP_DONE && !WIFSIGNALED(state))
         return judge_result(path, name, report->result);
     if (WIFSIGNALED(state))
-        fprintf(stderr, "lodctr: %s: crashed %s: %s; nothing else was harmed\n", path,
+        fprintf(stderr, "%s: %s: crashed %s: %s; nothing else was harmed\n", TOOL, path,
                 step_words(report->step), strsignal(WTERMSIG(state)));
     else if (*report->text)
-        fprintf(stderr, "lodctr: cannot load it: %s\n", report->text);
+        fprintf(stderr, "%s: cannot load it: %s\n", TOOL, report->text);
     else if (report->step == STEP_ATTACH)
-        return status_complain("lodctr", path, ERROR_DLL_INIT_FAILED);
+        return status_complain(TOOL, path, ERROR_DLL_INIT_FAILED);
     else if (report->step == STEP_FIND)
-        fprintf(stderr, "lodctr: %s: it has no %s; if it needs none, lodctr its ini file\n", path,
+        fprintf(stderr, "%s: %s: it has no %s; if it needs none, lodctr its ini file\n", TOOL, path,
                 name);
     else
-        fprintf(stderr, "lodctr: %s: it ended the process itself %s\n", path,
+        fprintf(stderr, "%s: %s: it ended the process itself %s\n", TOOL, path,
                 step_words(report->step));
     return *report->text               ? ERROR_MOD_NOT_FOUND
            : report->step == STEP_FIND ? ERROR_PROC_NOT_FOUND
                                        : ERROR_GEN_FAILURE;
 }
 
-static DWORD call_apart(const char *path, const char *name, bool json)
+static DWORD call_apart(const char *path, const char *name, bool json, enum register_step *reached)
 {
     int ends[2], state = 0;
     fflush(NULL);
     if (pipe(ends) != 0)
-        return status_complain("lodctr", path, ERROR_NO_SYSTEM_RESOURCES);
+        return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -161,19 +159,21 @@ static DWORD call_apart(const char *path, const char *name, bool json)
     struct report report = listen_to(ends[0]);
     close(ends[0]);
     if (child < 0)
-        return status_complain("lodctr", path, ERROR_NO_SYSTEM_RESOURCES);
+        return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);
     while (waitpid(child, &state, 0) < 0 && errno == EINTR)
         ;
+    *reached = report.step;
     return judge(path, name, &report, state);
 }
 
-DWORD register_library(const struct lodctr *asked, bool remove)
+DWORD register_library(const struct lodctr *asked, bool remove, enum register_step *reached)
 {
     const char *name = remove ? "DllUnregisterServer" : "DllRegisterServer";
     char *path = library_path(asked->subject);
     DWORD status = path ? library_judge(path) : ERROR_NOT_ENOUGH_MEMORY;
+    *reached = STEP_LOAD;
     if (!status)
-        status = call_apart(path, name, asked->json);
+        status = call_apart(path, name, asked->json, reached);
     if (!status && !asked->quiet && !asked->json)
         printf("%s: %s succeeded\n", asked->subject, name);
     free(path);

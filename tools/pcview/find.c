@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIMILAR = 4, TOO_UNLIKE = 4, FIRST_OF_USERS = 1000000 };
+enum { SIMILAR = 4, TOO_UNLIKE = 100, FIRST_OF_USERS = 1000000 };
 
 static bool is_index(const char *text)
 {
@@ -159,6 +159,31 @@ static bool report_silence(const struct wanted *wanted)
     return true;
 }
 
+/* Nothing is spelled alike: the objects whose explanation, or whose counters', has the word. */
+static void report_explained(struct pcview *view, const char *word)
+{
+    opl_object_view object = {0};
+    char title[256];
+    size_t count = 0;
+    while (strlen(word) > 2 && count < SIMILAR &&
+           opl_block_next_object(&view->now.block, &object)) {
+        const char *help = names_help(&view->names, object.type.ObjectHelpTitleIndex);
+        bool has = help && text_contains(help, word);
+        opl_counter_view counter = {0};
+        while (!has && opl_object_next_counter(&view->now.block, &object, &counter)) {
+            help = names_help(&view->names, counter.definition.CounterHelpTitleIndex);
+            has = help && text_contains(help, word);
+        }
+        const char *name = names_title(&view->names, object.type.ObjectNameTitleIndex);
+        if (!has || !name)
+            continue;
+        text_clean(name, title, sizeof title);
+        fprintf(stderr, "%s %s (%u)", count++ ? "," : " The word is in the explanations of", title,
+                object.type.ObjectNameTitleIndex);
+    }
+    fprintf(stderr, "%s 'pcview' lists all objects.\n", count ? "." : "");
+}
+
 static void report_one(struct pcview *view, struct wanted *wanted)
 {
     if (view->block_count == 0 && report_silence(wanted))
@@ -174,12 +199,17 @@ static void report_one(struct pcview *view, struct wanted *wanted)
     }
     text_clean(wanted->text, title, sizeof title);
     fprintf(stderr, "pcview: there is no object '%s'.", title);
-    for (size_t i = 0; i < SIMILAR && best[i].distance < TOO_UNLIKE; i++) {
+    unsigned most =
+        (unsigned)strlen(wanted->title) / 3; /* a typing mistake for each three letters */
+    for (size_t i = 0; i < SIMILAR && best[i].distance <= most; i++) {
         const char *name = names_title(&view->names, best[i].index);
         text_clean(name ? name : "", title, sizeof title);
         fprintf(stderr, "%s %s (%u)", i ? "," : " Similar:", title, best[i].index);
     }
-    fprintf(stderr, "%s\n", best[0].distance < TOO_UNLIKE ? "" : " 'pcview' lists all objects.");
+    if (best[0].distance > most)
+        report_explained(view, wanted->title);
+    else
+        fputc('\n', stderr);
 }
 
 bool find_matched(const struct pcview *view)

@@ -4,6 +4,7 @@
 #include "../common/counter-path.h"
 #include "../common/json.h"
 #include "../common/machines.h"
+#include "../common/missing.h"
 #include "../common/pdh-words.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ bool path_is(const char *word)
 /* What is not there is said and left out. */
 static void miss(struct readings *all, const char *path, PDH_STATUS status)
 {
-    int code = pdh_complain("pcview", path, status);
+    int code = missing_complain("pcview", path, status);
     if (!all->code)
         all->code = code == EXIT_FAILED ? EXIT_MISSING : code;
 }

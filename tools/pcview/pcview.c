@@ -180,7 +180,10 @@ static int check_options(const struct pcview *view, const struct options *option
     if (view->machine && (view->block_count || view->events))
         return options_complain(options, "of another machine there are no saved blocks and events");
     if (view->watch && view->wanted_count > 1)
-        return options_complain(options, "--watch shows one object");
+        return options_complain(options,
+                                "--watch takes one object; '%s' was the second (an interval is "
+                                "written --watch=SECONDS or -wSECONDS)",
+                                view->wanted[1].text);
     return EXIT_GOOD;
 }
 
@@ -359,12 +362,11 @@ static int ask(struct pcview *view, const char *query)
 static int ask_system(struct pcview *view)
 {
     static const struct timespec pause = {0, SAMPLE_MILLISECONDS * 1000000L};
-    bool list = view->wanted_count == 0 && !view->json && !view->hex && !view->counters &&
-                !view->values && !view->explain;
     bool only_words = (view->counters || view->explain) && !view->values && !view->json;
     char *query = find_query(view);
     int code = ask(view, query ? query : "none");
-    if (!code && !list && !only_words && !view->save && needs_two_samples(view)) {
+    if (!code && !view->names_only && !view->hex && !only_words && !view->save &&
+        needs_two_samples(view)) {
         struct picture older = view->now;
         view->now = view->before;
         view->before = older;

@@ -404,7 +404,8 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
                  table.row_count == 1 ? "" : "s", *watch->filter ? " with " : "", watch->filter);
     draw_head(canvas, object->title, detail);
     const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
-    bool explain = watch->explain && focus && panel->form == PANEL_TABLE;
+    bool explain = watch->explain && focus && panel->form == PANEL_TABLE &&
+                   last - canvas->used >= EXPLAIN_LINES + TABLE_LEAST; /* rows come first */
     if (good && panel->form == PANEL_BARS && table.column_count)
         draw_bars(canvas, &table, last);
     else if (good && panel->form == PANEL_LIST)

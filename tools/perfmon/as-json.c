@@ -37,6 +37,17 @@ static void add_last_answer(struct json *json, const struct provider *provider)
     json_close_flat(json);
 }
 
+static void add_kept_event(struct json *json, const opl_load_event *event)
+{
+    json_open_flat(json, "lastEvent");
+    add_time(json, "time", last_event_time(event));
+    json_string(json, "level", event->level);
+    json_integer(json, "id", event->id);
+    json_string(json, "text", event->text);
+    json_string(json, "advice", event->advice);
+    json_close_flat(json);
+}
+
 static void add_answer(struct json *json, const struct answer *answer)
 {
     if (!answer->asked)
@@ -98,6 +109,10 @@ static void add_provider(struct json *json, const struct perfmon *perfmon,
     if (provider->heard_at)
         add_last_answer(json, provider);
     add_answer(json, &provider->answer);
+    if (service->error_count)
+        json_integer(json, "errorCount", service->error_count);
+    if (provider->has_event)
+        add_kept_event(json, &provider->event);
     add_events(json, perfmon, provider, log);
     provider_next(provider, next, sizeof next);
     if (*next)

@@ -4,6 +4,7 @@
 #define OPL_TOOLS_PERFMON_H
 
 #include "../common/json.h"
+#include "../common/last-event.h"
 #include "../common/options.h"
 #include "../common/service.h"
 #include "../view/view.h"
@@ -62,11 +63,13 @@ enum state {
     DISABLED,
     ON_PROBATION,
     LATE,
+    FAILING,
     SILENT,
     NOT_LOADED,
     NO_LIBRARY,
     LIBRARY_GONE,
     QUARANTINED,
+    SWITCHED_OFF,
     STATES
 };
 struct provider {
@@ -83,6 +86,8 @@ struct provider {
     time_t heard_at; /* 0: nobody recorded one */
     double heard_ms; /* how long its Collect took */
     bool heard_by_root;
+    opl_load_event event; /* the last one */
+    bool has_event;
 };
 struct providers {
     struct provider *list;

@@ -16,8 +16,8 @@ enum { LEAST_NAME = 8, MARK_WIDTH = 2, SECONDS_A_DAY = 24 * 3600 };
 /* How a state looks. */
 enum look { GOOD, WEAK, WARN, BAD, LOOKS };
 static const enum look looks[STATES] = {
-    [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN,
-    [LATE] = WARN,       [SILENT] = WARN,      [NOT_LOADED] = WARN,
+    [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN, [LATE] = WARN,
+    [FAILING] = BAD,     [SWITCHED_OFF] = BAD, [SILENT] = WARN,       [NOT_LOADED] = WARN,
     [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD};
 static const char *const marks[2][LOOKS] = {
     {"*",   "-",   "!",   "X"  },
@@ -270,6 +270,17 @@ static void print_event(const struct page *page, const char *label, const struct
     free(text);
 }
 
+/* The one that is kept for every user, where the log has none that may be read. */
+static void print_kept_event(const struct page *page, const opl_load_event *event)
+{
+    char when[64], *text = NULL;
+    time_text(last_event_time(event), when, sizeof when);
+    if (asprintf(&text, "%s %s Perflib %u: %s; %s", when, event->level, (unsigned)event->id,
+                 event->text, event->advice) >= 0)
+        print_text(page, "event", text);
+    free(text);
+}
+
 static void print_events(const struct page *page, const struct provider *provider)
 {
     bool all = page->perfmon->details || page->perfmon->word_count;
@@ -279,7 +290,19 @@ static void print_events(const struct page *page, const struct provider *provide
              : 0;
     for (size_t i = 0; i < count; i++)
         print_event(page, i == 0 ? "events" : "", &list[i]);
+    if (count == 0 && provider->has_event && page->perfmon->events)
+        print_kept_event(page, &provider->event);
     free(list);
+}
+
+/* Failures that are counted towards the next quarantine. */
+static void print_failures(const struct page *page, const struct provider *provider)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%u counted towards a quarantine",
+             (unsigned)provider->service.error_count);
+    if (provider->service.error_count)
+        print_text(page, "failures", text);
 }
 
 /* The titles of what is in its list. */
@@ -317,6 +340,8 @@ static void print_details(const struct page *page, const struct provider *provid
         snprintf(times, sizeof times, ", the %uth time", provider->ordinal);
     if (provider->ordinal == 2 || provider->ordinal == 3)
         snprintf(times, sizeof times, provider->ordinal == 2 ? ", the 2nd time" : ", the 3rd time");
+    if (provider->ordinal == 1 && provider->state == QUARANTINED)
+        snprintf(times, sizeof times, " (first quarantine)");
     printf("%s%s%s: %s%s%s\n", paint(page, "\033[1m"), name, paint(page, "\033[0m"),
            provider_state(provider), times,
            provider->service.isolated ? ", isolated"
@@ -333,6 +358,7 @@ static void print_details(const struct page *page, const struct provider *provid
         print_answer(page, provider);
     else
         print_last_answer(page, provider);
+    print_failures(page, provider);
     print_events(page, provider);
     provider_next(provider, next, sizeof next);
     if (*next)
@@ -363,7 +389,8 @@ static void print_sum(const struct page *page)
     text_wrap(stdout, text, 0, page->perfmon->width);
     free(text);
     if (!page->log->readable)
-        printf("Events are not shown: %s\n", page->log->why);
+        printf("Of each provider only the last event is known, as the log cannot be read: %s\n",
+               page->log->why);
 }
 
 void status_print(const struct perfmon *perfmon, const struct providers *providers,

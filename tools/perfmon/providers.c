@@ -14,16 +14,28 @@ enum { BY_HAND = 1 };
 
 /* ---- what one is ---- */
 
-/* "until 2026-11-21T20:10:00Z, time 1: why" */
+/* " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why"; older records
+ * have ", time 1: why". */
+static unsigned read_ordinal(const char *text)
+{
+    static const char *const words[] = {"", " (first ", " (second ", " (third "};
+    unsigned number = 0;
+    for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(text, words[i], strlen(words[i])))
+            return i;
+    bool read = sscanf(text, " (%9u", &number) == 1 || sscanf(text, ", time %9u", &number) == 1;
+    return read ? number : 0;
+}
+
+/* "until 2026-11-21T20:10:00Z (first quarantine): why" */
 static void read_record(const char *text, struct provider *provider)
 {
     struct tm utc = {0};
     unsigned ordinal = 0;
-    int used = 0;
     const char *end = text ? strptime(text, "until %Y-%m-%dT%H:%M:%SZ", &utc) : NULL;
     provider->until = end ? timegm(&utc) : 0;
-    if (end && sscanf(end, ", time %9u: %n", &ordinal, &used) == 1 && used > 0)
-        provider->why = end + used;
+    if (end && (ordinal = read_ordinal(end)) != 0 && strstr(end, ": "))
+        provider->why = strstr(end, ": ") + 2;
     else if (text && !end)
         provider->why = text;
     provider->ordinal = ordinal;
@@ -42,8 +54,11 @@ static size_t count_objects(const char *list)
 static enum state judge(const struct provider *provider)
 {
     const struct service *service = &provider->service;
+    opl_load_event event;
     if (service->disabled & BY_HAND && service->quarantine)
-        return service_on_probation(service) ? ON_PROBATION : QUARANTINED;
+        return service_on_probation(service) ? ON_PROBATION
+               : provider->until             ? QUARANTINED
+                                             : SWITCHED_OFF;
     if (!service->library)
         return NO_LIBRARY;
     if (!service_enabled(service))
@@ -54,6 +69,8 @@ static enum state judge(const struct provider *provider)
         return NOT_LOADED;
     if (service->unanswered && provider->until > time(NULL))
         return LATE;
+    if (!provider->answer.answered && last_event_fails(service->name, &event))
+        return FAILING;
     return provider->answer.asked && !provider->answer.answered ? SILENT : ENABLED;
 }
 
@@ -84,6 +101,8 @@ static void fill(struct provider *provider)
     read_record(service->quarantine ? service->quarantine : service->unanswered, provider);
     provider->state = judge(provider);
     read_last_answer(provider);
+    provider->has_event = !opl_load_last_event(service->name, &provider->event) &&
+                          strcmp(provider->event.level, "information") != 0;
 }
 
 const char *provider_state(const struct provider *provider)
@@ -91,6 +110,7 @@ const char *provider_state(const struct provider *provider)
     static const char *const words[STATES] = {
         [ENABLED] = "enabled",           [DISABLED] = "disabled",
         [ON_PROBATION] = "on probation", [LATE] = "not waited for",
+        [FAILING] = "failing",           [SWITCHED_OFF] = "switched off",
         [SILENT] = "no answer",          [NOT_LOADED] = "not loaded",
         [NO_LIBRARY] = "no library",     [LIBRARY_GONE] = "library gone",
         [QUARANTINED] = "in quarantine"};
@@ -111,15 +131,37 @@ const char *provider_place(const struct provider *provider)
 
 /* ---- what to do ---- */
 
+/* The user's layer has numbers from 1,000,000: its tools need --user. */
+static const char *layer_option(const struct service *service)
+{
+    enum { USER_FIRST = 1000000 };
+    return service->loaded && service->first_counter >= USER_FIRST ? " --user" : "";
+}
+
+/* Of one that the registry keeps from being asked. */
+static void print_how_to_enable(const struct provider *provider, const char *name, char *text,
+                                size_t room)
+{
+    const char *user = layer_option(&provider->service);
+    if (provider->state == SWITCHED_OFF)
+        snprintf(text, room,
+                 "openperflib switched it off because of its mistake, for good. When it is mended, "
+                 "\"lodctr%s /E:%s\" enables it.",
+                 user, name);
+    else
+        snprintf(text, room, "It was disabled by hand; \"lodctr%s /E:%s\" enables it.", user, name);
+}
+
 static void say_next(const struct provider *provider, const char *name, char *text, size_t room)
 {
+    const char *user = layer_option(&provider->service);
     switch (provider->state) {
     case QUARANTINED:
         snprintf(
             text, room,
             "It is asked again by itself when that is over, and one good answer ends it. When it "
-            "is mended, \"lodctr /E:%s\" asks it at once.",
-            name);
+            "is mended, \"lodctr%s /E:%s\" asks it at once.",
+            user, name);
         break;
     case ON_PROBATION:
         snprintf(
@@ -138,21 +180,26 @@ static void say_next(const struct provider *provider, const char *name, char *te
     case LIBRARY_GONE:
         snprintf(text, room,
                  "Install the library again, or remove the registration: "
-                 "\"unlodctr --library %s\".",
-                 name);
+                 "\"unlodctr%s --library %s\".",
+                 user, name);
         break;
     case NO_LIBRARY:
         snprintf(
             text, room,
             "Its names are there, but no library that answers: install it, or remove the names: "
-            "\"unlodctr %s\".",
-            name);
+            "\"unlodctr%s %s\".",
+            user, name);
         break;
     case NOT_LOADED:
         snprintf(text, room, "It has no numbers and no names yet: lodctr its ini file.");
         break;
     case DISABLED:
-        snprintf(text, room, "Somebody disabled it; \"lodctr /E:%s\" enables it.", name);
+    case SWITCHED_OFF:
+        print_how_to_enable(provider, name, text, room);
+        break;
+    case FAILING:
+        snprintf(text, room, "%.700s. \"perfmon status --ask %s\" asks it now.",
+                 provider->event.advice, name);
         break;
     case SILENT:
         snprintf(text, room,

@@ -201,6 +201,16 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
     return !failed ? ERROR_SUCCESS : file ? ERROR_READ_FAULT : ERROR_FILE_NOT_FOUND;
 }
 
+/* Old editors end a file with Ctrl-Z, in UTF-16 of two bytes. */
+static size_t without_ctrl_z(const char *bytes, size_t size)
+{
+    bool wide = size >= 2 && ((unsigned char)bytes[0] == 0xff && (unsigned char)bytes[1] == 0xfe);
+    size_t unit = wide ? 2 : 1;
+    if (size >= unit && bytes[size - unit] == 0x1a && (!wide || !bytes[size - 1]))
+        return size - unit;
+    return size;
+}
+
 LSTATUS reg_import(const struct reg *reg)
 {
     char *bytes;
@@ -211,6 +221,7 @@ LSTATUS reg_import(const struct reg *reg)
         free(bytes);
         return status;
     }
+    size = without_ctrl_z(bytes, size);
     status = opl_reg_import(bytes, size, OPL_REG_STRICT_HEADER | OPL_REG_ONE_ENCODING, say_import,
                             &import);
     free(bytes);

@@ -34,11 +34,14 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
 static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
 {
     struct names names;
+    const char *head = showing->reg->type ? full : NULL; /* with /t the key comes with its match */
     LSTATUS status = names_read(key, true, &names);
-    if (!status && (names.count || showing->reg->recursive))
+    if (!status && !head && (names.count || showing->reg->recursive))
         printf("\n%s\n", full);
     for (size_t i = 0; !status && i < names.count; i++) {
-        status = show_value(showing, key, NULL, names.names[i]);
+        unsigned before = showing->shown;
+        status = show_value(showing, key, head, names.names[i]);
+        head = showing->shown > before ? NULL : head;
         if (status == ERROR_FILE_NOT_FOUND)
             status = ERROR_SUCCESS; /* deleted meanwhile */
     }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 1, DEFAULT, ALL, TYPE, DATA, RECURSIVE, SEPARATOR, FORCE, VIEW };
+enum { NAME = 1, DEFAULT, ALL, TYPE, DATA, RECURSIVE, SEPARATOR, FORCE, VIEW, LEFT_OUT };
 enum { QUERY = 1, ADD, DELETE_, EXPORT, IMPORT };
 
 #define TYPES                                                                                      \
@@ -23,6 +23,12 @@ static const struct option_row query_rows[] = {
     {'s', "recursive", NULL, RECURSIVE, "Show all keys below too.", NULL, 0},
     {'t', "type", "TYPE", TYPE, "Show values of this type only.", TYPES, 0},
     {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {'f', "find", "TEXT", LEFT_OUT, "Searching is left out.", NULL, true},
+    {'k', "keys", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
+    {'d', "data", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
+    {'c', "case", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
+    {'e', "exact", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
+    {0, "se", "CHAR", LEFT_OUT, "Other separators are left out.", NULL, true},
     {0},
 };
 static const struct option_row add_rows[] = {
@@ -80,7 +86,9 @@ static const char more[] =
     "  reg export 'HKCU\\Software\\Mine' mine.reg\n"
     "\n"
     "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no rights, 87 "
-    "usage.\n";
+    "usage,\n"
+    "50 left out: query /f /k /d /c /e /se, and copy, save, load, unload, restore, compare, "
+    "flags.\n";
 
 static const struct tool tool = {
     .name = "reg",
@@ -154,6 +162,23 @@ static int run(const struct options *options, const struct reg *reg)
     return functions[command](reg);
 }
 
+static int refuse_left_out(const char *what, const char *instead)
+{
+    fprintf(stderr, "reg: %s is left out here; %s\n", what, instead);
+    return ERROR_NOT_SUPPORTED;
+}
+
+/* What Windows' reg has besides: hives and copies. */
+static int refuse_command(const char *word)
+{
+    static const char *const names[] = {"copy",    "save",    "load", "unload",
+                                        "restore", "compare", "flags"};
+    for (size_t i = 0; word && i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(word, names[i]))
+            return refuse_left_out(names[i], "reg export and reg import copy keys as text");
+    return 0;
+}
+
 /* "-ve" means /ve, not -v with the name "e". */
 static void spell_out(int argc, char **argv)
 {
@@ -168,10 +193,14 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct reg reg = {0};
+    if (refuse_command(argc > 1 ? argv[1] : NULL))
+        return ERROR_NOT_SUPPORTED;
     spell_out(argc, argv);
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0)
-        if (id != OPTION_WORD)
+        if (id == LEFT_OUT)
+            return refuse_left_out("searching (/f /k /d /c /e /se)", "pipe reg query /s into grep");
+        else if (id != OPTION_WORD)
             take_option(&reg, id, options.value);
         else if (!take_word(&reg, options.command->id, options.value))
             return refuse_word(&options);

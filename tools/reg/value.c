@@ -216,11 +216,22 @@ static LSTATUS add_name(struct names *names, const char *name)
     return more[names->count++] ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
 }
 
+/* The values of performance keys cannot be enumerated; these are always there. */
+static LSTATUS performance_names(HKEY key, struct names *ret)
+{
+    bool data = key == HKEY_PERFORMANCE_DATA;
+    LSTATUS status = add_name(ret, data ? "Global" : "Counter");
+    return status ? status : add_name(ret, data ? "Costly" : "Help");
+}
+
 LSTATUS names_read(HKEY key, bool values, struct names *ret)
 {
     static char name[LONGEST_NAME];
     LSTATUS status = ERROR_SUCCESS;
     *ret = (struct names){0};
+    if (values && (key == HKEY_PERFORMANCE_DATA || key == HKEY_PERFORMANCE_TEXT ||
+                   key == HKEY_PERFORMANCE_NLSTEXT))
+        return performance_names(key, ret);
     for (DWORD i = 0; !status; i++) {
         DWORD size = sizeof name;
         status = values ? RegEnumValueA(key, i, name, &size, NULL, NULL, NULL, NULL)

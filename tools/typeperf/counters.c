@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* From what the user wrote to counters of a query. What is not there is said and left out. */
 #include "typeperf.h"
+#include "../common/last-event.h"
+#include "../common/missing.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- the machine, for headers ---- */
@@ -44,10 +47,26 @@ static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
 
 /* ---- one counter ---- */
 
+/* An object that is missing may be that of a provider that fails: its last event tells why. */
+static void explain_missing(const char *path)
+{
+    union {
+        PDH_COUNTER_PATH_ELEMENTS_A elements;
+        char bytes[4 * PDH_MAX_COUNTER_PATH];
+    } parsed;
+    DWORD size = sizeof parsed;
+    if (!counter_path_has_machine(path) &&
+        PdhParseCounterPathA(path, &parsed.elements, &size, 0) == ERROR_SUCCESS)
+        last_event_explain("typeperf", parsed.elements.szObjectName);
+}
+
 static int miss(struct counters *counters, const char *path, PDH_STATUS status)
 {
     counters->missing++;
-    return counters->exit_code = pdh_complain("typeperf", path, status);
+    counters->exit_code = missing_complain("typeperf", path, status);
+    if ((DWORD)status == PDH_CSTATUS_NO_OBJECT)
+        explain_missing(path);
+    return counters->exit_code;
 }
 
 /* The whole path, as it was written; the form for shells as PDH writes it. */
@@ -64,7 +83,7 @@ static void spell(const struct counters *counters, PDH_HCOUNTER handle, const ch
     free(info);
 }
 
-static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path)
+static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path, bool seen)
 {
     char whole[sizeof counters->machine + PDH_MAX_COUNTER_PATH];
     if (counters->paths.count == counters->room) {
@@ -73,16 +92,21 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
         if (!grown)
             return false;
         counters->handles = grown;
+        bool *grown_seen = realloc(counters->seen, room * sizeof *grown_seen);
+        if (!grown_seen)
+            return false;
+        counters->seen = grown_seen;
         counters->room = room;
     }
     if (!counters->machine[0] && !counter_path_has_machine(path))
         find_machine(counters, handle);
     spell(counters, handle, path, whole, sizeof whole);
     counters->handles[counters->paths.count] = handle;
+    counters->seen[counters->paths.count] = seen;
     return text_list_add(&counters->paths, whole);
 }
 
-static int add(struct counters *counters, const char *path)
+static int add(struct counters *counters, const char *path, bool seen)
 {
     PDH_HCOUNTER handle = NULL;
     PDH_STATUS status = PdhAddCounterA(counters->query, path, 0, &handle);
@@ -92,8 +116,8 @@ static int add(struct counters *counters, const char *path)
         PdhRemoveCounter(handle);
         return miss(counters, path, status);
     }
-    return keep(counters, handle, path) ? EXIT_GOOD
-                                        : miss(counters, path, PDH_MEMORY_ALLOCATION_FAILURE);
+    return keep(counters, handle, path, seen) ? EXIT_GOOD
+                                              : miss(counters, path, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
 /* ---- wildcards ---- */
@@ -134,7 +158,7 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
         return miss(counters, path, status);
     for (const char *at = list; *at; at += strlen(at) + 1)
         if (totals || !is_total(at))
-            add(counters, at);
+            add(counters, at, true);
     free(list);
     return EXIT_GOOD;
 }
@@ -160,7 +184,37 @@ static void add_path(struct counters *counters, const char *path, const struct t
     } else if (counter_path_is_pattern(path) && !patterns) {
         add_pattern(counters, path, !asked->top);
     } else {
-        add(counters, path);
+        add(counters, path, false);
+    }
+}
+
+/* Values of unlike counters have no common order. */
+static void warn_of_unlike(const struct counters *counters)
+{
+    for (size_t i = 1; i < counters->paths.count; i++) {
+        const char *first = strrchr(counters->paths.texts[0], '\\');
+        const char *other = strrchr(counters->paths.texts[i], '\\');
+        if (first && other && strcasecmp(first, other) != 0) {
+            fprintf(stderr,
+                    "typeperf: --top orders all values together, those of '%s' and '%s' too; "
+                    "give it one counter to compare like with like\n",
+                    first + 1, other + 1);
+            return;
+        }
+    }
+}
+
+void counters_note_seen(struct counters *counters, bool first)
+{
+    for (size_t i = 0; i < counters->paths.count; i++) {
+        PDH_RAW_COUNTER raw = {0};
+        if (counters->seen[i])
+            continue;
+        PDH_STATUS status = PdhGetRawCounterValue(counters->handles[i], NULL, &raw);
+        DWORD state = status ? (DWORD)status : raw.CStatus;
+        counters->seen[i] = state != PDH_CSTATUS_NO_INSTANCE;
+        if (first && !counters->seen[i])
+            missing_complain("typeperf", counters->paths.texts[i], (PDH_STATUS)state);
     }
 }
 
@@ -181,6 +235,8 @@ int counters_open(struct counters *counters, const struct typeperf *asked, bool 
             miss(counters, asked->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         free(path);
     }
+    if (asked->top)
+        warn_of_unlike(counters);
     if (counters->paths.count)
         return EXIT_GOOD;
     fprintf(stderr, "Error: No valid counters.\n");
@@ -194,5 +250,6 @@ void counters_close(struct counters *counters)
     text_list_done(&counters->paths);
     machines_done(&counters->machines);
     free(counters->handles);
+    free(counters->seen);
     *counters = (struct counters){0};
 }

@@ -42,7 +42,10 @@ static int begin(struct sampling *sampling)
 {
     pace_begin(&sampling->pace);
     PDH_STATUS status = PdhCollectQueryData(sampling->counters->query);
-    return tolerable(status) ? EXIT_GOOD : pdh_complain("typeperf", "the first sample", status);
+    if (!tolerable(status))
+        return pdh_complain("typeperf", "the first sample", status);
+    counters_note_seen(sampling->counters, true);
+    return EXIT_GOOD;
 }
 
 /* ---- printed ---- */
@@ -75,6 +78,7 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
             return pdh_complain("typeperf", "a sample", status);
         for (size_t i = 0; i < counters->paths.count; i++)
             values[i] = status ? NAN : cooked(counters->handles[i]);
+        counters_note_seen(counters, false);
         sheet_row(sheet, time, values);
         if (!sheet_flush(sheet))
             break; /* said when it is closed */
@@ -156,6 +160,7 @@ static int record_samples(struct sampling *sampling, PDH_HLOG log)
         PDH_STATUS status = PdhUpdateLogA(log, NULL);
         if (!tolerable(status))
             code = pdh_complain("typeperf", file, status);
+        counters_note_seen(sampling->counters, false);
         show_marker(sampling);
     }
     return code;

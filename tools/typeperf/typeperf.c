@@ -228,6 +228,8 @@ static int count_counters(const struct typeperf *asked)
         code = sample_record(asked, &counters);
     else if (!code)
         code = sample_print(asked, &counters);
+    for (size_t i = 0; !asked->explain && i < counters.paths.count; i++)
+        missing += !counters.seen[i];
     counters_close(&counters);
     return !code && missing ? EXIT_MISSING : code;
 }

@@ -28,6 +28,7 @@ struct typeperf {
 struct counters {
     PDH_HQUERY query;
     PDH_HCOUNTER *handles;
+    bool *seen;             /* it had a value, or was found by a wildcard */
     struct text_list paths; /* as the user wrote them, with machine; one for each handle */
     size_t room;
     size_t missing;    /* asked for, and not there: said on stderr */
@@ -39,6 +40,9 @@ struct counters {
  * an exit code; on failure it was said. */
 int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns);
 void counters_close(struct counters *counters);
+/* After a sample: notes which counters have had a value. `first`: those whose instance is not there
+ * are reported, since their values would only be -1. */
+void counters_note_seen(struct counters *counters, bool first);
 /* A counter's description, malloc; NULL: *ret_status says why. */
 PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status);
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A registered provider with one mistake in each of its Collect functions, of those that no check
+ * of Perflib's sees. It knows its numbers, has two counters and a base, and two instances.
+ */
+#include <openperflib/build.h>
+#include <openperflib/windows.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __declspec(dllexport)
+
+/* Where the fields lie: one object, three definitions, instances "one" and "two". */
+enum {
+    OBJECT = 0,
+    RATE = 64,
+    SHARE = 104,
+    BASE = 144,
+    ONE = 184,
+    ONE_BLOCK = 216,
+    TWO = 232,
+    TWO_BLOCK = 264,
+    SIZE = 280
+};
+enum { TITLE = 12, HELP = 20, DETAIL = 28, DEFAULT = 36, PAGE = 44, TIME = 48, FREQUENCY = 56 };
+enum { NAME = 4, SCALE = 20, TYPE = 28, WIDTH = 32, OFFSET = 36 };
+enum { PARENT = 4, PARENT_INSTANCE = 8, ID = 12, NAME_OFFSET = 16, NAME_LENGTH = 20 };
+
+static DWORD first_counter, first_help, calls;
+static int opened;
+
+EXPORT DWORD Open(LPWSTR names);
+EXPORT DWORD Close(void);
+
+static DWORD number(const char *name)
+{
+    DWORD value = 0, size = sizeof value;
+    RegGetValueA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\Faulty\\Performance",
+                 name, RRF_RT_REG_DWORD, NULL, &value, &size);
+    return value;
+}
+
+DWORD Open(LPWSTR names)
+{
+    first_counter = number("First Counter");
+    first_help = number("First Help");
+    opened++;
+    return ERROR_SUCCESS;
+}
+
+DWORD Close(void)
+{
+    opened--;
+    return ERROR_SUCCESS;
+}
+
+static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    const opl_build_counter counters[] = {
+        {first_counter + 2, first_help + 2, PERF_COUNTER_COUNTER, 0, 100, 0, 0},
+        {first_counter + 4, first_help + 4, PERF_RAW_FRACTION,    0, 100, 0, 0},
+        {first_counter + 4, first_help + 4, PERF_RAW_BASE,        0, 100, 0, 0},
+    };
+    const opl_build_object_info object = {
+        .name_index = first_counter, .help_index = first_help, .default_counter = 0};
+    opl_build build;
+    opl_build_init(&build, *data, *bytes);
+    opl_build_object(&build, &object, counters, 3);
+    for (int i = 0; i < 2; i++) {
+        opl_build_instance(&build, i ? "two" : "one");
+        opl_build_dword(&build, 0, 100 + calls);
+        opl_build_dword(&build, 1, 3);
+        opl_build_dword(&build, 2, 4);
+    }
+    calls++;
+    return opl_build_collect(&build, data, bytes, types);
+}
+
+/* Global, or the object's number as the first word. */
+static BOOL asked(LPCWSTR query)
+{
+    char text[16], own[16];
+    int i = 0;
+    for (; query[i] && query[i] != ' ' && i < 15; i++)
+        text[i] = (char)query[i];
+    text[i] = '\0';
+    snprintf(own, sizeof own, "%u", (unsigned)first_counter);
+    return strcmp(text, "Global") == 0 || strcmp(text, own) == 0;
+}
+
+__attribute__((unused)) static void put(unsigned char *at, DWORD value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+static DWORD get(const unsigned char *at)
+{
+    DWORD value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* Changes that keep all lengths as they are. */
+#define MISTAKE(name, ...)                                                                         \
+    EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
+    EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
+    {                                                                                              \
+        unsigned char *at = *data;                                                                 \
+        DWORD room = *bytes;                                                                       \
+        (void)at, (void)room;                                                                      \
+        if (!asked(query)) {                                                                       \
+            *bytes = *types = 0;                                                                   \
+            return ERROR_SUCCESS;                                                                  \
+        }                                                                                          \
+        DWORD status = answer(data, bytes, types);                                                 \
+        if (status)                                                                                \
+            return status;                                                                         \
+        __VA_ARGS__;                                                                               \
+        return status;                                                                             \
+    }
+#define FIELD(name, offset, value) MISTAKE(name, put(at + (offset), (DWORD)(value)))
+
+MISTAKE(good, )
+
+/* numbers */
+FIELD(wrong_object_name, OBJECT + TITLE, first_counter + 100000)
+FIELD(wrong_object_help, OBJECT + HELP, first_help + 100000)
+FIELD(wrong_name, RATE + NAME, first_counter + 100000)
+FIELD(name_twice, SHARE + NAME, get(at + RATE + NAME))
+FIELD(object_of_another, OBJECT + TITLE, 238)
+
+/* definitions */
+static void swap(unsigned char *one, unsigned char *other)
+{
+    unsigned char kept[40];
+    memcpy(kept, one, sizeof kept);
+    memcpy(one, other, sizeof kept);
+    memcpy(other, kept, sizeof kept);
+}
+
+MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* fraction, rate, base */
+MISTAKE(base_first, swap(at + SHARE, at + BASE))
+FIELD(base_missing, BASE + TYPE, PERF_COUNTER_RAWCOUNT)
+FIELD(base_of_another, BASE + TYPE, PERF_AVERAGE_BASE)
+FIELD(outside, RATE + OFFSET, 4000)
+FIELD(over_the_end, RATE + OFFSET, 22)
+FIELD(in_the_length, RATE + OFFSET, 0)
+FIELD(overlapping, RATE + OFFSET, get(at + SHARE + OFFSET) + 2)
+FIELD(unaligned, RATE + OFFSET, 17)
+FIELD(too_wide, RATE + WIDTH, 8)
+FIELD(too_narrow, RATE + WIDTH, 2)
+FIELD(scale, RATE + SCALE, 1000)
+FIELD(default_counter, OBJECT + DEFAULT, 7)
+FIELD(detail, OBJECT + DETAIL, 5)
+FIELD(unknown_type, RATE + TYPE, 0x0fffffff)
+
+/* instances */
+MISTAKE(same_id, put(at + ONE + ID, 5); put(at + TWO + ID, 5))
+MISTAKE(same_name, memcpy(at + TWO + 24, at + ONE + 24, 8))
+MISTAKE(no_parent, put(at + TWO + PARENT, get(at + TITLE)); put(at + TWO + PARENT_INSTANCE, 9))
+MISTAKE(own_parent, put(at + TWO + PARENT, get(at + TITLE)); put(at + TWO + PARENT_INSTANCE, 1))
+MISTAKE(parent_elsewhere, put(at + TWO + PARENT, 230))
+FIELD(no_name, ONE + NAME_LENGTH, 0)
+FIELD(odd_name, ONE + NAME_LENGTH, 7)
+FIELD(name_in_head, ONE + NAME_OFFSET, 8)
+FIELD(name_behind, ONE + NAME_OFFSET, 400)
+MISTAKE(name_of_a_path, at[ONE + 24] = '\\')
+FIELD(code_page, OBJECT + PAGE, 77777)
+
+/* values */
+MISTAKE(falls, put(at + ONE_BLOCK + get(at + RATE + OFFSET), 1000000 - calls))
+MISTAKE(is_reset, put(at + ONE_BLOCK + get(at + RATE + OFFSET), calls % 2 ? 5000 : 0))
+MISTAKE(no_frequency, put(at + RATE + TYPE, PERF_ELAPSED_TIME))
+
+/* what it leaves */
+static void *volatile leaked;
+static void *wait_for_ever(void *unused)
+{
+    for (;;)
+        sleep(1000);
+    return unused;
+}
+static void start_thread(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, wait_for_ever, NULL) == 0)
+        pthread_detach(thread);
+}
+
+MISTAKE(leaks_memory, leaked = malloc(100); memset(leaked, 1, 100))
+MISTAKE(leaks_descriptors, open("/dev/null", O_RDONLY))
+MISTAKE(leaves_a_thread, if (calls == 1) start_thread())
+MISTAKE(is_slow, usleep(1300000))
+MISTAKE(needs_first_open, if (opened > 1) * (volatile int *)0 = 1)
+MISTAKE(own_thread, static __thread int times;
+        if (times++ == 0 && calls > 2) memset(at + room, 0, 4096))
+
+/* sizes */
+EXPORT DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    static unsigned char kept[SIZE];
+    LPVOID place = kept;
+    DWORD room = sizeof kept, objects = 0;
+    *types = 0;
+    if (!asked(query)) {
+        *bytes = 0;
+        return ERROR_SUCCESS;
+    }
+    answer(&place, &room, &objects);
+    memcpy(*data, kept, room);
+    *data = (char *)*data + room;
+    *bytes = room;
+    *types = objects;
+    return ERROR_SUCCESS;
+}
+
+EXPORT DWORD says_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD says_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    if (asked(query) && *bytes < SIZE) {
+        *bytes = SIZE; /* as RegQueryValueEx does, and Collect does not */
+        return ERROR_MORE_DATA;
+    }
+    return good(query, data, bytes, types);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* What one Collect returned: status, pointer, counts, guards; then the lengths inside. */
+#include "check.h"
+
+#include "wire/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct place nowhere;
+
+static void returned(struct report *report, const struct answer *answer, const char *field,
+                     const char *expected, const char *found, int64_t number)
+{
+    report_add(report, MISTAKE, &nowhere, field, IN_RETURNS, expected,
+               "%s%" PRId64 " (query \"%s\", %" PRIu32 " bytes of room)", found, number,
+               answer->query, answer->room);
+}
+
+/* An error leaves nothing behind. */
+static void check_error_outputs(const struct answer *answer, struct report *report)
+{
+    const struct worker_reply *reply = &answer->reply;
+    const char *expected = "0 with any status but ERROR_SUCCESS";
+    if (reply->bytes != 0)
+        returned(report, answer, "*lpcbTotalBytes of an error", expected, "", reply->bytes);
+    if (reply->objects != 0)
+        returned(report, answer, "*lpNumObjectTypes of an error", expected, "", reply->objects);
+    if (reply->end != 0)
+        returned(report, answer, "*lppData of an error", "the pointer as it was", "moved by ",
+                 reply->end);
+}
+
+static void check_guards(const struct answer *answer, struct report *report)
+{
+    const struct worker_reply *reply = &answer->reply;
+    if (reply->below)
+        returned(report, answer, "buffer", "nothing written below it",
+                 "written below it, at byte -", reply->below);
+    if (reply->above)
+        returned(report, answer, "buffer", "nothing written behind it",
+                 "written behind it, at byte ", reply->above - 1);
+}
+
+static bool check_pointer(const struct answer *answer, struct report *report)
+{
+    const struct worker_reply *reply = &answer->reply;
+    if (reply->end >= 0 && reply->end <= (int64_t)answer->room) {
+        if (reply->bytes == (uint64_t)reply->end)
+            return true;
+        returned(report, answer, "*lpcbTotalBytes", "the distance by which *lppData was moved", "",
+                 reply->bytes);
+        return reply->end > 0;
+    }
+    returned(report, answer, "*lppData", "directly behind the answer, inside the buffer",
+             "moved by ", reply->end);
+    return false;
+}
+
+static void check_counts(const struct answer *answer, struct report *report)
+{
+    const struct worker_reply *reply = &answer->reply;
+    if (reply->end > 0 && reply->objects == 0)
+        returned(report, answer, "*lpNumObjectTypes", "how many objects there are in the answer",
+                 "", reply->objects);
+    if (reply->end == 0 && reply->objects != 0)
+        returned(report, answer, "*lpNumObjectTypes", "0 where there are no bytes", "",
+                 reply->objects);
+    if (reply->end % 8 != 0)
+        returned(report, answer, "*lpcbTotalBytes", "a multiple of 8", "", reply->end);
+}
+
+bool answer_check_returns(const struct answer *answer, struct report *report)
+{
+    const struct worker_reply *reply = &answer->reply;
+    check_guards(answer, report);
+    if (reply->query_changed)
+        report_add(report, WARNING, &nowhere, "query", IN_RETURNS, "the query is only read",
+                   "Collect wrote to it");
+    if (reply->late_writes)
+        report_add(report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
+                   "nothing is written when Collect has returned", "the answer was changed later");
+    if (reply->status) {
+        check_error_outputs(answer, report);
+        if (reply->status != ERROR_MORE_DATA)
+            report_add(report, MISTAKE, &nowhere, "status", IN_RETURNS,
+                       "ERROR_SUCCESS, also when there is nothing to answer",
+                       "%" PRIu32 ", %s (query \"%s\")", reply->status, reply->text, answer->query);
+        return false;
+    }
+    if (reply->outputs_kept && answer->room > 0) {
+        returned(report, answer, "*lpcbTotalBytes", "0 when there is nothing to answer",
+                 "left as it was, ", reply->bytes);
+        return false;
+    }
+    if (!check_pointer(answer, report))
+        return false;
+    check_counts(answer, report);
+    return reply->end > 0;
+}
+
+/* Bases, offsets and numbers used twice are judged with the registration in hand, elsewhere. */
+bool answer_check_lengths(struct answer *answer, struct report *report)
+{
+    struct wire_finding finding;
+    char found[WIRE_TEXT], expected[WIRE_TEXT];
+    enum wire_fault fault =
+        wire_check_objects(answer->data, answer->size, answer->reply.objects, &finding);
+    bool broken = fault != WIRE_GOOD && fault <= WIRE_FAULT_INSTANCES;
+    if (broken || fault == WIRE_FAULT_ALIGNMENT) {
+        wire_finding_text(&finding, found, expected);
+        report_add(report, MISTAKE, &nowhere, finding.field,
+                   fault == WIRE_FAULT_DEFINITIONS ? IN_COUNTERS
+                   : fault == WIRE_FAULT_INSTANCES ? IN_INSTANCES
+                                                   : IN_OBJECTS,
+                   expected, "%s, in object %" PRIu32 " of the answer, at byte %zu", found,
+                   finding.position, finding.offset);
+    }
+    answer->block = (opl_block){.data = answer->data, .size = answer->size};
+    answer->block.header.NumObjectTypes = broken ? 0 : answer->reply.objects;
+    return !broken;
+}
+
+void answer_done(struct answer *answer)
+{
+    free(answer->data);
+    *answer = (struct answer){0};
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of openperflib-check share. */
+#ifndef OPL_TOOLS_CHECK_H
+#define OPL_TOOLS_CHECK_H
+
+#include "worker.h"
+#include "../common/service.h"
+#include "../common/status.h"
+#include "../view/view.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+/* ---- report.c: findings ---- */
+enum { FINDING_TEXT = 320, FINDINGS_MOST = 400 };
+struct finding {
+    bool warning;     /* else a mistake */
+    uint32_t object;  /* title index; 0: it concerns no object */
+    uint32_t counter; /* title index; 0: none */
+    char instance[128];
+    const char *field;
+    char found[FINDING_TEXT], expected[FINDING_TEXT];
+    const char *section;            /* of docs/provider-guide.md */
+    char details[FINDING_TEXT * 4]; /* further lines: frames of a crash, a sanitizer's report */
+    unsigned times;
+};
+struct report {
+    const char *library;
+    struct finding list[FINDINGS_MOST];
+    size_t count, lost; /* lost: there was no room for them */
+    struct names names;
+};
+/* Where it was found: fields of struct finding that are set beforehand. */
+struct place {
+    uint32_t object, counter;
+    const char *instance; /* NULL: none */
+};
+enum severity { MISTAKE, WARNING };
+/* Adds a finding, or counts it to an equal one: the same object, counter, field and section.
+ * `found` is formatted. Returns it for further details; NULL: there is no room. */
+struct finding *report_add(struct report *report, enum severity severity, const struct place *place,
+                           const char *field, const char *section, const char *expected,
+                           const char *found, ...) __attribute__((format(printf, 7, 8)));
+size_t report_mistakes(const struct report *report);
+/* Mistakes of a field that were met fewer times than that become warnings. */
+void report_doubt(struct report *report, const char *field, unsigned times);
+
+/* Sections of the guide that explain a finding. */
+#define IN_RETURNS "what-collect-returns"
+#define IN_OBJECTS "lengths-of-objects"
+#define IN_COUNTERS "counter-definitions"
+#define IN_INSTANCES "instances"
+#define IN_NAMES "numbers-and-names"
+#define IN_VALUES "values"
+#define IN_QUERIES "queries"
+#define IN_LIFE "open-close-and-time"
+#define IN_PROCESS "what-belongs-to-the-process"
+
+/* ---- registration.c: what the library is registered as ---- */
+struct registration {
+    const char *library; /* its real path */
+    const char *ini;     /* NULL: none */
+    char *procedures[3];
+    char *service;                                            /* NULL: not registered */
+    char *object_list;                                        /* NULL: none */
+    DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
+    DWORD open_ms, collect_ms;
+    char *root;     /* the registry that was made for it; NULL: the one that is there */
+    bool has_names; /* the names of its numbers can be looked up */
+};
+/* What the user gave; NULL: not given. */
+struct wanted {
+    const char *library, *ini, *service, *procedures[3];
+    bool json, quiet;
+};
+/* Registers the library in a registry of its own by its ini file (given or found beside it), or
+ * takes the registration that it has. False: that is complained of on stderr, *ret_code is the exit
+ * code. Findings about the ini file go into the report. */
+bool registration_make(const struct wanted *wanted, struct registration *ret, struct report *report,
+                       int *ret_code);
+void registration_done(struct registration *registration);
+
+/* ---- drive.c: the worker, from outside ---- */
+enum worker_end {
+    WORKER_ANSWERED,
+    WORKER_LATE,    /* it was ended */
+    WORKER_CRASHED, /* by `code`, a signal */
+    WORKER_EXITED,  /* by itself, with `code` */
+    WORKER_LEFT,    /* another program runs in its process */
+    WORKER_DUMB,    /* it lives, but its end of the socket is closed, or speaks nonsense */
+};
+struct worker {
+    struct worker_channel *channel;
+    pid_t process;
+    int line, output; /* `output`: what it prints */
+    uint64_t number;
+    enum worker_end end; /* of the last order */
+    int code;
+    bool sanitized; /* the library was built with a sanitizer, whose runtime is loaded first */
+};
+bool worker_start(struct worker *worker, const struct registration *registration,
+                  struct report *report);
+/* Hands over what stands in channel->request and waits `most_ms` at most. False: the worker is no
+ * more. *ret is a copy of the reply. */
+bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
+                struct worker_reply *ret);
+/* How many times as long everything takes because of what else runs here: 1 to 10. */
+int machine_is_busy(void);
+/* Ends it with all that it started, reports what it printed, and frees. */
+void worker_end(struct worker *worker, struct report *report);
+
+/* ---- answer.c: what one Collect answered ---- */
+struct answer {
+    const char *query;
+    uint32_t room;
+    struct worker_reply reply;
+    unsigned char *data; /* a copy of its `size` bytes */
+    size_t size;
+    opl_block block; /* of the copy; header.NumObjectTypes is 0 when it is not walkable */
+};
+/* Status, pointer, lengths, guards: false: there is no data to look at, or none at all. */
+bool answer_check_returns(const struct answer *answer, struct report *report);
+/* Lengths inside; false: they do not add up. */
+bool answer_check_lengths(struct answer *answer, struct report *report);
+void answer_done(struct answer *answer);
+
+/* ---- fields.c: every field of an answer whose lengths add up ---- */
+void fields_check(struct answer *answer, const struct registration *registration,
+                  struct report *report);
+/* ---- compare.c: two answers to one query, the older one first ---- */
+void values_compare(struct answer *before, struct answer *now, struct report *report);
+
+/* ---- trial.c: all that is tried with the library ---- */
+struct timing {
+    double open_ms, close_ms, median_ms, worst_ms;
+    unsigned collects;
+    bool asked_perflib; /* the way of every program, too */
+};
+void trial_run(const struct registration *registration, struct report *report,
+               struct timing *timing);
+
+/* ---- perflib.c: the library as programs meet it ---- */
+void perflib_check(const struct registration *registration, const char *query,
+                   struct report *report);
+
+/* ---- report.c: printing ---- */
+void report_print(const struct report *report, const struct timing *timing, bool quiet);
+void report_json(const struct report *report, const struct registration *registration,
+                 const struct timing *timing);
+
+#endif

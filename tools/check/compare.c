@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Two answers to one query: what only counts up must not have fallen in between. Objects are
+ * compared whose instances, and whose instances' parents, are the same, and began at the same
+ * time. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_ROOM = 256 };
+
+static bool counts_up(DWORD type, bool is_base)
+{
+    opl_type_info info;
+    opl_type_describe(type, &info);
+    if (is_base)
+        return type == PERF_AVERAGE_BASE || type == PERF_SAMPLE_BASE;
+    return info.needs_two_samples && type != PERF_COUNTER_DELTA && type != PERF_COUNTER_LARGE_DELTA;
+}
+
+/* A counter of 32 bits begins anew. */
+static bool wrapped(ULONGLONG before, ULONGLONG now)
+{
+    return before <= UINT32_MAX && before > UINT32_MAX / 4 * 3 && now < UINT32_MAX / 4;
+}
+
+struct pair {
+    struct answer *before, *now;
+    opl_object_view object[2];
+    opl_instance_view instance[2];
+    char name[NAME_ROOM];
+};
+
+/* Steps both; false: one of them ends, or another counter stands in the place. */
+static bool next_counters(const struct pair *pair, opl_counter_view *before, opl_counter_view *now)
+{
+    return opl_object_next_counter(&pair->before->block, &pair->object[0], before) &&
+           opl_object_next_counter(&pair->now->block, &pair->object[1], now) &&
+           before->definition.CounterNameTitleIndex == now->definition.CounterNameTitleIndex &&
+           before->definition.CounterType == now->definition.CounterType;
+}
+
+/* The same thing as before, as far as a time of birth says. */
+static bool is_the_same(const struct pair *pair)
+{
+    opl_counter_view before = {0}, now = {0};
+    ULONGLONG first, second;
+    while (next_counters(pair, &before, &now))
+        if (before.definition.CounterType == PERF_ELAPSED_TIME &&
+            opl_counter_number(&pair->before->block, &pair->instance[0], &before, &first) &&
+            opl_counter_number(&pair->now->block, &pair->instance[1], &now, &second) &&
+            first != second)
+            return false;
+    return true;
+}
+
+static void compare_counters(const struct pair *pair, struct report *report)
+{
+    opl_counter_view before = {0}, now = {0};
+    ULONGLONG first, second;
+    while (next_counters(pair, &before, &now)) {
+        const PERF_COUNTER_DEFINITION *definition = &now.definition;
+        opl_type_info info;
+        opl_type_describe(definition->CounterType, &info);
+        if (!counts_up(definition->CounterType, info.is_base) ||
+            !opl_counter_number(&pair->before->block, &pair->instance[0], &before, &first) ||
+            !opl_counter_number(&pair->now->block, &pair->instance[1], &now, &second) ||
+            second >= first || wrapped(first, second))
+            continue;
+        report_add(report, MISTAKE,
+                   &(struct place){pair->object[1].type.ObjectNameTitleIndex,
+                                   definition->CounterNameTitleIndex, pair->name},
+                   "falling value", IN_VALUES,
+                   "never less than before: the type is that of a count",
+                   "%" PRIu64 " after %" PRIu64 " (%s)", (uint64_t)second, (uint64_t)first,
+                   info.name ? info.name : "unknown type");
+    }
+}
+
+/* A sum falls when a summand goes. */
+static bool is_total(const char *name)
+{
+    return strncmp(name, "_Total", 6) == 0;
+}
+
+/* Both step to their next instance: 1 when it is the same one, 0 at both ends, -1 else. */
+static int next_instances(struct pair *pair)
+{
+    char before[NAME_ROOM];
+    PERF_INSTANCE_DEFINITION *first = &pair->instance[0].definition;
+    PERF_INSTANCE_DEFINITION *second = &pair->instance[1].definition;
+    bool one = opl_object_next_instance(&pair->before->block, &pair->object[0], &pair->instance[0]);
+    bool other = opl_object_next_instance(&pair->now->block, &pair->object[1], &pair->instance[1]);
+    if (!one || !other)
+        return one == other ? 0 : -1;
+    opl_instance_name(&pair->before->block, &pair->object[0], &pair->instance[0], before,
+                      sizeof before);
+    opl_instance_name(&pair->now->block, &pair->object[1], &pair->instance[1], pair->name,
+                      sizeof pair->name);
+    return strcmp(before, pair->name) == 0 &&
+                   first->ParentObjectTitleIndex == second->ParentObjectTitleIndex &&
+                   first->ParentObjectInstance == second->ParentObjectInstance
+               ? 1
+               : -1;
+}
+
+static void begin_instances(struct pair *pair)
+{
+    pair->instance[0] = pair->instance[1] = (opl_instance_view){0};
+}
+
+static bool find_object(struct pair *pair, uint32_t number)
+{
+    return opl_block_find_object(&pair->before->block, number, &pair->object[0]) &&
+           opl_block_find_object(&pair->now->block, number, &pair->object[1]);
+}
+
+/* The same instances in the same places, and so are those of parent objects. */
+static bool same_population(struct pair *pair, uint32_t number, int depth)
+{
+    struct pair own = *pair;
+    int step = 1;
+    uint32_t checked = number;
+    if (!find_object(&own, number))
+        return number != pair->object[1].type.ObjectNameTitleIndex; /* of another provider */
+    begin_instances(&own);
+    while (step > 0 && (step = next_instances(&own)) > 0) {
+        uint32_t parent = own.instance[1].definition.ParentObjectTitleIndex;
+        if (!is_the_same(&own))
+            return false;
+        if (parent && parent != checked &&
+            (depth == 0 || !same_population(pair, parent, depth - 1)))
+            return false;
+        checked = parent ? parent : checked;
+    }
+    return step == 0;
+}
+
+static void compare_instances(struct pair *pair, struct report *report)
+{
+    enum { GENERATIONS = 3 };
+    if (!same_population(pair, pair->object[1].type.ObjectNameTitleIndex, GENERATIONS))
+        return;
+    begin_instances(pair);
+    while (next_instances(pair) > 0)
+        if (!is_total(pair->name))
+            compare_counters(pair, report);
+}
+
+static void compare_times(const struct pair *pair, struct report *report)
+{
+    LONGLONG before = pair->object[0].type.PerfTime.QuadPart;
+    LONGLONG now = pair->object[1].type.PerfTime.QuadPart;
+    if (now < before)
+        report_add(report, MISTAKE,
+                   &(struct place){pair->object[1].type.ObjectNameTitleIndex, 0, NULL}, "PerfTime",
+                   IN_VALUES, "never less than before", "%lld after %lld", (long long)now,
+                   (long long)before);
+}
+
+void values_compare(struct answer *before, struct answer *now, struct report *report)
+{
+    struct pair pair = {.before = before, .now = now};
+    while (opl_block_next_object(&now->block, &pair.object[1]))
+        if (opl_block_find_object(&before->block, pair.object[1].type.ObjectNameTitleIndex,
+                                  &pair.object[0])) {
+            compare_times(&pair, report);
+            compare_instances(&pair, report);
+        }
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker from outside: started, given one order at a time, ended with all that it started. */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the sanitizer that the library was built with ---- */
+
+/* The whole name of a runtime of which the library's table of needed files has the beginning. */
+static bool needed(const unsigned char *file, size_t size, const char *begin, char out[64])
+{
+    const char *at = memmem(file, size, begin, strlen(begin));
+    if (at)
+        snprintf(out, 64, "%s", at);
+    return at != NULL;
+}
+
+/* False: none that has to be loaded before everything else. */
+static bool find_runtime(const char *library, char out[64])
+{
+    struct stat state;
+    bool found = false;
+    int file = open(library, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &state) == 0 && S_ISREG(state.st_mode) && state.st_size > 64) {
+        size_t size = (size_t)state.st_size;
+        unsigned char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (map != MAP_FAILED) {
+            found = needed(map, size, "libasan.so.", out) ||
+                    needed(map, size, "libtsan.so.", out) ||
+                    needed(map, size, "libhwasan.so.", out);
+            munmap(map, size);
+        }
+    }
+    if (file >= 0)
+        close(file);
+    return found;
+}
+
+static void prepare_environment(const char *runtime)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char both[4096];
+    if (runtime) {
+        snprintf(both, sizeof both, "%s%s%s", runtime, before ? ":" : "", before ? before : "");
+        setenv("LD_PRELOAD", both, 1);
+    }
+    /* the search for leaks needs ptrace, which a helper may not use; the sums show them */
+    setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0", 0);
+    setenv("UBSAN_OPTIONS", "print_stacktrace=1", 0);
+}
+
+/* ---- start ---- */
+
+static _Noreturn void become_worker(struct worker *worker, int memory, int line,
+                                    const struct registration *is, const char *runtime)
+{
+    char sanitized[] = {worker->sanitized ? '1' : '0', '\0'};
+    const char *words[] = {"openperflib-check",
+                           "--worker",
+                           sanitized,
+                           is->library,
+                           is->procedures[0] ? is->procedures[0] : "",
+                           is->procedures[1],
+                           is->procedures[2] ? is->procedures[2] : "",
+                           NULL};
+    int nothing = open("/dev/null", O_RDONLY);
+    setsid();
+    /* 3 and 4 may be any of ours */
+    memory = fcntl(memory, F_DUPFD, 16);
+    line = fcntl(line, F_DUPFD, 16);
+    int output = fcntl(worker->output, F_DUPFD, 16);
+    if (dup2(nothing, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
+        dup2(memory, WORKER_MEMORY_FD) < 0 || dup2(line, WORKER_LINE_FD) < 0)
+        _exit(EXIT_FAILURE);
+    closefrom(WORKER_LINE_FD + 1);
+    prepare_environment(runtime);
+    execv("/proc/self/exe", (char **)words);
+    _exit(EXIT_FAILURE);
+}
+
+static int new_memory(const char *name, size_t size)
+{
+    int file = memfd_create(name, MFD_CLOEXEC);
+    if (file >= 0 && size && ftruncate(file, (off_t)size) != 0) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+bool worker_start(struct worker *worker, const struct registration *registration,
+                  struct report *report)
+{
+    char runtime[64];
+    int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
+    (void)report;
+    *worker = (struct worker){.output = new_memory("output", 0), .line = -1};
+#ifndef __SANITIZE_ADDRESS__ /* else the runtime is here already */
+    worker->sanitized = find_runtime(registration->library, runtime);
+#else
+    (void)find_runtime, (void)runtime;
+#endif
+    if (memory >= 0)
+        worker->channel =
+            mmap(NULL, sizeof *worker->channel, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (!worker->channel || worker->channel == MAP_FAILED || worker->output < 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lines) != 0)
+        return false;
+    worker->channel->mark = worker->channel->end_mark = WORKER_MARK;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    fflush(NULL);
+    worker->process = fork();
+    if (worker->process == 0)
+        become_worker(worker, memory, lines[1], registration, worker->sanitized ? runtime : NULL);
+    close(lines[1]);
+    close(memory);
+    worker->line = lines[0];
+    return worker->process > 0;
+}
+
+/* ---- one order ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int machine_is_busy(void)
+{
+    enum { MOST = 10 };
+    double load = 0;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (getloadavg(&load, 1) != 1 || processors < 1)
+        return 1;
+    load /= (double)processors;
+    return load < 1 ? 1 : load > MOST ? MOST : (int)(load + 0.5);
+}
+
+/* Waits until the line can be read; false: the time is over. */
+static bool await(struct worker *worker, int most_ms)
+{
+    struct pollfd line = {.fd = worker->line, .events = POLLIN};
+    int64_t start = now_ms(), left = most_ms;
+    while (left > 0) {
+        if (poll(&line, 1, (int)left) > 0)
+            return true;
+        left = most_ms - (now_ms() - start);
+    }
+    return false;
+}
+
+/* The socket says nothing useful: what became of the process? */
+static void find_out(struct worker *worker)
+{
+    char path[64], own[4096] = "", its[4096] = "";
+    int status = 0;
+    for (int i = 0; i < 20; i++) { /* its end closes the socket a moment before */
+        if (waitpid(worker->process, &status, WNOHANG) == worker->process) {
+            worker->process = 0;
+            worker->end = WIFSIGNALED(status) ? WORKER_CRASHED : WORKER_EXITED;
+            worker->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+            if (worker->end == WORKER_EXITED && worker->code == WORKER_LOST)
+                worker->end = WORKER_DUMB;
+            return;
+        }
+        usleep(5000);
+    }
+    snprintf(path, sizeof path, "/proc/%d/exe", worker->process);
+    if (readlink(path, its, sizeof its - 1) > 0 &&
+        readlink("/proc/self/exe", own, sizeof own - 1) > 0)
+        worker->end = strcmp(own, its) == 0 ? WORKER_DUMB : WORKER_LEFT;
+    else
+        worker->end = WORKER_DUMB;
+}
+
+bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
+                struct worker_reply *ret)
+{
+    uint64_t number = ++worker->number, answer = 0;
+    *ret = (struct worker_reply){0};
+    worker->channel->request.order = order;
+    worker->end = WORKER_ANSWERED;
+    if (send(worker->line, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
+        !await(worker, most_ms * machine_is_busy())) {
+        worker->end = WORKER_LATE;
+        return false;
+    }
+    if (recv(worker->line, &answer, sizeof answer, MSG_WAITALL | MSG_NOSIGNAL) != sizeof answer ||
+        answer != number) {
+        find_out(worker);
+        return false;
+    }
+    *ret = worker->channel->reply;
+    ret->text[sizeof ret->text - 1] = '\0';
+    if (worker->channel->mark == WORKER_MARK && worker->channel->end_mark == WORKER_MARK)
+        return true;
+    worker->end = WORKER_DUMB;
+    return false;
+}
+
+/* ---- its end ---- */
+
+/* What it started became ours when it ended. */
+static void kill_children(void)
+{
+    for (int tries = 0; tries < 20000; tries++) {
+        char path[64];
+        int child = 0;
+        snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+        FILE *file = fopen(path, "re");
+        if (file && fscanf(file, "%d", &child) != 1)
+            child = 0;
+        if (file)
+            fclose(file);
+        if (child <= 0)
+            return;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+}
+
+/* What a sanitizer wrote, from its first line on. */
+static const char *sanitizer_words(const char *text, char summary[FINDING_TEXT])
+{
+    static const char *const marks[] = {"ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: ",
+                                        "ERROR: HWAddressSanitizer: ", "runtime error: "};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = strstr(text, marks[i]);
+        if (!at)
+            continue;
+        while (at > text && at[-1] != '\n')
+            at--;
+        size_t length = strcspn(at, "\n");
+        size_t kept = length < FINDING_TEXT ? length : FINDING_TEXT - 1;
+        memcpy(summary, at, kept);
+        summary[kept] = '\0';
+        return at + length;
+    }
+    return NULL;
+}
+
+static void report_output(struct worker *worker, struct report *report)
+{
+    static char text[32768];
+    char summary[FINDING_TEXT];
+    struct stat state;
+    ssize_t count = pread(worker->output, text, sizeof text - 1, 0);
+    if (count <= 0 || fstat(worker->output, &state) != 0)
+        return;
+    text[count] = '\0';
+    const char *rest = sanitizer_words(text, summary);
+    if (rest) {
+        struct finding *finding =
+            report_add(report, MISTAKE, &(struct place){0}, "memory", IN_LIFE,
+                       "nothing that a sanitizer complains of", "%s", summary);
+        if (finding)
+            snprintf(finding->details, sizeof finding->details, "%s", rest + (*rest == '\n'));
+        return;
+    }
+    report_add(report, WARNING, &(struct place){0}, "output", IN_PROCESS,
+               "nothing on standard output and standard error, which are the asking program's",
+               "%lld bytes, beginning with \"%.*s\"", (long long)state.st_size,
+               (int)strcspn(text, "\n"), text);
+}
+
+void worker_end(struct worker *worker, struct report *report)
+{
+    if (worker->process > 0) {
+        kill(-worker->process, SIGKILL);
+        kill(worker->process, SIGKILL);
+        waitpid(worker->process, NULL, 0);
+    }
+    kill_children();
+    report_output(worker, report);
+    if (worker->line >= 0)
+        close(worker->line);
+    close(worker->output);
+    munmap(worker->channel, sizeof *worker->channel);
+}

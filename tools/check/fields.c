@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/* Every field of an answer whose lengths add up: what a viewer would show wrongly, or not at all,
+ * without any event. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_ROOM = 256, COUNTERS_MOST = 512, PARTIAL = 64 };
+
+struct scene {
+    struct answer *answer;
+    const struct registration *is;
+    struct report *report;
+    opl_object_view object;
+    opl_counter_view counters[COUNTERS_MOST];
+    size_t counter_count;
+};
+
+static struct place object_place(const struct scene *scene)
+{
+    return (struct place){scene->object.type.ObjectNameTitleIndex, 0, NULL};
+}
+
+static struct place counter_place(const struct scene *scene, size_t counter)
+{
+    return (struct place){scene->object.type.ObjectNameTitleIndex,
+                          scene->counters[counter].definition.CounterNameTitleIndex, NULL};
+}
+
+static opl_type_info info_of(const struct scene *scene, size_t counter)
+{
+    opl_type_info info;
+    opl_type_describe(scene->counters[counter].definition.CounterType, &info);
+    return info;
+}
+
+/* ---- numbers and names ---- */
+
+static void check_name(const struct scene *scene, const struct place *place, const char *field,
+                       uint32_t index, bool help)
+{
+    struct names *names = &scene->report->names;
+    if (!scene->is->has_names || (help ? names_help(names, index) : names_title(names, index)))
+        return;
+    bool own = scene->is->first_counter > 0;
+    struct finding *finding =
+        report_add(scene->report, MISTAKE, place, field, IN_NAMES,
+                   help ? "the number of an explanation" : "the number of a name",
+                   "%" PRIu32 ", which has none", index);
+    if (finding && own && finding->times == 1)
+        snprintf(finding->details, sizeof finding->details,
+                 "the registration has %" PRIu32 " to %" PRIu32, scene->is->first_counter,
+                 help ? scene->is->last_help : scene->is->last_counter);
+}
+
+static bool lists(const char *list, uint32_t number)
+{
+    while (list && *list) {
+        char *end;
+        unsigned long listed = strtoul(list, &end, 10);
+        if (end != list && listed == number)
+            return true;
+        list = end != list ? end : list + 1;
+    }
+    return false;
+}
+
+/* A number has one owner. */
+static void check_owner(const struct scene *scene)
+{
+    const struct registration *is = scene->is;
+    uint32_t number = scene->object.type.ObjectNameTitleIndex;
+    struct place place = object_place(scene);
+    bool own = number >= is->first_counter && number <= is->last_counter;
+    if (!is->service || own || lists(is->object_list, number) ||
+        (!is->object_list && is->first_counter == 0))
+        return;
+    report_add(scene->report, WARNING, &place, "ObjectNameTitleIndex", IN_NAMES,
+               "a number of this service", "%" PRIu32 ", which is registered to another or to none",
+               number);
+}
+
+/* ---- counter definitions ---- */
+
+static uint32_t size_of_type(DWORD type)
+{
+    switch (type & 0x300) {
+    case PERF_SIZE_DWORD:
+        return 4;
+    case PERF_SIZE_LARGE:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+static void check_size(const struct scene *scene, size_t counter)
+{
+    const PERF_COUNTER_DEFINITION *definition = &scene->counters[counter].definition;
+    struct place place = counter_place(scene, counter);
+    uint32_t size = size_of_type(definition->CounterType);
+    bool eight = definition->CounterType == PERF_AVERAGE_TIMER && definition->CounterSize == 8;
+    if (size && definition->CounterSize != size && !eight)
+        report_add(scene->report, MISTAKE, &place, "CounterSize", IN_COUNTERS,
+                   size == 4 ? "4, as the type says" : "8, as the type says", "%" PRIu32,
+                   (uint32_t)definition->CounterSize);
+    if (size && definition->CounterSize == size && definition->CounterOffset % size != 0)
+        report_add(scene->report, definition->CounterOffset % 4 ? MISTAKE : WARNING, &place,
+                   "CounterOffset", IN_COUNTERS, size == 4 ? "a multiple of 4" : "a multiple of 8",
+                   "%" PRIu32, (uint32_t)definition->CounterOffset);
+    if (definition->CounterOffset < sizeof(PERF_COUNTER_BLOCK) && definition->CounterSize > 0)
+        report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
+                   "at least 4: it counts from the counter block, which begins with its length",
+                   "%" PRIu32, (uint32_t)definition->CounterOffset);
+}
+
+static bool base_fits(DWORD type, DWORD base)
+{
+    switch (type) {
+    case PERF_SAMPLE_FRACTION:
+        return base == PERF_SAMPLE_BASE;
+    case PERF_RAW_FRACTION:
+        return base == PERF_RAW_BASE;
+    case PERF_AVERAGE_TIMER:
+    case PERF_AVERAGE_BULK:
+        return base == PERF_AVERAGE_BASE;
+    default:
+        return size_of_type(base) == size_of_type(type);
+    }
+}
+
+/* A base stands directly behind its counter; else the value is wrong, and nothing says so. */
+static void check_base(const struct scene *scene, size_t counter)
+{
+    opl_type_info info = info_of(scene, counter), next = {0};
+    struct place place = counter_place(scene, counter);
+    bool last = counter + 1 == scene->counter_count;
+    bool needs = info.needs_base || (info.multi && info.name && !info.is_base);
+    if (!last)
+        next = info_of(scene, counter + 1);
+    if (needs && !next.is_base)
+        report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
+                   "its base as the definition directly behind", "%s, and behind it %s", info.name,
+                   last        ? "no definition"
+                   : next.name ? next.name
+                               : "an unknown type");
+    else if (needs && !info.multi &&
+             !base_fits(scene->counters[counter].definition.CounterType,
+                        scene->counters[counter + 1].definition.CounterType))
+        report_add(scene->report, WARNING, &place, "CounterType", IN_COUNTERS,
+                   "the base that belongs to the type", "%s with %s", info.name, next.name);
+    if (counter > 0 && info.is_base) {
+        opl_type_info before = info_of(scene, counter - 1);
+        needs = before.needs_base || before.multi;
+    }
+    if (info.is_base && (counter == 0 || !needs))
+        report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
+                   "a base only directly behind a counter that needs one", "%s", info.name);
+}
+
+static void check_definition(const struct scene *scene, size_t counter)
+{
+    const PERF_COUNTER_DEFINITION *definition = &scene->counters[counter].definition;
+    struct place place = counter_place(scene, counter);
+    opl_type_info info = info_of(scene, counter);
+    if (!info.name)
+        report_add(scene->report, WARNING, &place, "CounterType", IN_COUNTERS,
+                   "one of the types of winperf.h", "0x%08" PRIx32,
+                   (uint32_t)definition->CounterType);
+    if (definition->DefaultScale < -10 || definition->DefaultScale > 10)
+        report_add(scene->report, MISTAKE, &place, "DefaultScale", IN_COUNTERS,
+                   "a power of ten from -10 to 10", "%" PRId32, (int32_t)definition->DefaultScale);
+    check_size(scene, counter);
+    check_base(scene, counter);
+    if (info.is_base)
+        return; /* it is not shown */
+    check_name(scene, &place, "CounterNameTitleIndex", definition->CounterNameTitleIndex, false);
+    if (definition->CounterHelpTitleIndex)
+        check_name(scene, &place, "CounterHelpTitleIndex", definition->CounterHelpTitleIndex, true);
+    if (definition->DetailLevel < PERF_DETAIL_NOVICE ||
+        definition->DetailLevel > PERF_DETAIL_WIZARD)
+        report_add(scene->report, WARNING, &place, "DetailLevel", IN_COUNTERS,
+                   "PERF_DETAIL_NOVICE (100) to PERF_DETAIL_WIZARD (400)", "%" PRIu32,
+                   (uint32_t)definition->DetailLevel);
+}
+
+/* Two counters may show the same bytes; a part of them is a mistake in the offsets. */
+static void check_overlaps(const struct scene *scene, size_t counter)
+{
+    const PERF_COUNTER_DEFINITION *own = &scene->counters[counter].definition;
+    struct place place = counter_place(scene, counter);
+    for (size_t i = 0; i < counter; i++) {
+        const PERF_COUNTER_DEFINITION *other = &scene->counters[i].definition;
+        uint64_t own_end = (uint64_t)own->CounterOffset + own->CounterSize;
+        uint64_t other_end = (uint64_t)other->CounterOffset + other->CounterSize;
+        bool equal = own->CounterOffset == other->CounterOffset;
+        if (own->CounterNameTitleIndex == other->CounterNameTitleIndex &&
+            own->CounterNameTitleIndex && !info_of(scene, counter).is_base &&
+            !info_of(scene, i).is_base)
+            report_add(scene->report, MISTAKE, &place, "CounterNameTitleIndex", IN_NAMES,
+                       "a number that no other counter of the object has", "twice");
+        if (!equal && own->CounterOffset < other_end && other->CounterOffset < own_end)
+            report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
+                       "bytes of its own", "%" PRIu32 ", among those of counter %" PRIu32,
+                       (uint32_t)own->CounterOffset, (uint32_t)other->CounterNameTitleIndex);
+    }
+}
+
+/* ---- the object ---- */
+
+static void check_object_times(const struct scene *scene)
+{
+    const PERF_OBJECT_TYPE *type = &scene->object.type;
+    struct place place = object_place(scene);
+    bool timed = false;
+    for (size_t i = 0; i < scene->counter_count; i++)
+        timed |= (scene->counters[i].definition.CounterType & 0x00300000) == PERF_OBJECT_TIMER;
+    if (timed && type->PerfFreq.QuadPart <= 0)
+        report_add(scene->report, MISTAKE, &place, "PerfFreq", IN_VALUES,
+                   "ticks of a second, because a counter is measured in the object's time", "%lld",
+                   (long long)type->PerfFreq.QuadPart);
+    if (timed && type->PerfTime.QuadPart <= 0)
+        report_add(scene->report, MISTAKE, &place, "PerfTime", IN_VALUES,
+                   "the object's time, because a counter is measured in it", "%lld",
+                   (long long)type->PerfTime.QuadPart);
+}
+
+static bool code_page_known(DWORD page)
+{
+    static const WORD known[] = {37,   437,  737,  775,  850,  852,  855,  857,  858,  860, 861,
+                                 862,  863,  864,  865,  866,  869,  874,  932,  936,  949, 950,
+                                 1200, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i] == page)
+            return true;
+    return page == 0 || page == 65001 || page == 20127 || page == 20866 || page == 21866 ||
+           (page >= 28591 && page <= 28605);
+}
+
+/* Some readers want a counter block behind an object without instances: zeros. */
+static bool is_padded(const struct scene *scene)
+{
+    const PERF_OBJECT_TYPE *type = &scene->object.type;
+    uint32_t rest = type->TotalByteLength - type->DefinitionLength;
+    const unsigned char *at = scene->answer->data + scene->object.offset + type->DefinitionLength;
+    while (rest > 0 && *at == 0)
+        at++, rest--;
+    return rest < 8;
+}
+
+/* What makes equal names right: a counter that says which is which, as ID Process does. */
+static bool has_identity(const struct scene *scene)
+{
+    for (size_t i = 0; i < scene->counter_count; i++) {
+        const char *name = names_english(&scene->report->names,
+                                         scene->counters[i].definition.CounterNameTitleIndex);
+        if (name && strncmp(name, "ID ", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_object(const struct scene *scene)
+{
+    const PERF_OBJECT_TYPE *type = &scene->object.type;
+    struct place place = object_place(scene);
+    check_name(scene, &place, "ObjectNameTitleIndex", type->ObjectNameTitleIndex, false);
+    if (type->ObjectHelpTitleIndex)
+        check_name(scene, &place, "ObjectHelpTitleIndex", type->ObjectHelpTitleIndex, true);
+    check_owner(scene);
+    check_object_times(scene);
+    if (type->DefaultCounter != -1 && ((DWORD)type->DefaultCounter >= type->NumCounters))
+        report_add(scene->report, MISTAKE, &place, "DefaultCounter", IN_COUNTERS,
+                   "-1, or the position of one of its counters", "%" PRId32,
+                   (int32_t)type->DefaultCounter);
+    if (type->DetailLevel < PERF_DETAIL_NOVICE || type->DetailLevel > PERF_DETAIL_WIZARD)
+        report_add(scene->report, WARNING, &place, "DetailLevel", IN_COUNTERS,
+                   "PERF_DETAIL_NOVICE (100) to PERF_DETAIL_WIZARD (400)", "%" PRIu32,
+                   (uint32_t)type->DetailLevel);
+    if (!code_page_known(type->CodePage))
+        report_add(scene->report, WARNING, &place, "CodePage", IN_INSTANCES,
+                   "0 for UTF-16, or a code page that there is", "%" PRIu32,
+                   (uint32_t)type->CodePage);
+    if (type->NumInstances == 0 && !is_padded(scene))
+        report_add(scene->report, WARNING, &place, "NumInstances", IN_INSTANCES,
+                   "as many as there are, or PERF_NO_INSTANCES (-1)",
+                   "0, and %" PRIu32 " bytes behind the definitions",
+                   (uint32_t)(type->TotalByteLength - type->DefinitionLength));
+}
+
+/* ---- instances ---- */
+
+static void check_text(const struct scene *scene, const opl_instance_view *instance,
+                       const opl_counter_view *counter, const struct place *place)
+{
+    DWORD size = counter->definition.CounterSize;
+    const unsigned char *text = opl_counter_data(&scene->answer->block, instance, counter);
+    bool wide = (counter->definition.CounterType & 0x000F0000) == PERF_TEXT_UNICODE, ended = false;
+    for (DWORD i = 0; text && i + wide < size && !ended; i += 1 + wide)
+        ended = text[i] == 0 && (!wide || text[i + 1] == 0);
+    if (text && size > 0 && !ended)
+        report_add(scene->report, WARNING, place, "value", IN_VALUES,
+                   "a text that ends with 0 inside its CounterSize", "none in %" PRIu32 " bytes",
+                   (uint32_t)size);
+    if (wide && size % 2)
+        report_add(scene->report, MISTAKE, place, "CounterSize", IN_COUNTERS,
+                   "an even number, of UTF-16", "%" PRIu32, (uint32_t)size);
+}
+
+static void check_values(const struct scene *scene, const opl_instance_view *instance,
+                         const char *name)
+{
+    for (size_t i = 0; i < scene->counter_count; i++) {
+        const PERF_COUNTER_DEFINITION *definition = &scene->counters[i].definition;
+        struct place place = counter_place(scene, i);
+        place.instance = name;
+        if ((uint64_t)definition->CounterOffset + definition->CounterSize > instance->counters_size)
+            report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
+                       "inside the counter block",
+                       "%" PRIu32 " with CounterSize %" PRIu32 ", and the block has %zu bytes",
+                       (uint32_t)definition->CounterOffset, (uint32_t)definition->CounterSize,
+                       instance->counters_size);
+        else if ((definition->CounterType & 0x00000C00) == PERF_TYPE_TEXT)
+            check_text(scene, instance, &scene->counters[i], &place);
+    }
+}
+
+static bool has_surrogate_alone(const unsigned char *text, size_t size)
+{
+    for (size_t i = 0; i + 1 < size; i += 2) {
+        unsigned unit = text[i] | (unsigned)text[i + 1] << 8;
+        unsigned next = i + 3 < size ? text[i + 2] | (unsigned)text[i + 3] << 8 : 0;
+        if (unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000)
+            i += 2;
+        else if (unit >= 0xd800 && unit < 0xe000)
+            return true;
+    }
+    return false;
+}
+
+static void check_instance_text(const struct scene *scene, const opl_instance_view *instance,
+                                const struct place *place)
+{
+    const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
+    const unsigned char *text = scene->answer->data + instance->offset + definition->NameOffset;
+    size_t length = definition->NameLength;
+    bool wide = scene->object.type.CodePage == 0, ended = false;
+    for (size_t i = 0; i + wide < length && !ended; i += 1 + wide)
+        ended = text[i] == 0 && (!wide || text[i + 1] == 0);
+    if (wide && length % 2)
+        report_add(scene->report, MISTAKE, place, "NameLength", IN_INSTANCES,
+                   "an even number, of UTF-16 with its terminator", "%zu", length);
+    else if (!ended)
+        report_add(scene->report, WARNING, place, "NameLength", IN_INSTANCES,
+                   "with the terminator, which is counted", "%zu bytes without a 0", length);
+    if (wide && has_surrogate_alone(text, length))
+        report_add(scene->report, WARNING, place, "name", IN_INSTANCES, "valid UTF-16",
+                   "a surrogate alone");
+}
+
+static void check_instance_name(const struct scene *scene, const opl_instance_view *instance,
+                                const struct place *place)
+{
+    const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
+    if (definition->UniqueID == PERF_NO_UNIQUE_ID && definition->NameLength == 0) {
+        report_add(scene->report, MISTAKE, place, "NameLength", IN_INSTANCES,
+                   "a name, or a UniqueID in its place", "0");
+        return;
+    }
+    if (definition->NameLength > 0 && definition->NameOffset < sizeof *definition)
+        report_add(scene->report, MISTAKE, place, "NameOffset", IN_INSTANCES,
+                   "at least 24, behind the fields of the instance", "%" PRIu32,
+                   (uint32_t)definition->NameOffset);
+    if (definition->NameLength > 0)
+        check_instance_text(scene, instance, place);
+    if (strpbrk(place->instance, "\\()*#"))
+        report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
+                   "none of \\ ( ) * #, which have a meaning in paths of counters", "%s",
+                   place->instance);
+}
+
+static void check_parent(const struct scene *scene, const opl_instance_view *instance,
+                         const struct place *place)
+{
+    opl_block *block = &scene->answer->block;
+    const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
+    uint32_t number = definition->ParentObjectTitleIndex;
+    opl_object_view parent;
+    if (!number)
+        return;
+    if (!opl_block_find_object(block, number, &parent)) {
+        report_add(scene->report, WARNING, place, "ParentObjectTitleIndex", IN_INSTANCES,
+                   "an object of the same answer", "%" PRIu32 ", which is not there", number);
+        return;
+    }
+    int32_t count = parent.type.NumInstances;
+    if (count < 0 || definition->ParentObjectInstance >= (DWORD)count)
+        report_add(scene->report, MISTAKE, place, "ParentObjectInstance", IN_INSTANCES,
+                   "the position of an instance of the parent object", "%" PRIu32 " of %" PRId32,
+                   (uint32_t)definition->ParentObjectInstance, count < 0 ? 0 : count);
+    else if (parent.offset == scene->object.offset &&
+             definition->ParentObjectInstance == instance->position)
+        report_add(scene->report, MISTAKE, place, "ParentObjectInstance", IN_INSTANCES,
+                   "another instance", "%" PRIu32 ", itself",
+                   (uint32_t)definition->ParentObjectInstance);
+}
+
+/* ---- instances that cannot be told apart ---- */
+
+struct key {
+    uint32_t parent, parent_instance;
+    int32_t id;
+    char name[PARTIAL];
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct key *a = left, *b = right;
+    int names = strcmp(a->name, b->name);
+    return names                    ? names
+           : a->parent != b->parent ? (a->parent < b->parent ? -1 : 1)
+           : a->parent_instance != b->parent_instance
+               ? (a->parent_instance < b->parent_instance ? -1 : 1)
+               : 0;
+}
+
+/* Of names that are longer than a key nothing is said. */
+static void check_twins(const struct scene *scene, struct key *keys, size_t count)
+{
+    struct place place = object_place(scene);
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (compare_keys(&keys[i - 1], &keys[i]) != 0 || strlen(keys[i].name) >= PARTIAL - 1)
+            continue;
+        place.instance = keys[i].name;
+        if (keys[i].id != PERF_NO_UNIQUE_ID)
+            report_add(scene->report, MISTAKE, &place, "UniqueID", IN_INSTANCES,
+                       "a number that no other instance has", "%" PRId32 " twice", keys[i].id);
+        else if (!has_identity(scene))
+            report_add(scene->report, WARNING, &place, "name", IN_INSTANCES,
+                       "names that are unique: viewers number equal ones by their places, and mix "
+                       "them when one goes",
+                       "\"%s\" more than once", keys[i].name);
+    }
+}
+
+static void check_instances(const struct scene *scene)
+{
+    opl_block *block = &scene->answer->block;
+    opl_instance_view instance = {0};
+    char name[NAME_ROOM];
+    bool single = scene->object.type.NumInstances < 0;
+    size_t most = single ? 1 : (size_t)scene->object.type.NumInstances, count = 0;
+    struct key *keys = calloc(most + 1, sizeof *keys);
+    while (keys && opl_object_next_instance(block, &scene->object, &instance)) {
+        struct place place = object_place(scene);
+        opl_instance_name(block, &scene->object, &instance, name, sizeof name);
+        place.instance = name;
+        check_values(scene, &instance, single ? NULL : name);
+        if (single)
+            continue;
+        check_instance_name(scene, &instance, &place);
+        check_parent(scene, &instance, &place);
+        keys[count] = (struct key){instance.definition.ParentObjectTitleIndex,
+                                   instance.definition.ParentObjectInstance,
+                                   instance.definition.UniqueID, ""};
+        snprintf(keys[count++].name, PARTIAL, "%.*s", PARTIAL - 1, name);
+    }
+    if (keys)
+        check_twins(scene, keys, count);
+    free(keys);
+}
+
+/* ---- all of it ---- */
+
+static void read_counters(struct scene *scene)
+{
+    opl_counter_view counter = {0};
+    scene->counter_count = 0;
+    while (scene->counter_count < COUNTERS_MOST &&
+           opl_object_next_counter(&scene->answer->block, &scene->object, &counter))
+        scene->counters[scene->counter_count++] = counter;
+}
+
+static void check_twice(const struct scene *scene)
+{
+    opl_object_view first;
+    struct place place = object_place(scene);
+    if (opl_block_find_object(&scene->answer->block, place.object, &first) &&
+        first.offset != scene->object.offset)
+        report_add(scene->report, MISTAKE, &place, "ObjectNameTitleIndex", IN_OBJECTS,
+                   "each object once", "a second object of this number");
+}
+
+void fields_check(struct answer *answer, const struct registration *registration,
+                  struct report *report)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    if (!scene)
+        return;
+    *scene = (struct scene){.answer = answer, .is = registration, .report = report};
+    while (opl_block_next_object(&answer->block, &scene->object)) {
+        read_counters(scene);
+        check_twice(scene);
+        check_object(scene);
+        for (size_t i = 0; i < scene->counter_count; i++) {
+            check_definition(scene, i);
+            check_overlaps(scene, i);
+        }
+        check_instances(scene);
+    }
+    free(scene);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The library as programs meet it: asked through HKEY_PERFORMANCE_DATA, isolated, in the registry
+ * that was made for it. What Perflib has to say of it is in that registry's events. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 256 << 10, LAST_ROOM = 64 << 20 };
+enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, WORDS, FIELDS };
+
+static const struct place nowhere;
+
+/* The block that one query brings; malloc, NULL: none. */
+static unsigned char *ask(const char *query, DWORD *ret_size, LSTATUS *ret_status)
+{
+    unsigned char *data = NULL;
+    *ret_status = ERROR_MORE_DATA;
+    for (DWORD room = FIRST_ROOM; *ret_status == ERROR_MORE_DATA && room <= LAST_ROOM; room *= 4) {
+        free(data);
+        data = malloc(room);
+        *ret_size = room;
+        *ret_status =
+            data ? RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, ret_size)
+                 : ERROR_NOT_ENOUGH_MEMORY;
+    }
+    return data;
+}
+
+static void report_event(char *line, struct report *report)
+{
+    char *fields[FIELDS] = {NULL};
+    for (int i = 0; i < FIELDS && line; i++)
+        fields[i] = strsep(&line, "\t");
+    if (!fields[WORDS] || strcmp(fields[SOURCE], "Perflib") != 0)
+        return;
+    report_add(report, MISTAKE, &nowhere, "event", IN_LIFE, "no event about it, asked by a program",
+               "%s: %s%s%s", fields[NUMBER], fields[WORDS], line ? " " : "", line ? line : "");
+}
+
+static void report_events(const struct registration *is, struct report *report)
+{
+    char path[4096], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "%s/events", is->root);
+    FILE *file = fopen(path, "re");
+    while (file && getline(&line, &room, file) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        report_event(line, report);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+void perflib_check(const struct registration *registration, const char *query,
+                   struct report *report)
+{
+    DWORD size = 0;
+    LSTATUS status;
+    opl_block block;
+    opl_object_view object = {0};
+    unsigned char *data = ask(query, &size, &status);
+    if (status)
+        report_add(report, MISTAKE, &nowhere, "query", IN_LIFE, "an answer to a program",
+                   "error %d for \"%s\"", (int)status, query);
+    else if (opl_block_init(&block, data, size) || !opl_block_next_object(&block, &object))
+        report_add(report, MISTAKE, &nowhere, "query", IN_LIFE, "an answer to a program",
+                   "no object for \"%s\"", query);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    free(data);
+    report_events(registration, report);
+}

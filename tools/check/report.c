@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings, collected and printed. */
+#include "check.h"
+
+#include "../common/json.h"
+#include "../common/status.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GUIDE "docs/provider-guide.md#"
+
+static bool same(const struct finding *finding, const struct place *place, const char *field,
+                 const char *section, const char *expected)
+{
+    return finding->object == place->object && finding->counter == place->counter &&
+           strcmp(finding->field, field) == 0 && strcmp(finding->section, section) == 0 &&
+           strcmp(finding->expected, expected) == 0;
+}
+
+struct finding *report_add(struct report *report, enum severity severity, const struct place *place,
+                           const char *field, const char *section, const char *expected,
+                           const char *found, ...)
+{
+    struct finding *finding = NULL;
+    va_list values;
+    for (size_t i = 0; i < report->count && !finding; i++)
+        if (same(&report->list[i], place, field, section, expected))
+            finding = &report->list[i];
+    if (finding) {
+        finding->times++;
+        return finding;
+    }
+    if (report->count == FINDINGS_MOST) {
+        report->lost++;
+        return NULL;
+    }
+    finding = &report->list[report->count++];
+    *finding = (struct finding){.warning = severity == WARNING,
+                                .object = place->object,
+                                .counter = place->counter,
+                                .field = field,
+                                .section = section,
+                                .times = 1};
+    snprintf(finding->instance, sizeof finding->instance, "%s",
+             place->instance ? place->instance : "");
+    snprintf(finding->expected, sizeof finding->expected, "%s", expected);
+    va_start(values, found);
+    vsnprintf(finding->found, sizeof finding->found, found, values);
+    va_end(values);
+    return finding;
+}
+
+size_t report_mistakes(const struct report *report)
+{
+    size_t count = report->lost;
+    for (size_t i = 0; i < report->count; i++)
+        count += !report->list[i].warning;
+    return count;
+}
+
+void report_doubt(struct report *report, const char *field, unsigned times)
+{
+    for (size_t i = 0; i < report->count; i++)
+        if (strcmp(report->list[i].field, field) == 0 && report->list[i].times < times)
+            report->list[i].warning = true;
+}
+
+/* ---- as text ---- */
+
+static const char *title(const struct report *report, uint32_t index)
+{
+    const char *text = names_title(&report->names, index);
+    return text ? text : "without a name";
+}
+
+/* "Town Room (1004), counter Openings/sec (1006), instance kitchen: " */
+static void print_place(const struct report *report, const struct finding *finding)
+{
+    if (finding->object)
+        printf("%s (%" PRIu32 ")", title(report, finding->object), finding->object);
+    if (finding->counter)
+        printf("%s%s (%" PRIu32 ")", finding->object ? ", counter " : "counter ",
+               title(report, finding->counter), finding->counter);
+    if (*finding->instance)
+        printf(", instance %s", finding->instance);
+    if (finding->object || finding->counter)
+        printf(": ");
+}
+
+static void print_finding(const struct report *report, const struct finding *finding, bool colours)
+{
+    const char *colour = finding->warning ? "\033[33m" : "\033[31m";
+    printf("%s%s%s: ", colours ? colour : "", finding->warning ? "warning" : "mistake",
+           colours ? "\033[0m" : "");
+    print_place(report, finding);
+    printf("%s: found: %s; expected: %s", finding->field, finding->found, finding->expected);
+    if (finding->times > 1)
+        printf(" (%u times)", finding->times);
+    printf("; see " GUIDE "%s\n", finding->section);
+    for (const char *line = finding->details; *line;) {
+        int length = (int)strcspn(line, "\n");
+        printf("    %.*s\n", length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void print_times(const struct timing *timing)
+{
+    if (timing->collects)
+        printf("Open %.2f ms; Collect, %u times: median %.3f ms, worst %.2f ms; Close %.2f ms\n",
+               timing->open_ms, timing->collects, timing->median_ms, timing->worst_ms,
+               timing->close_ms);
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void report_print(const struct report *report, const struct timing *timing, bool quiet)
+{
+    bool colours = status_colours(STDOUT_FILENO);
+    size_t mistakes = report_mistakes(report), warnings = report->count + report->lost - mistakes;
+    for (int warning = 0; warning < 2; warning++)
+        for (size_t i = 0; i < report->count; i++)
+            if (report->list[i].warning == warning)
+                print_finding(report, &report->list[i], colours);
+    if (report->lost)
+        printf("%zu further findings are not shown\n", report->lost);
+    if (quiet)
+        return;
+    print_times(timing);
+    printf("%s: %zu mistake%s, %zu warning%s\n", report->library, mistakes, plural(mistakes),
+           warnings, plural(warnings));
+}
+
+/* ---- as JSON ---- */
+
+static void json_title(struct json *json, const struct report *report, const char *key,
+                       uint32_t index)
+{
+    char name[32];
+    if (!index)
+        return;
+    snprintf(name, sizeof name, "%sName", key);
+    json_integer(json, key, index);
+    json_string(json, name, names_title(&report->names, index));
+}
+
+static void json_finding(struct json *json, const struct report *report,
+                         const struct finding *finding)
+{
+    json_open(json, NULL, '{');
+    json_string(json, "severity", finding->warning ? "warning" : "mistake");
+    json_title(json, report, "object", finding->object);
+    json_title(json, report, "counter", finding->counter);
+    if (*finding->instance)
+        json_string(json, "instance", finding->instance);
+    json_string(json, "field", finding->field);
+    json_string(json, "found", finding->found);
+    json_string(json, "expected", finding->expected);
+    json_integer(json, "times", finding->times);
+    if (*finding->details)
+        json_string(json, "details", finding->details);
+    json_string(json, "section", finding->section);
+    json_close(json, '}');
+}
+
+void report_json(const struct report *report, const struct registration *registration,
+                 const struct timing *timing)
+{
+    struct json json = {.out = stdout};
+    size_t mistakes = report_mistakes(report);
+    json_open(&json, NULL, '{');
+    json_string(&json, "library", report->library);
+    json_string(&json, "service", registration->service);
+    json_string(&json, "ini", registration->ini);
+    json_open(&json, "findings", '[');
+    for (size_t i = 0; i < report->count; i++)
+        json_finding(&json, report, &report->list[i]);
+    json_close(&json, ']');
+    json_integer(&json, "notShown", (int64_t)report->lost);
+    json_integer(&json, "mistakes", (int64_t)mistakes);
+    json_integer(&json, "warnings", (int64_t)(report->count + report->lost - mistakes));
+    json_open(&json, "timesMs", '{');
+    json_double(&json, "open", timing->open_ms);
+    json_integer(&json, "collects", timing->collects);
+    json_double(&json, "collectMedian", timing->median_ms);
+    json_double(&json, "collectWorst", timing->worst_ms);
+    json_double(&json, "close", timing->close_ms);
+    json_close(&json, '}');
+    json_close(&json, '}');
+    putchar('\n');
+}

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All that is tried with the library, in an order in which one mistake hides few others: load,
+ * open, every query, every size, threads, many calls, Open twice, Open and Close again and again,
+ * unload. The first crash or hang ends it.
+ */
+#include "check.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FIRST_ROOM = 64 << 10,
+    ROUNDS = 4,       /* of calls, between which it is looked at what they left */
+    CALLS_MOST = 16,  /* in a round */
+    ROUND_MS = 150,   /* calls that take longer are fewer */
+    REPEAT_MS = 1000, /* nothing is begun again after this */
+    COSTLY_MS = 2000, /* programs wait 30 s; nobody who checks does */
+    LOAD_MS = 2000,
+    START_MS = 10000,
+    SLOW_MOST = 2,  /* slow calls; one may be the machine's */
+    LEFT_MOST = 16, /* threads or children: more calls would only bring more */
+    TIMES_MOST = 2048
+};
+
+struct trial {
+    const struct registration *is;
+    struct report *report;
+    struct timing *timing;
+    struct worker worker;
+    bool ended;
+    int64_t start;
+    char own[256];     /* the query for its own objects; "": unknown */
+    const char *query; /* that it has data for; NULL: none */
+    uint32_t room;     /* enough for it */
+    struct answer last;
+    double times[TIMES_MOST];
+    struct usage loaded; /* before the first Open */
+};
+
+#define SLOW "time of Collect"
+static const struct place nowhere;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool has_time(const struct trial *trial)
+{
+    return !trial->ended && now_ms() - trial->start < REPEAT_MS * machine_is_busy();
+}
+
+/* ---- what becomes of the worker ---- */
+
+static const char *order_text(enum worker_order order)
+{
+    static const char *const texts[] = {
+        [ORDER_NONE] = "afterwards", [ORDER_LOAD] = "loading", [ORDER_OPEN] = "Open",
+        [ORDER_COLLECT] = "Collect", [ORDER_CLOSE] = "Close",  [ORDER_UNLOAD] = "unloading"};
+    return texts[order];
+}
+
+static void report_crash(struct trial *trial, const char *during)
+{
+    const struct worker_channel *channel = trial->worker.channel;
+    char where[128] = "";
+    int64_t beyond = channel->crash.beyond;
+    bool asked = channel->request.order == ORDER_COLLECT;
+    if (channel->crash.signal && channel->crash.in_guard)
+        snprintf(where, sizeof where, ", %lld bytes %s the buffer", llabs((long long)beyond),
+                 beyond < 0 ? "below" : "behind the end of");
+    struct finding *finding =
+        report_add(trial->report, MISTAKE, &nowhere, during, IN_LIFE, "no crash",
+                   "SIG%s at address 0x%" PRIx64 "%s%s%.100s%s", sigabbrev_np(trial->worker.code),
+                   channel->crash.address, where, asked ? " (query \"" : "",
+                   asked ? channel->request.query : "", asked ? "\")" : "");
+    for (int i = 0; finding && i < WORKER_FRAMES && *channel->crash.frames[i]; i++) {
+        size_t used = strlen(finding->details);
+        snprintf(finding->details + used, sizeof finding->details - used, "%.127s\n",
+                 channel->crash.frames[i]);
+    }
+}
+
+static void report_end(struct trial *trial, enum worker_order order, int most_ms)
+{
+    const char *during = order_text(order);
+    struct report *report = trial->report;
+    trial->ended = true;
+    switch (trial->worker.end) {
+    case WORKER_CRASHED:
+        report_crash(trial, during);
+        break;
+    case WORKER_LATE:
+        report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "an end within its deadline",
+                   "none after %d ms", most_ms);
+        break;
+    case WORKER_EXITED:
+        report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "a return to the caller",
+                   "it ended the process with exit code %d", trial->worker.code);
+        break;
+    case WORKER_LEFT:
+        report_add(report, MISTAKE, &nowhere, during, IN_PROCESS, "a return to the caller",
+                   "it executed another program in its place");
+        break;
+    default:
+        report_add(report, MISTAKE, &nowhere, during, IN_PROCESS,
+                   "descriptors and memory of others left alone",
+                   "it closed or wrote to what it did not open");
+    }
+}
+
+static void report_changes(struct trial *trial, enum worker_order order, uint32_t changed)
+{
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (changed & UINT32_C(1) << state)
+            report_add(trial->report, WARNING, &nowhere, state_text((enum worker_state)state),
+                       IN_PROCESS, "left as the program has them", "changed by %s",
+                       order_text(order));
+}
+
+static void report_left(struct trial *trial, enum worker_order order, const struct usage *usage)
+{
+    int32_t threads = usage->threads - trial->loaded.threads;
+    bool many = trial->loaded.threads && threads > LEFT_MOST;
+    if (usage->children > 0)
+        report_add(trial->report, WARNING, &nowhere, "child processes", IN_PROCESS,
+                   "none that are left", "%" PRId32 " after %s", usage->children,
+                   order_text(order));
+    if (many)
+        report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE,
+                   "as many after many calls as after some", "%" PRId32 " more after %s", threads,
+                   order_text(order));
+    trial->ended = many || usage->children > LEFT_MOST;
+}
+
+static bool ask(struct trial *trial, enum worker_order order, int most_ms, struct worker_reply *ret)
+{
+    if (trial->ended)
+        return false;
+    if (!worker_ask(&trial->worker, order, most_ms, ret)) {
+        report_end(trial, order, most_ms);
+        return false;
+    }
+    report_changes(trial, order, ret->changed);
+    report_left(trial, order, &ret->usage);
+    if (ret->late_writes && order != ORDER_COLLECT)
+        report_add(trial->report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
+                   "nothing is written when Collect has returned", "the answer was changed later");
+    if (order != ORDER_COLLECT && ret->took_ns / 1000000 > most_ms)
+        report_add(trial->report, MISTAKE, &nowhere, order_text(order), IN_LIFE,
+                   "an end within its deadline", "%" PRId64 " ms", ret->took_ns / 1000000);
+    return true;
+}
+
+/* ---- Collect ---- */
+
+static void copy_data(struct answer *answer, const struct worker_channel *channel)
+{
+    int64_t end = answer->reply.end;
+    if (end <= 0 || end > (int64_t)answer->room || !(answer->data = malloc((size_t)end)))
+        return;
+    memcpy(answer->data, channel->data, (size_t)end);
+    answer->size = (size_t)end;
+}
+
+static bool is_foreign(const char *query)
+{
+    return strncmp(query, "Foreign", 7) == 0;
+}
+
+static void check_time(struct trial *trial, const struct answer *answer)
+{
+    int64_t ms = answer->reply.took_ns / 1000000;
+    if (strcmp(answer->query, "Costly") == 0)
+        return;
+    if (trial->timing->collects < TIMES_MOST)
+        trial->times[trial->timing->collects++] = (double)answer->reply.took_ns / 1e6;
+    if (ms <= trial->is->collect_ms)
+        return;
+    struct finding *finding =
+        report_add(trial->report, MISTAKE, &nowhere, SLOW, IN_LIFE, "an answer within its deadline",
+                   "%" PRId64 " ms (query \"%s\")", ms, answer->query);
+    if (finding && finding->times >= SLOW_MOST)
+        trial->ended = true;
+}
+
+/* One call and its checks. True: there are data whose lengths add up. Free with answer_done. */
+static bool collect(struct trial *trial, const char *query, uint32_t room, bool own_thread,
+                    struct answer *ret)
+{
+    struct worker_channel *channel = trial->worker.channel;
+    bool costly = strcmp(query, "Costly") == 0;
+    *ret = (struct answer){.query = query, .room = room};
+    if (trial->ended)
+        return false;
+    snprintf(channel->request.query, sizeof channel->request.query, "%s", query);
+    channel->request.room = room;
+    channel->request.null_buffer = false;
+    channel->request.own_thread = own_thread;
+    if (!ask(trial, ORDER_COLLECT, costly ? COSTLY_MS : (int)trial->is->collect_ms, &ret->reply))
+        return false;
+    check_time(trial, ret);
+    bool data = answer_check_returns(ret, trial->report);
+    if (!data)
+        return false;
+    copy_data(ret, channel);
+    if (is_foreign(query))
+        return ret->size > 0;
+    return ret->size > 0 && answer_check_lengths(ret, trial->report);
+}
+
+/* With ever more room, as programs do. */
+static bool collect_growing(struct trial *trial, const char *query, struct answer *ret)
+{
+    for (uint32_t room = FIRST_ROOM;; room *= 4) {
+        if (collect(trial, query, room, false, ret))
+            return true;
+        if (trial->ended || ret->reply.status != ERROR_MORE_DATA)
+            return false;
+        if (room >= WORKER_ROOM) {
+            report_add(trial->report, MISTAKE, &nowhere, "status", IN_RETURNS,
+                       "an answer in 64 MiB at most",
+                       "ERROR_MORE_DATA with %" PRIu32 " bytes of room", room);
+            return false;
+        }
+        answer_done(ret);
+    }
+}
+
+/* The answer becomes the last one, to which the next is compared. */
+static void take(struct trial *trial, struct answer *answer)
+{
+    if (trial->last.data && answer->data)
+        values_compare(&trial->last, answer, trial->report);
+    answer_done(&trial->last);
+    trial->last = *answer;
+    *answer = (struct answer){0};
+}
+
+/* ---- queries ---- */
+
+static void note_own(struct trial *trial, struct answer *answer)
+{
+    opl_object_view object = {0};
+    size_t used = 0;
+    while (opl_block_next_object(&answer->block, &object) && used + 16 < sizeof trial->own)
+        used += (size_t)snprintf(trial->own + used, sizeof trial->own - used, "%s%" PRIu32,
+                                 used ? " " : "", (uint32_t)object.type.ObjectNameTitleIndex);
+}
+
+/* A query that should have an answer; the first that has is the one of all further calls. */
+static void try_query(struct trial *trial, const char *query, bool prefer)
+{
+    struct answer answer;
+    if (!*query || trial->ended)
+        return;
+    if (collect_growing(trial, query, &answer)) {
+        fields_check(&answer, trial->is, trial->report);
+        if (!*trial->own)
+            note_own(trial, &answer);
+        if (!trial->query || prefer) {
+            trial->query = query;
+            trial->room = answer.room;
+            answer_done(&trial->last);
+            take(trial, &answer);
+        }
+    }
+    answer_done(&answer);
+}
+
+/* What is none of its business: a number of nobody, a word, another machine. */
+static void try_foreign(struct trial *trial)
+{
+    static const char *const queries[] = {"2147483646", "Nonsense", "Foreign nowhere.invalid"};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        struct answer answer;
+        if (collect(trial, queries[i], trial->room ? trial->room : FIRST_ROOM, false, &answer))
+            report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
+                       "no data for what it was not asked for", "%zu bytes for \"%s\"", answer.size,
+                       queries[i]);
+        answer_done(&answer);
+    }
+}
+
+static void try_queries(struct trial *trial)
+{
+    if (trial->is->object_list)
+        snprintf(trial->own, sizeof trial->own, "%s", trial->is->object_list);
+    try_query(trial, "Global", false);
+    try_query(trial, trial->own, true);
+    try_foreign(trial);
+}
+
+static void try_costly(struct trial *trial)
+{
+    try_query(trial, "Costly", false);
+    if (!*trial->own) /* of one that answers Costly only */
+        return;
+    if (!trial->query)
+        try_query(trial, trial->own, true);
+}
+
+/* ---- sizes ---- */
+
+static void try_null(struct trial *trial)
+{
+    struct worker_channel *channel = trial->worker.channel;
+    struct answer answer = {.query = trial->query};
+    snprintf(channel->request.query, sizeof channel->request.query, "%s", trial->query);
+    channel->request.room = 0;
+    channel->request.null_buffer = true;
+    channel->request.own_thread = false;
+    if (ask(trial, ORDER_COLLECT, (int)trial->is->collect_ms, &answer.reply))
+        answer_check_returns(&answer, trial->report);
+    channel->request.null_buffer = false;
+}
+
+static void try_sizes(struct trial *trial)
+{
+    uint32_t exact = (uint32_t)trial->last.size;
+    const uint32_t rooms[] = {0, 4, exact / 2 & ~7u, exact - 1, exact, exact + 8, 2 * exact};
+    try_null(trial);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        struct answer answer;
+        if (collect(trial, trial->query, rooms[i], false, &answer))
+            take(trial, &answer);
+        answer_done(&answer);
+    }
+}
+
+static void try_threads(struct trial *trial)
+{
+    for (int i = 0; i < 3; i++) {
+        struct answer answer;
+        if (collect(trial, trial->query, trial->room, true, &answer))
+            take(trial, &answer);
+        answer_done(&answer);
+    }
+}
+
+/* ---- what calls leave behind ---- */
+
+/* It grew in every round, and by about as much in each: the least of it; 0: it did not. */
+static int64_t growth(const int64_t *values, int count)
+{
+    int64_t least = INT64_MAX, most = 0;
+    if (count < 4)
+        return 0;
+    for (int i = 1; i < count; i++) {
+        int64_t more = values[i] - values[i - 1];
+        least = more < least ? more : least;
+        most = more > most ? more : most;
+    }
+    return least > 0 && least >= most / 2 ? least : 0;
+}
+
+struct account {
+    int64_t heap[ROUNDS + 1], descriptors[ROUNDS + 1], threads[ROUNDS + 1];
+    int count;
+};
+
+static void note_usage(struct account *account, const struct usage *usage)
+{
+    account->heap[account->count] = usage->heap;
+    account->descriptors[account->count] = usage->descriptors;
+    account->threads[account->count++] = usage->threads;
+}
+
+static void report_leaks(struct trial *trial, const struct account *account, int calls,
+                         const char *what)
+{
+    const int64_t *const values[] = {account->heap, account->descriptors, account->threads};
+    static const char *const names[] = {"memory", "descriptors", "threads"};
+    for (int i = 0; i < 3; i++) {
+        int64_t more = growth(values[i], account->count);
+        if (more >= (i == 0 ? 8 * calls : 1))
+            report_add(trial->report, MISTAKE, &nowhere, names[i], IN_LIFE,
+                       "as many after many calls as after some", "%" PRId64 "%s more after %d %s",
+                       more, i == 0 ? " bytes" : "", calls, what);
+    }
+}
+
+static double median(const struct trial *trial);
+
+static void try_many(struct trial *trial)
+{
+    struct account account = {0};
+    double each = median(trial);
+    int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
+    calls = calls < 2 ? 2 : calls;
+    for (int round = 0; round <= ROUNDS && has_time(trial); round++) {
+        struct usage usage = {0};
+        for (int i = 0; i < calls && !trial->ended; i++) {
+            struct answer answer;
+            bool good = collect(trial, trial->query, trial->room, false, &answer);
+            usage = answer.reply.usage;
+            if (good)
+                take(trial, &answer);
+            answer_done(&answer);
+        }
+        if (!trial->ended)
+            note_usage(&account, &usage);
+    }
+    report_leaks(trial, &account, calls, "calls of Collect");
+}
+
+/* ---- Open and Close ---- */
+
+static bool open_once(struct trial *trial, struct worker_reply *reply)
+{
+    if (!ask(trial, ORDER_OPEN, (int)trial->is->open_ms, reply))
+        return false;
+    trial->timing->open_ms =
+        trial->timing->open_ms > 0 ? trial->timing->open_ms : (double)reply->took_ns / 1e6;
+    if (!reply->status)
+        return true;
+    report_add(trial->report, MISTAKE, &nowhere, "Open", IN_LIFE, "ERROR_SUCCESS",
+               "%" PRIu32 ", %s", reply->status, reply->text);
+    return false;
+}
+
+static bool close_once(struct trial *trial, struct worker_reply *reply)
+{
+    if (!ask(trial, ORDER_CLOSE, (int)trial->is->open_ms, reply))
+        return false;
+    trial->timing->close_ms = (double)reply->took_ns / 1e6;
+    if (reply->status)
+        report_add(trial->report, MISTAKE, &nowhere, "Close", IN_LIFE, "ERROR_SUCCESS",
+                   "%" PRIu32 ", %s", reply->status, reply->text);
+    return true;
+}
+
+static void must_answer(struct trial *trial, const char *when)
+{
+    struct answer answer;
+    if (!trial->query)
+        return;
+    bool good = collect(trial, trial->query, trial->room, false, &answer);
+    if (!good && !trial->ended && !answer.reply.status)
+        report_add(trial->report, WARNING, &nowhere, "Collect", IN_LIFE, "an answer as before",
+                   "none %s", when);
+    if (good)
+        take(trial, &answer);
+    answer_done(&answer);
+}
+
+/* Each program that connects opens it once more. */
+static void try_second_open(struct trial *trial)
+{
+    struct worker_reply reply;
+    if (!open_once(trial, &reply))
+        return;
+    must_answer(trial, "after the second Open");
+    if (close_once(trial, &reply))
+        must_answer(trial, "after two times Open and one Close");
+}
+
+static void try_again(struct trial *trial)
+{
+    struct account account = {0};
+    struct worker_reply reply = {0};
+    for (int round = 0; round <= ROUNDS && has_time(trial); round++) {
+        if (!open_once(trial, &reply))
+            break;
+        must_answer(trial, "when it was closed and opened again");
+        if (close_once(trial, &reply))
+            note_usage(&account, &reply.usage);
+    }
+    report_leaks(trial, &account, 1, "time Open and Close");
+}
+
+static void try_unloading(struct trial *trial)
+{
+    struct worker_reply reply;
+    if (!ask(trial, ORDER_NONE, LOAD_MS, &reply))
+        return;
+    if (reply.usage.threads > trial->loaded.threads)
+        report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE,
+                   "none that are left after Close: the library is unloaded below them", "%" PRId32,
+                   reply.usage.threads - trial->loaded.threads);
+    if (ask(trial, ORDER_UNLOAD, LOAD_MS, &reply) && reply.usage.threads > 1) {
+        usleep(20000);
+        ask(trial, ORDER_NONE, LOAD_MS, &reply);
+    }
+    ask(trial, ORDER_LOAD, LOAD_MS, &reply);
+    ask(trial, ORDER_UNLOAD, LOAD_MS, &reply);
+}
+
+static bool load(struct trial *trial)
+{
+    struct worker_reply reply;
+    if (!ask(trial, ORDER_NONE, START_MS, &reply)) /* its own start */
+        return false;
+    trial->start = now_ms();
+    if (!ask(trial, ORDER_LOAD, LOAD_MS, &reply))
+        return false;
+    trial->loaded = reply.usage;
+    if (!reply.status)
+        return true;
+    if (reply.missing)
+        report_add(trial->report, MISTAKE, &nowhere, "exports", IN_LIFE,
+                   "the functions that its registration, or --open, --collect, --close, names",
+                   "no function \"%s\"", trial->is->procedures[(reply.missing - 1) % 3]);
+    else
+        report_add(trial->report, MISTAKE, &nowhere, "library", IN_LIFE, "it can be loaded", "%s",
+                   reply.text);
+    return false;
+}
+
+/* ---- times ---- */
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+static double median(const struct trial *trial)
+{
+    double sorted[TIMES_MOST];
+    size_t count = trial->timing->collects;
+    if (count == 0)
+        return 0;
+    memcpy(sorted, trial->times, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    return sorted[count / 2];
+}
+
+static void sum_up(struct trial *trial)
+{
+    trial->timing->median_ms = median(trial);
+    for (unsigned i = 0; i < trial->timing->collects; i++)
+        if (trial->times[i] > trial->timing->worst_ms)
+            trial->timing->worst_ms = trial->times[i];
+}
+
+/* ---- all of it ---- */
+
+static void try_all(struct trial *trial)
+{
+    struct worker_reply reply;
+    if (!load(trial) || !open_once(trial, &reply))
+        return;
+    try_queries(trial);
+    if (!trial->query && !trial->ended && !report_mistakes(trial->report))
+        try_costly(trial);
+    if (!trial->query && !trial->ended && !report_mistakes(trial->report))
+        report_add(trial->report, WARNING, &nowhere, "Collect", IN_QUERIES,
+                   "an answer to Global, Costly or its own numbers", "no data at all");
+    if (trial->query) {
+        try_sizes(trial);
+        try_threads(trial);
+        try_many(trial);
+        try_second_open(trial);
+    }
+    if (close_once(trial, &reply))
+        try_again(trial);
+    if (trial->query && open_once(trial, &reply)) { /* last, as it may take long */
+        try_costly(trial);
+        close_once(trial, &reply);
+    }
+    try_unloading(trial);
+}
+
+void trial_run(const struct registration *registration, struct report *report,
+               struct timing *timing)
+{
+    struct trial *trial = calloc(1, sizeof *trial);
+    if (!trial)
+        return;
+    *trial =
+        (struct trial){.is = registration, .report = report, .timing = timing, .start = now_ms()};
+    if (worker_start(&trial->worker, registration, report)) {
+        try_all(trial);
+        sum_up(trial);
+        report_doubt(report, "falling value", 2); /* once may be the kernel's, or another thing's */
+        report_doubt(report, SLOW, SLOW_MOST);
+        worker_end(&trial->worker, report);
+        if (!report_mistakes(report) && registration->root && registration->service && *trial->own)
+            perflib_check(registration, trial->own, report);
+    } else {
+        report_add(report, MISTAKE, &nowhere, "process", IN_LIFE, "a process for the library",
+                   "none could be started");
+    }
+    answer_done(&trial->last);
+    free(trial);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The last event of a provider, held against its last answer. */
+#include "last-event.h"
+#include "service.h"
+
+#include <openperflib/pdh.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Events after which the provider's data is missing; the others are remarks. */
+static bool costs_data(DWORD id)
+{
+    static const DWORD remarks[] = {1015, 1017, 2001, 2003, 3003, 3004, 4004, 4008, 4010};
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++)
+        if (remarks[i] == id)
+            return false;
+    return true;
+}
+
+static uint64_t ticks_of(FILETIME when)
+{
+    return (uint64_t)when.dwHighDateTime << 32 | when.dwLowDateTime;
+}
+
+bool last_event_fails(const char *service, opl_load_event *ret)
+{
+    opl_load_answer answer = {0};
+    if (opl_load_last_event(service, ret) || !costs_data(ret->id) ||
+        !strcmp(ret->level, "information")) /* it was loaded anew since */
+        return false;
+    opl_load_last_answer(service, &answer);
+    return ticks_of(ret->when) > ticks_of(answer.when);
+}
+
+time_t last_event_time(const opl_load_event *event)
+{
+    enum { TICKS = 10000000 };
+    static const uint64_t from_1601 = 11644473600; /* seconds to 1970 */
+    return (time_t)(ticks_of(event->when) / TICKS - from_1601);
+}
+
+/* ---- an object that is missing ---- */
+
+struct search {
+    const char *tool, *object;
+    DWORD index;
+};
+
+static bool has_object(const struct service *service, DWORD index)
+{
+    char *end;
+    for (const char *list = service->object_list; list && *list; list = end) {
+        unsigned long number = strtoul(list, &end, 10);
+        if (end == list)
+            break;
+        if (number == index)
+            return true;
+    }
+    return service->loaded && index >= service->first_counter && index <= service->last_counter;
+}
+
+static bool explain(void *self, const char *name)
+{
+    const struct search *search = self;
+    struct service service;
+    opl_load_event event;
+    if (service_read(name, &service))
+        return true;
+    if (has_object(&service, search->index) && last_event_fails(name, &event))
+        fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", search->tool, search->object,
+                name, (unsigned)event.id, event.text, event.advice);
+    service_done(&service);
+    return true;
+}
+
+void last_event_explain(const char *tool, const char *object)
+{
+    struct search search = {.tool = tool, .object = object};
+    if (PdhLookupPerfIndexByNameA(NULL, object, &search.index) == ERROR_SUCCESS)
+        service_each(explain, &search);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares what was written with what there is, by PDH's own lists. */
+#include "missing.h"
+#include "pdh-words.h"
+#include "../view/view.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIMILAR_MOST = 3, LEVEL = PERF_DETAIL_WIZARD };
+
+/* A typing mistake for each three letters; a part of the other text costs 1. */
+static bool is_similar(const char *name, const char *word)
+{
+    return strlen(word) > 2 && names_distance(name, word) <= strlen(word) / 3;
+}
+
+/* Appends to `similar` the names of a multi-string that are spelled like the word. */
+static void add_similar(const char *names, const char *word, char *similar, size_t size)
+{
+    int count = 0;
+    size_t used = 0;
+    similar[0] = 0;
+    for (; names && *names && count < SIMILAR_MOST; names += strlen(names) + 1)
+        if (is_similar(names, word) && used < size) {
+            used +=
+                (size_t)snprintf(similar + used, size - used, "%s'%s'", count ? ", " : "", names);
+            count++;
+        }
+}
+
+static bool has_match(const char *names, const char *pattern)
+{
+    for (; names && *names; names += strlen(names) + 1)
+        if (fnmatch(pattern, names, FNM_CASEFOLD | FNM_NOESCAPE) == 0)
+            return true;
+    return false;
+}
+
+/* The multi-string of all objects; malloc, NULL: none can be had. */
+static char *all_objects(const char *machine)
+{
+    DWORD size = 0;
+    if ((DWORD)PdhEnumObjectsA(NULL, machine, NULL, &size, LEVEL, FALSE) != PDH_MORE_DATA)
+        return NULL;
+    char *names = malloc(size);
+    if (names && PdhEnumObjectsA(NULL, machine, names, &size, LEVEL, FALSE) == 0)
+        return names;
+    free(names);
+    return NULL;
+}
+
+/* The multi-string of an object's counters; malloc, NULL: the object is not there. */
+static char *counters_of(const PDH_COUNTER_PATH_ELEMENTS_A *path)
+{
+    DWORD size = 0, instances_size = 0;
+    PDH_STATUS status = PdhEnumObjectItemsA(NULL, path->szMachineName, path->szObjectName, NULL,
+                                            &size, NULL, &instances_size, LEVEL, 0);
+    if ((DWORD)status != PDH_MORE_DATA && status)
+        return NULL;
+    instances_size += instances_size / 4 + 256; /* more may come between the two calls */
+    char *names = calloc(1, size + 2), *instances = malloc(instances_size);
+    if (names && instances)
+        status = PdhEnumObjectItemsA(NULL, path->szMachineName, path->szObjectName, names, &size,
+                                     instances, &instances_size, LEVEL, 0);
+    free(instances);
+    if (names && instances && !status)
+        return names;
+    free(names);
+    return NULL;
+}
+
+PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size_t size)
+{
+    char room[PDH_MAX_COUNTER_PATH + sizeof(PDH_COUNTER_PATH_ELEMENTS_A)]
+        __attribute__((aligned(sizeof(void *))));
+    DWORD room_size = sizeof room;
+    PDH_COUNTER_PATH_ELEMENTS_A *parts = (void *)room;
+    similar[0] = 0;
+    if (PdhParseCounterPathA(path, parts, &room_size, 0))
+        return status;
+    char *names = counters_of(parts);
+    PDH_STATUS found = names ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    if (names && !has_match(names, parts->szCounterName)) {
+        found = (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+        add_similar(names, parts->szCounterName, similar, size);
+    } else if (!names && (names = all_objects(parts->szMachineName))) {
+        add_similar(names, parts->szObjectName, similar, size);
+    }
+    free(names);
+    return found;
+}
+
+int missing_complain(const char *tool, const char *path, PDH_STATUS status)
+{
+    char similar[256], about[PDH_MAX_COUNTER_PATH + 300];
+    DWORD code = (DWORD)status;
+    if (code != PDH_CSTATUS_NO_OBJECT && code != PDH_CSTATUS_NO_COUNTER &&
+        code != PDH_CSTATUS_NO_INSTANCE)
+        return pdh_complain(tool, path, status);
+    status = missing_part(path, status, similar, sizeof similar);
+    snprintf(about, sizeof about, "%s%s%s%s", path, *similar ? " (similar: " : "", similar,
+             *similar ? ")" : "");
+    return pdh_complain(tool, about, status);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openperflib-regsvr32: a library registers itself, as with Windows' regsvr32. The work is lodctr's
+ * --register; what is added are regsvr32's command line and exit codes.
+ */
+#include "lodctr.h"
+
+enum { UNREGISTER = 1, SILENT, REFUSED };
+/* What regsvr32 ends with; 2 would be COM, which is not needed here. */
+enum { DONE = 0, FAIL_ARGUMENTS = 1, FAIL_LOAD = 3, FAIL_ENTRY = 4, FAIL_REGISTER = 5 };
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'u', "unregister", NULL, UNREGISTER, "Call DllUnregisterServer, which takes back what DllRegisterServer did.", NULL, 0},
+    {'s', "silent", NULL, SILENT, "Print errors only.", NULL, 0},
+    {'i', NULL, "[TEXT]", REFUSED, "Call DllInstall.", NULL, true},
+    {'n', NULL, NULL, REFUSED, "Do not call DllRegisterServer.", NULL, true},
+    {0},
+};
+/* clang-format on */
+
+static const char more[] =
+    "Options may be written as on Windows: /u, /s, in any case.\n"
+    "\n"
+    "Examples:\n"
+    "  openperflib-regsvr32 ./myperf.so       the library writes its key\n"
+    "  lodctr myperf.ini                      names and numbers come after it\n"
+    "  unlodctr MyPerf                        and go before it\n"
+    "  openperflib-regsvr32 /u ./myperf.so\n"
+    "\n"
+    "The exit code is 0, 1 wrong usage, 3 the library cannot be loaded, 4 it has no\n"
+    "such function, 5 the function failed; of several libraries, the first one's.\n";
+
+static const struct tool tool = {
+    .name = "openperflib-regsvr32",
+    .summary = "Let a library register itself: DllRegisterServer, in a process of its own.",
+    .usage = "[/u] [/s] LIB...",
+    .rows = rows,
+    .more = more,
+    .complete_words = "@files",
+};
+
+static int register_one(const char *library, bool quiet, bool remove)
+{
+    static struct lodctr asked;
+    enum register_step reached;
+    asked.subject = library;
+    asked.quiet = quiet;
+    if (register_library(&asked, remove, &reached) == ERROR_SUCCESS)
+        return DONE;
+    return reached <= STEP_ATTACH ? FAIL_LOAD : reached == STEP_FIND ? FAIL_ENTRY : FAIL_REGISTER;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    bool quiet = false, remove = false;
+    int count = 0, first = DONE, id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(&options)) > 0) {
+        quiet |= id == SILENT;
+        remove |= id == UNREGISTER;
+        if (id == OPTION_WORD)
+            argv[count++] = (char *)options.value; /* behind the reader, argv is free */
+        if (id == REFUSED) {
+            options_complain(&options, "%s: DllInstall is not called here", options.spelled);
+            return FAIL_ARGUMENTS;
+        }
+    }
+    if (id == OPTION_END && count == 0)
+        options_complain(&options, "LIB is missing");
+    if (id == OPTION_WRONG || (id == OPTION_END && count == 0))
+        return FAIL_ARGUMENTS;
+    for (int i = 0; id == OPTION_END && i < count; i++) {
+        int code = register_one(argv[i], quiet, remove);
+        first = first ? first : code;
+    }
+    /* nothing that was to be printed may be lost without a word */
+    return first ? first : status_exit(TOOL, ERROR_SUCCESS);
+}
