@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atl_perf: a provider that is nothing but a table. What it counts is how it is asked itself: by
- * this program, as each has the library in a process of its own.
+ * atl_perf: a provider that is nothing but a map of objects, and a map of counters for each. It
+ * counts how it is asked itself, by this program, as each has the library in a process of its own;
+ * and shows what another program, atl_perf scribble, publishes.
  */
 #include "perfmap.h"
+#include "scribble.h"
+
+#include <string.h>
 
 EXPORT HRESULT APIENTRY DllRegisterServer(void);
 EXPORT HRESULT APIENTRY DllUnregisterServer(void);
@@ -12,23 +16,52 @@ EXPORT BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved);
 typedef struct {
     ULONGLONG bytes;
     DWORD questions, answers, room;
-} Values;
-static Values values;
+} Asking;
+static Asking asking;
+
+static BOOL readAsking(void *to)
+{
+    memcpy(to, &asking, sizeof asking);
+    return TRUE;
+}
+
+/* Our own handle would keep the name alive: nothing stays open between two queries. */
+static BOOL readScribble(void *to)
+{
+    HANDLE memory = OpenFileMappingA(FILE_MAP_READ, FALSE, SCRIBBLE_MEMORY);
+    const Scribble *shared =
+        memory ? (const Scribble *)MapViewOfFile(memory, FILE_MAP_READ, 0, 0, 0) : NULL;
+    BOOL good = shared && shared->version == 1;
+    if (good)
+        memcpy(to, shared, sizeof *shared);
+    if (shared)
+        UnmapViewOfFile(shared);
+    if (memory)
+        CloseHandle(memory);
+    return good;
+}
 
 /* clang-format off */
-static const PerfRow rows[] = {
-    PERF_OBJECT("Perf Map", "What a provider sees of those who ask it."),
-    PERF_COUNTER(Values, questions, PERF_COUNTER_RAWCOUNT, 0, "Questions", "How often it was asked for anything."),
-    PERF_COUNTER(Values, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "How often it was asked for anything in a second."),
-    PERF_COUNTER(Values, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "How often it was asked for this object."),
-    PERF_COUNTER(Values, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "How many bytes it answered with."),
-    PERF_COUNTER(Values, room, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "How much room it was offered the last time."),
+static const PerfCounter askingCounters[] = {
+    PERF_COUNTER(Asking, questions, PERF_COUNTER_RAWCOUNT, 0, "Questions", "How often it was asked for anything."),
+    PERF_COUNTER(Asking, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "How often it was asked for anything in a second."),
+    PERF_COUNTER(Asking, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "How many objects it answered with."),
+    PERF_COUNTER(Asking, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "How many bytes it answered with."),
+    PERF_COUNTER(Asking, room, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "How much room it was offered the last time."),
+};
+static const PerfCounter scribbleCounters[] = {
+    PERF_COUNTER(Scribble, strokes, PERF_COUNTER_RAWCOUNT, 0, "Strokes", "How many strokes were drawn."),
+    PERF_COUNTER(Scribble, points, PERF_COUNTER_RAWCOUNT, -1, "Points", "How many points all strokes have."),
+    PERF_COUNTER(Scribble, points, PERF_COUNTER_COUNTER, -1, "Points/sec", "How many points are drawn in a second."),
+};
+static const PerfObject objects[] = {
+    PERF_CHAIN("Perf Map", "What a provider sees of those who ask it.", askingCounters, Asking, readAsking),
+    PERF_CHAIN("Perf Scribble", "What atl_perf scribble publishes, while it runs.", scribbleCounters, Scribble, readScribble),
 };
 /* clang-format on */
 
-static const PerfMap map = {
-    TEXT("AtlPerf"), PERFORMANCE_KEY("AtlPerf"), rows, sizeof rows / sizeof *rows, &values,
-    sizeof values,   TEXT("atl_perf_texts")};
+static const PerfMap map = {TEXT("AtlPerf"), PERFORMANCE_KEY("AtlPerf"), objects,
+                            sizeof objects / sizeof *objects, TEXT("atl_perf_texts")};
 
 static HINSTANCE thisLibrary;
 
@@ -49,11 +82,11 @@ DWORD CALLBACK Open(LPWSTR devices)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     DWORD result;
-    values.questions++;
-    values.room = *bytes;
+    asking.questions++;
+    asking.room = *bytes;
     result = perfMapCollect(&map, query, data, bytes, types);
-    values.answers += *types;
-    values.bytes += *bytes;
+    asking.answers += *types;
+    asking.bytes += *bytes;
     return result;
 }
 

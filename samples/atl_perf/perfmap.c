@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of a map: its object, a definition for each row, and its values as they are. */
+/* The answer of a map: each object, a definition for each of its counters, and its values. */
 #include "perfmap.h"
 
 #include <string.h>
 
 typedef struct {
     PERF_OBJECT_TYPE object;
-    PERF_COUNTER_DEFINITION counters[PERF_ROWS];
+    PERF_COUNTER_DEFINITION counters[PERF_COUNTERS];
 } Description;
-static Description description;
+static Description descriptions[PERF_OBJECTS];
 
 /* Values lie at multiples of 8 behind the counter block. */
 enum { VALUES = 8 };
@@ -18,7 +18,52 @@ static DWORD roundUp8(DWORD size)
     return (size + 7) / 8 * 8;
 }
 
-static void describeCounter(const PerfRow *row, DWORD name, DWORD help,
+/* ---- rows ---- */
+
+DWORD perfMapRows(const PerfMap *map)
+{
+    DWORD i, rows = 0;
+    for (i = 0; i < map->count; i++)
+        rows += 1 + map->objects[i].count;
+    return rows;
+}
+
+LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help)
+{
+    const PerfObject *object = map->objects;
+    for (; row > object->count; object++)
+        row -= 1 + object->count;
+    if (row == 0)
+        return help ? object->help : object->name;
+    return help ? object->counters[row - 1].help : object->counters[row - 1].name;
+}
+
+static DWORD *store(DWORD *to, DWORD type, DWORD scale, DWORD place, DWORD size)
+{
+    to[0] = type;
+    to[1] = scale;
+    to[2] = place;
+    to[3] = size;
+    return to + 4;
+}
+
+DWORD perfMapStored(const PerfMap *map, DWORD stored[PERF_STORED])
+{
+    DWORD i, n, *to = stored;
+    for (i = 0; i < map->count; i++) {
+        const PerfObject *object = &map->objects[i];
+        to = store(to, 0, object->count, 0, object->valuesSize);
+        for (n = 0; n < object->count; n++) {
+            const PerfCounter *counter = &object->counters[n];
+            to = store(to, counter->type, (DWORD)counter->scale, counter->place, counter->size);
+        }
+    }
+    return (DWORD)(to - stored);
+}
+
+/* ---- Open ---- */
+
+static void describeCounter(const PerfCounter *row, DWORD name, DWORD help,
                             PERF_COUNTER_DEFINITION *counter)
 {
     counter->ByteLength = sizeof *counter;
@@ -31,47 +76,72 @@ static void describeCounter(const PerfRow *row, DWORD name, DWORD help,
     counter->CounterOffset = VALUES + row->place;
 }
 
-DWORD perfMapOpen(const PerfMap *map)
+static void describeObject(const PerfObject *row, DWORD name, DWORD help, Description *ret)
 {
-    DWORD name, help, i, result = sampleNumbers(map->performanceKey, &name, &help);
-    PERF_OBJECT_TYPE *object = &description.object;
-    if (result != ERROR_SUCCESS)
-        return result;
-    memset(&description, 0, sizeof description);
+    PERF_OBJECT_TYPE *object = &ret->object;
+    DWORD i;
+    memset(ret, 0, sizeof *ret);
     object->HeaderLength = sizeof *object;
-    object->DefinitionLength =
-        (DWORD)(sizeof *object + (map->count - 1) * sizeof *description.counters);
-    object->TotalByteLength = object->DefinitionLength + roundUp8(VALUES + map->valuesSize);
+    object->DefinitionLength = (DWORD)(sizeof *object + row->count * sizeof *ret->counters);
+    object->TotalByteLength = object->DefinitionLength + roundUp8(VALUES + row->valuesSize);
     object->ObjectNameTitleIndex = name;
     object->ObjectHelpTitleIndex = help;
     object->DetailLevel = PERF_DETAIL_NOVICE;
-    object->NumCounters = map->count - 1;
+    object->NumCounters = row->count;
     object->NumInstances = PERF_NO_INSTANCES;
-    for (i = 1; i < map->count; i++)
-        describeCounter(&map->rows[i], name + 2 * i, help + 2 * i, &description.counters[i - 1]);
+    for (i = 0; i < row->count; i++)
+        describeCounter(&row->counters[i], name + 2 * (i + 1), help + 2 * (i + 1),
+                        &ret->counters[i]);
+}
+
+DWORD perfMapOpen(const PerfMap *map)
+{
+    DWORD name, help, i, result = sampleNumbers(map->performanceKey, &name, &help);
+    if (result != ERROR_SUCCESS)
+        return result;
+    if (!perfMapIsRegistered(map))
+        return ERROR_INVALID_DATA;
+    for (i = 0; i < map->count; i++) {
+        describeObject(&map->objects[i], name, help, &descriptions[i]);
+        name += 2 * (1 + map->objects[i].count);
+        help += 2 * (1 + map->objects[i].count);
+    }
     return ERROR_SUCCESS;
+}
+
+/* ---- Collect ---- */
+
+static void putObject(const Description *description, const void *values, DWORD size, BYTE *at)
+{
+    const PERF_OBJECT_TYPE *object = &description->object;
+    PERF_COUNTER_BLOCK block;
+    memset(at, 0, object->TotalByteLength);
+    memcpy(at, description, object->DefinitionLength);
+    at += object->DefinitionLength;
+    block.ByteLength = object->TotalByteLength - object->DefinitionLength;
+    memcpy(at, &block, sizeof block);
+    memcpy(at + VALUES, values, size);
 }
 
 DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    const PERF_OBJECT_TYPE *object = &description.object;
-    DWORD room = *bytes;
-    BYTE *at = (BYTE *)*data;
-    PERF_COUNTER_BLOCK block;
-    Asked asked = sampleAsked(query, object->ObjectNameTitleIndex);
+    ULONGLONG values[PERF_VALUES / sizeof(ULONGLONG)];
+    DWORD room = *bytes, used = 0, count = 0, i;
     *bytes = *types = 0;
-    if (asked != ASKED_GLOBAL && asked != ASKED_BY_NUMBER)
-        return ERROR_SUCCESS;
-    if (room < object->TotalByteLength)
-        return ERROR_MORE_DATA;
-    memset(at, 0, object->TotalByteLength);
-    memcpy(at, &description, object->DefinitionLength);
-    at += object->DefinitionLength;
-    block.ByteLength = object->TotalByteLength - object->DefinitionLength;
-    memcpy(at, &block, sizeof block);
-    memcpy(at + VALUES, map->values, map->valuesSize);
-    *data = (BYTE *)*data + object->TotalByteLength;
-    *bytes = object->TotalByteLength;
-    *types = 1;
+    for (i = 0; i < map->count; i++) {
+        const PerfObject *object = &map->objects[i];
+        DWORD size = descriptions[i].object.TotalByteLength;
+        Asked asked = sampleAsked(query, descriptions[i].object.ObjectNameTitleIndex);
+        if ((asked != ASKED_GLOBAL && asked != ASKED_BY_NUMBER) || !object->values(values))
+            continue;
+        if (room - used < size)
+            return ERROR_MORE_DATA;
+        putObject(&descriptions[i], values, object->valuesSize, (BYTE *)*data + used);
+        used += size;
+        count++;
+    }
+    *data = (BYTE *)*data + used;
+    *bytes = used;
+    *types = count;
     return ERROR_SUCCESS;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider from one table: what it counts, what that is called, and by that its registration,
- * which the library does itself. As in ATL 7, whose maps this is a reminder of; but right in every
- * language that is installed, whatever languages there are texts for.
+ * A provider from tables: what it counts, what that is called, and by that its registration, which
+ * the library does itself. As in ATL 7, whose maps this is a reminder of: a map of counters makes
+ * an object, a map of objects chains them. But right in every language that is installed, whatever
+ * languages there are texts for.
  */
 #ifndef PERFMAP_H
 #define PERFMAP_H
@@ -11,50 +12,72 @@
 
 #include <stddef.h>
 
-/* One row: the object first, then its counters. A row's offset is twice its place. */
+enum { PERF_OBJECTS = 4, PERF_COUNTERS = 16, PERF_VALUES = 256 };
+enum { PERF_ROWS = PERF_OBJECTS * (1 + PERF_COUNTERS), PERF_STORED = 4 * PERF_ROWS };
+
+/* ---- the map of counters ---- */
 typedef struct {
-    DWORD type; /* of a counter */
+    DWORD type;
     LONG scale;
-    DWORD place, size;  /* of the value, in the map's values */
+    DWORD place, size;  /* of the value, in the object's values */
     LPCWSTR name, help; /* in English */
-} PerfRow;
-#define PERF_OBJECT(name, help)                                                                    \
-    {                                                                                              \
-        0, 0, 0, 0, TEXT(name), TEXT(help)                                                         \
-    }
+} PerfCounter;
 #define PERF_COUNTER(values, member, type, scale, name, help)                                      \
     {                                                                                              \
         type, scale, (DWORD)offsetof(values, member), (DWORD)sizeof(((values *)0)->member),        \
             TEXT(name), TEXT(help)                                                                 \
     }
 
-enum { PERF_ROWS = 32 };
+/* ---- the map of objects ---- */
+/* Fills an object's values; FALSE: there are none now, and the object is absent. */
+typedef BOOL PerfValues(void *to);
+typedef struct {
+    LPCWSTR name, help;
+    const PerfCounter *counters;
+    DWORD count, valuesSize;
+    PerfValues *values;
+} PerfObject;
+#define PERF_CHAIN(name, help, counters, valuesType, values)                                       \
+    {                                                                                              \
+        TEXT(name), TEXT(help), counters, sizeof(counters) / sizeof *(counters),                   \
+            (DWORD)sizeof(valuesType), values                                                      \
+    }
 
 typedef struct {
     LPCWSTR service, performanceKey;
-    const PerfRow *rows;
-    DWORD count; /* at most PERF_ROWS */
-    const void *values;
-    DWORD valuesSize;
+    const PerfObject *objects;
+    DWORD count;
     LPCWSTR module; /* the file beside this library that has other languages' texts */
 } PerfMap;
 
-/* What that module has: a table that ends with language NULL, found by this function. */
+/* Rows go through the chain: an object, its counters, the next object. A row's offset is twice its
+ * place. */
+DWORD perfMapRows(const PerfMap *map);
+/* English. */
+LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help);
+/* As it is stored in the registry: type, scale, place and size of each row; of an object 0, the
+ * number of its counters, 0 and its values' size. Returns how many numbers. */
+DWORD perfMapStored(const PerfMap *map, DWORD stored[PERF_STORED]);
+
+/* What the module has: a table that ends with language NULL, found by this function. */
 typedef struct {
     LPCWSTR language;   /* "007" */
-    DWORD row;          /* of the map, 0 is the object */
+    DWORD row;          /* of the map, 0 is the first object */
     LPCWSTR name, help; /* NULL: not translated */
 } PerfText;
 #define PERF_TEXTS "perfTexts"
 typedef const PerfText *PerfTextsFunction(void);
 
-/* The three functions of a provider. */
+/* The functions of a provider. Open fails with ERROR_INVALID_DATA if another map was registered:
+ * its names would stand at these values. */
 DWORD perfMapOpen(const PerfMap *map);
 DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 /* ---- register.c ---- */
 DWORD perfMapRegister(const PerfMap *map, HINSTANCE library);
 DWORD perfMapUnregister(const PerfMap *map);
+/* Whether the registry has this map. */
+BOOL perfMapIsRegistered(const PerfMap *map);
 
 /* ---- texts.c: the second module ---- */
 typedef struct {

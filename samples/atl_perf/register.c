@@ -3,13 +3,13 @@
  * The registration of a map: the service's values, a number for each row, and its texts in every
  * installed language. ATL 7 stops at a language that is not installed, forgets those that it has no
  * texts for, and leaves half a registration when it fails. Here English stands in, what nobody has
- * installed is passed over, and what failed is taken back.
+ * installed is passed over, and what failed is taken back. The map itself is stored too: a library
+ * with another one would put values under names that are not theirs.
  */
 #include "../common/bases.h"
 #include "perfmap.h"
 
-#define SERVICES TEXT("SYSTEM\\CurrentControlSet\\Services")
-enum { PATH_ROOM = 1024 };
+#include <string.h>
 
 /* ---- values ---- */
 
@@ -17,19 +17,6 @@ static DWORD setText(HKEY key, LPCWSTR value, LPCWSTR text)
 {
     return (DWORD)RegSetValueEx(key, value, 0, REG_SZ, (const BYTE *)text,
                                 (DWORD)((DWORD)(lstrlenW(text) + 1) * sizeof *text));
-}
-
-static DWORD setLibrary(HKEY key, HINSTANCE library)
-{
-    static const LPCWSTR procedures[] = {TEXT("Open"), TEXT("Collect"), TEXT("Close")};
-    WCHAR path[PATH_ROOM];
-    DWORD length = GetModuleFileName(library, path, PATH_ROOM), result = ERROR_MOD_NOT_FOUND;
-    size_t i;
-    if (length > 0 && length < PATH_ROOM)
-        result = setText(key, TEXT("Library"), path);
-    for (i = 0; result == ERROR_SUCCESS && i < sizeof procedures / sizeof *procedures; i++)
-        result = setText(key, procedures[i], procedures[i]);
-    return result;
 }
 
 static const LPCWSTR numberNames[] = {TEXT("First Counter"), TEXT("Last Counter"),
@@ -45,18 +32,55 @@ static void spread(const Numbers *numbers, DWORD list[NUMBERS])
     list[3] = numbers->lastHelp;
 }
 
-static DWORD setNumbers(HKEY key, const Numbers *numbers)
+/* In front of `at`, with a blank; returns where it begins. */
+static WCHAR *putNumber(WCHAR *at, DWORD number)
 {
-    DWORD list[NUMBERS], number = numbers->firstName, result = ERROR_SUCCESS;
-    WCHAR digits[16];
-    int i, at = 15;
+    *--at = ' ';
+    for (; number; number /= 10)
+        *--at = (WCHAR)('0' + number % 10);
+    return at;
+}
+
+/* The numbers of all objects: from the last to the first, because digits come from the right. */
+static DWORD setObjectList(HKEY key, const PerfMap *map, DWORD number)
+{
+    WCHAR text[PERF_OBJECTS * 12 + 1], *at = text + PERF_OBJECTS * 12;
+    DWORD i;
+    *at = 0;
+    number += 2 * perfMapRows(map);
+    for (i = map->count; i > 0; i--) {
+        number -= 2 * (1 + map->objects[i - 1].count);
+        at = putNumber(at, number);
+    }
+    text[PERF_OBJECTS * 12 - 1] = 0; /* the last blank */
+    return setText(key, TEXT("Object List"), at);
+}
+
+static DWORD setNumbers(HKEY key, const PerfMap *map, const Numbers *numbers)
+{
+    DWORD list[NUMBERS], stored[PERF_STORED], result = ERROR_SUCCESS, i;
     spread(numbers, list);
     for (i = 0; result == ERROR_SUCCESS && i < NUMBERS; i++)
         result = (DWORD)RegSetValueEx(key, numberNames[i], 0, REG_DWORD, (const BYTE *)&list[i],
                                       sizeof list[i]);
-    for (digits[at] = 0; number; number /= 10)
-        digits[--at] = (WCHAR)('0' + number % 10);
-    return result == ERROR_SUCCESS ? setText(key, TEXT("Object List"), digits + at) : result;
+    i = perfMapStored(map, stored);
+    if (result == ERROR_SUCCESS)
+        result = (DWORD)RegSetValueEx(key, TEXT("Map"), 0, REG_BINARY, (const BYTE *)stored,
+                                      (DWORD)(i * sizeof *stored));
+    return result == ERROR_SUCCESS ? setObjectList(key, map, numbers->firstName) : result;
+}
+
+BOOL perfMapIsRegistered(const PerfMap *map)
+{
+    HKEY key;
+    DWORD ours[PERF_STORED], stored[PERF_STORED], type, size = sizeof stored, result;
+    DWORD count = perfMapStored(map, ours);
+    if (RegOpenKeyEx(HKEY_LOCAL_MACHINE, map->performanceKey, 0, KEY_READ, &key) != ERROR_SUCCESS)
+        return FALSE;
+    result = (DWORD)RegQueryValueEx(key, TEXT("Map"), NULL, &type, (LPBYTE)stored, &size);
+    RegCloseKey(key);
+    return result == ERROR_SUCCESS && type == REG_BINARY && size == count * sizeof *ours &&
+           memcmp(ours, stored, size) == 0;
 }
 
 /* ERROR_FILE_NOT_FOUND: there are none, or not as many as the map has rows. */
@@ -74,7 +98,8 @@ static DWORD getNumbers(HKEY key, const PerfMap *map, Numbers *numbers)
     numbers->lastName = list[1];
     numbers->firstHelp = list[2];
     numbers->lastHelp = list[3];
-    return !map || list[1] == list[0] + 2 * (map->count - 1) ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+    return !map || list[1] == list[0] + 2 * (perfMapRows(map) - 1) ? ERROR_SUCCESS
+                                                                   : ERROR_FILE_NOT_FOUND;
 }
 
 /* ---- texts ---- */
@@ -121,50 +146,35 @@ DWORD perfMapRegister(const PerfMap *map, HINSTANCE library)
         getNumbers(key, map, &numbers) != ERROR_SUCCESS)
         basesRemove(&numbers); /* an older version's, with other rows */
     if (getNumbers(key, map, &numbers) != ERROR_SUCCESS)
-        result = basesNumbers(map->count, &numbers);
+        result = basesNumbers(perfMapRows(map), &numbers);
     if (result == ERROR_SUCCESS)
         result = addNames(map, library, &numbers);
     if (result == ERROR_SUCCESS)
-        result = setNumbers(key, &numbers);
+        result = setNumbers(key, map, &numbers);
     if (result == ERROR_SUCCESS)
-        result = setLibrary(key, library);
+        result = sampleRegister(map->performanceKey, library);
     RegCloseKey(key);
     if (result != ERROR_SUCCESS)
         perfMapUnregister(map);
     return result;
 }
 
-/* Values of ours; a key in which others wrote something stays. */
-static DWORD removeValues(HKEY key)
-{
-    static const LPCWSTR values[] = {TEXT("Library"), TEXT("Open"), TEXT("Collect"), TEXT("Close"),
-                                     TEXT("Object List")};
-    DWORD count = 0;
-    size_t i;
-    for (i = 0; i < NUMBERS; i++)
-        RegDeleteValue(key, numberNames[i]);
-    for (i = 0; i < sizeof values / sizeof *values; i++)
-        RegDeleteValue(key, values[i]);
-    RegQueryInfoKey(key, NULL, NULL, NULL, NULL, NULL, NULL, &count, NULL, NULL, NULL, NULL);
-    return count;
-}
-
 DWORD perfMapUnregister(const PerfMap *map)
 {
-    HKEY key, services;
+    HKEY key;
     Numbers numbers;
-    DWORD left, result = (DWORD)RegOpenKeyEx(HKEY_LOCAL_MACHINE, map->performanceKey, 0,
-                                             KEY_ALL_ACCESS, &key);
+    DWORD i, result = (DWORD)RegOpenKeyEx(HKEY_LOCAL_MACHINE, map->performanceKey, 0,
+                                          KEY_ALL_ACCESS, &key);
     if (result != ERROR_SUCCESS)
         return result;
     if (getNumbers(key, NULL, &numbers) == ERROR_SUCCESS)
         result = basesRemove(&numbers);
-    left = result == ERROR_SUCCESS ? removeValues(key) : 1;
-    RegCloseKey(key);
-    if (left == 0 && RegDeleteKey(HKEY_LOCAL_MACHINE, map->performanceKey) == ERROR_SUCCESS &&
-        RegOpenKeyEx(HKEY_LOCAL_MACHINE, SERVICES, 0, KEY_ALL_ACCESS, &services) == ERROR_SUCCESS) {
-        RegDeleteKey(services, map->service); /* unless it has more */
-        RegCloseKey(services);
+    for (i = 0; result == ERROR_SUCCESS && i < NUMBERS; i++)
+        RegDeleteValue(key, numberNames[i]);
+    if (result == ERROR_SUCCESS) {
+        RegDeleteValue(key, TEXT("Object List"));
+        RegDeleteValue(key, TEXT("Map"));
     }
-    return result;
+    RegCloseKey(key);
+    return result == ERROR_SUCCESS ? sampleUnregister(map->performanceKey) : result;
 }

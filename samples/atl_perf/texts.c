@@ -87,5 +87,5 @@ LPCWSTR perfTextsFind(const PerfTexts *texts, const PerfMap *map, LPCWSTR langua
         if (text->row == row && found && basesSameLanguage(text->language, language))
             return found;
     }
-    return help ? map->rows[row].help : map->rows[row].name;
+    return perfMapText(map, row, help);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers that lodctr gave to a service, as any Windows program reads them. */
+/* The numbers that lodctr gave to a service, as any Windows program reads them; and a seed. */
 #include "sample.h"
+
+#include <stdlib.h>
 
 static DWORD readNumber(HKEY key, LPCWSTR value, DWORD *number)
 {
@@ -23,4 +25,11 @@ DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help)
         result = readNumber(key, TEXT("First Help"), help);
     RegCloseKey(key);
     return result;
+}
+
+void sampleSeed(void)
+{
+    FILETIME now; /* 100 ns: processes of the same second differ, too */
+    GetSystemTimeAsFileTime(&now);
+    srand(now.dwLowDateTime);
 }

@@ -32,6 +32,17 @@ EXPORT DWORD WINAPI Close(void);
  * was not there yet. */
 DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help);
 
+/* ---- register.c: what DllRegisterServer and DllUnregisterServer do ---- */
+/* Makes the key, and fills Library, Open, Collect and Close. Windows' error codes. */
+DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library);
+/* Deletes the four values, and the key and its service if nothing else is there. */
+DWORD sampleUnregister(LPCWSTR performanceKey);
+/* A provider with server.c has these two functions, for this key of its own. */
+extern const WCHAR samplePerformanceKey[];
+
+/* rand() begins alike in each process, and a shell starts a new one for each question. */
+void sampleSeed(void);
+
 /* How a query asks for an object. */
 typedef enum { NOT_ASKED, ASKED_GLOBAL, ASKED_COSTLY, ASKED_BY_NUMBER } Asked;
 /* Words separated by blanks: Global, Costly, title indices. An empty query is Global; "Foreign" is

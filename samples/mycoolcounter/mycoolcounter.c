@@ -11,6 +11,7 @@
 HINSTANCE thisLibrary;
 
 static struct original original;
+static DWORD openedAgain;
 static DWORD name, help;                    /* the numbers of our counter */
 static DWORD removed, changed, changedInto; /* numbers of counters, 0: none; and a value */
 static ULONGLONG asked;
@@ -41,7 +42,12 @@ static DWORD readSettings(HKEY own)
 DWORD CALLBACK Open(LPWSTR devices)
 {
     HKEY performance, own;
-    DWORD result = placeOpen(TRUE, KEY_READ, &performance);
+    DWORD result;
+    if (original.library) { /* another computer's programs open once more for each connection */
+        openedAgain++;
+        return ERROR_SUCCESS;
+    }
+    result = placeOpen(TRUE, KEY_READ, &performance);
     if (result != ERROR_SUCCESS)
         return result;
     result = (DWORD)RegOpenKeyEx(performance, OWN_KEY, 0, KEY_READ, &own);
@@ -61,7 +67,12 @@ DWORD CALLBACK Open(LPWSTR devices)
 
 DWORD WINAPI Close(void)
 {
-    DWORD result = original.library && original.close ? original.close() : ERROR_SUCCESS;
+    DWORD result;
+    if (openedAgain > 0) {
+        openedAgain--;
+        return ERROR_SUCCESS;
+    }
+    result = original.library && original.close ? original.close() : ERROR_SUCCESS;
     originalUnload(&original);
     return result;
 }

@@ -63,10 +63,13 @@ static void describe(DWORD name, DWORD help)
     memcpy(answer.values.text, greeting, sizeof greeting);
 }
 
+const WCHAR samplePerformanceKey[] = PERFORMANCE_KEY("MyPerf1");
+
 DWORD CALLBACK Open(LPWSTR devices)
 {
-    DWORD name, help, result = sampleNumbers(PERFORMANCE_KEY("MyPerf1"), &name, &help);
+    DWORD name, help, result = sampleNumbers(samplePerformanceKey, &name, &help);
     (void)devices;
+    sampleSeed();
     if (result == ERROR_SUCCESS)
         describe(name, help);
     return result;

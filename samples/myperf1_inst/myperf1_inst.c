@@ -76,10 +76,13 @@ static void putInstance(struct room *room, const char *name, DWORD luck)
     put(room, &values, sizeof values);
 }
 
+const WCHAR samplePerformanceKey[] = PERFORMANCE_KEY("MyPerf1Inst");
+
 DWORD CALLBACK Open(LPWSTR devices)
 {
-    DWORD name, help, result = sampleNumbers(PERFORMANCE_KEY("MyPerf1Inst"), &name, &help);
+    DWORD name, help, result = sampleNumbers(samplePerformanceKey, &name, &help);
     (void)devices;
+    sampleSeed();
     if (result == ERROR_SUCCESS)
         describe(name, help);
     return result;

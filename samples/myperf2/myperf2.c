@@ -12,10 +12,13 @@
 
 static DWORD name, help; /* First Counter, First Help */
 
+const WCHAR samplePerformanceKey[] = PERFORMANCE_KEY("MyPerf2");
+
 DWORD CALLBACK Open(LPWSTR devices)
 {
     (void)devices;
-    return sampleNumbers(PERFORMANCE_KEY("MyPerf2"), &name, &help);
+    sampleSeed();
+    return sampleNumbers(samplePerformanceKey, &name, &help);
 }
 
 static void writeObject(opl_build *build)

@@ -8,13 +8,14 @@
 #include "module.h"
 
 #include <sys/stat.h>
+#include <uchar.h>
 #include <unistd.h>
 
 #include <openperflib/loadperf.h>
 
 #define ATLPERF "SYSTEM\\CurrentControlSet\\Services\\AtlPerf"
 #define PERFORMANCE ATLPERF "\\Performance"
-enum { ROWS = 6, VARIANTS = 5, WITHOUT_MODULE = 4, TEXT_LEFT_OUT = 4 };
+enum { ROWS = 10, FIRST_ROWS = 6, VARIANTS = 5, WITHOUT_MODULE = 4, TEXT_LEFT_OUT = 4 };
 
 static char path[512], texts_path[512];
 
@@ -63,13 +64,22 @@ static DWORD number(const char *name)
 /* By the source of the texts. */
 static const char *expected_name(const char *language, DWORD row, int variant)
 {
-    static const char *const english[ROWS] = {"Perf Map", "Questions",      "Questions/sec",
-                                              "Answers",  "Bytes Answered", "Bytes Offered"};
-    static const char *const german[ROWS] = {"Perf-Tabelle", "Fragen", "Fragen/s", "Antworten",
-                                             "Geantwortete Bytes"};
-    static const char *const russian[ROWS] = {"Таблица счётчиков",  "Вопросы",
-                                              "Вопросов в секунду", "Ответы",
-                                              "Отвечено байт",      "Предложено байт"};
+    static const char *const english[ROWS] = {
+        "Perf Map",      "Questions",     "Questions/sec", "Answers", "Bytes Answered",
+        "Bytes Offered", "Perf Scribble", "Strokes",       "Points",  "Points/sec"};
+    static const char *const german[ROWS] = {
+        "Perf-Tabelle",       "Fragen", "Fragen/s",       "Antworten",
+        "Geantwortete Bytes", NULL,     "Perf-Gekritzel", "Striche"};
+    static const char *const russian[ROWS] = {"Таблица счётчиков",
+                                              "Вопросы",
+                                              "Вопросов в секунду",
+                                              "Ответы",
+                                              "Отвечено байт",
+                                              "Предложено байт",
+                                              "Каракули",
+                                              "Штрихи",
+                                              "Точки",
+                                              "Точек в секунду"};
     const char *const *list = english;
     if (!strcmp(language, "007") && variant <= 1)
         list = german;
@@ -106,7 +116,7 @@ static void assert_answers(void)
     const PERF_OBJECT_TYPE *object = (const PERF_OBJECT_TYPE *)(data + block->HeaderLength);
     assert_int_equal(block->NumObjectTypes, 1);
     assert_int_equal(object->ObjectNameTitleIndex, number("First Counter"));
-    assert_int_equal(object->NumCounters, ROWS - 1);
+    assert_int_equal(object->NumCounters, FIRST_ROWS - 1);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
 }
 
@@ -195,6 +205,91 @@ static void a_key_with_more_stays(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0x80070002);
 }
 
+/* A map of objects, and a map of counters each: all numbers, the list and the map are stored. */
+static void c136_maps_are_chained_and_stored(void **state)
+{
+    char list[64], found[64];
+    HKEY key;
+    DWORD map[4 * ROWS + 1], size = sizeof found, type, first;
+    assert_int_equal(module_call("DllRegisterServer"), 0);
+    first = number("First Counter");
+    snprintf(list, sizeof list, "%u %u", (unsigned)first, (unsigned)first + 2 * FIRST_ROWS);
+    assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, PERFORMANCE, "Object List", RRF_RT_REG_SZ,
+                                  NULL, found, &size),
+                     0);
+    assert_string_equal(found, list);
+    size = sizeof map;
+    assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFORMANCE, 0, KEY_ALL_ACCESS, &key), 0);
+    assert_int_equal(RegQueryValueExA(key, "Map", NULL, &type, (BYTE *)map, &size), 0);
+    assert_int_equal(size, 4 * ROWS * sizeof *map);
+    assert_int_equal(map[1], FIRST_ROWS - 1);
+    assert_int_equal(map[4], PERF_COUNTER_RAWCOUNT);
+    assert_int_equal(map[4 * FIRST_ROWS + 1], ROWS - FIRST_ROWS - 1);
+    assert_answers();
+    /* another library's map: its values would stand under the wrong names */
+    map[4] = PERF_COUNTER_COUNTER;
+    assert_int_equal(RegSetValueExA(key, "Map", 0, REG_BINARY, (BYTE *)map, size), 0);
+    RegCloseKey(key);
+    DWORD(APIENTRY * open)(LPWSTR);
+    module_function("Open", &open);
+    assert_int_equal(open(NULL), ERROR_INVALID_DATA);
+    assert_int_equal(module_call("DllRegisterServer"), 0);
+    assert_int_equal(open(NULL), 0);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
+}
+
+/* The values of the second object; -1: it is absent. */
+static long long published(DWORD row)
+{
+    DWORD(APIENTRY * collect)(LPWSTR, LPVOID *, LPDWORD, LPDWORD);
+    static BYTE answer[4096];
+    char16_t query[16];
+    char digits[16];
+    LPVOID data = answer;
+    DWORD size = sizeof answer, types, offset, value;
+    int i = 0;
+    snprintf(digits, sizeof digits, "%u", (unsigned)number("First Counter") + 2 * FIRST_ROWS);
+    do
+        query[i] = (char16_t)digits[i];
+    while (digits[i++]);
+    module_function("Collect", &collect);
+    assert_int_equal(collect((LPWSTR)query, &data, &size, &types), 0);
+    if (types == 0)
+        return -1;
+    memcpy(&offset, answer + 64 + 40 * (row - 1) + offsetof(PERF_COUNTER_DEFINITION, CounterOffset),
+           sizeof offset);
+    memcpy(&value, answer + 64 + 40 * (ROWS - FIRST_ROWS - 1) + offset, sizeof value);
+    return value;
+}
+
+/* A program that knows nothing of counters, and the library that shows what it published. */
+static void c137_a_program_publishes(void **state)
+{
+    char command[4200], line[64];
+    DWORD(APIENTRY * open)(LPWSTR);
+    int ends[2];
+    assert_int_equal(module_call("DllRegisterServer"), 0);
+    module_function("Open", &open);
+    assert_int_equal(open(NULL), 0);
+    assert_int_equal(published(1), -1);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(command, sizeof command, "exec '%s/samples/atl_perf' scribble <&%d %d>&-",
+             getenv("BUILD_ROOT"), ends[0], ends[1]);
+    FILE *program = popen(command, "r");
+    assert_non_null(program);
+    close(ends[0]);
+    assert_int_equal(write(ends[1], "abc\nde\n", 7), 7);
+    assert_non_null(fgets(line, sizeof line, program));
+    assert_non_null(fgets(line, sizeof line, program));
+    assert_string_equal(line, "stroke 2\n");
+    assert_int_equal(published(1), 2);
+    assert_int_equal(published(2), 5);
+    close(ends[1]);
+    assert_int_equal(pclose(program), 0);
+    assert_int_equal(published(1), -1);
+    assert_int_equal(module_call("DllUnregisterServer"), 0);
+}
+
 static int open_all(void **state)
 {
     char built[4096];
@@ -225,6 +320,8 @@ int main(void)
         cmocka_unit_test(c81_no_language_makes_it_invisible),
         cmocka_unit_test(an_older_version_had_other_rows),
         cmocka_unit_test(a_key_with_more_stays),
+        cmocka_unit_test(c136_maps_are_chained_and_stored),
+        cmocka_unit_test(c137_a_program_publishes),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

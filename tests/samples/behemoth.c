@@ -233,7 +233,7 @@ static bool is_helper(const char *process)
     char path[320], name[32] = "";
     snprintf(path, sizeof path, "/proc/%s/comm", process);
     FILE *file = fopen(path, "re");
-    bool good = file && fgets(name, sizeof name, file) && strncmp(name, "perfhost", 8) == 0;
+    bool good = file && fgets(name, sizeof name, file) && strcmp(name, "Behemoth\n") == 0;
     if (file)
         fclose(file);
     return good && is_of_this_test(process);

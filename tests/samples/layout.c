@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <uchar.h>
+#include <unistd.h>
 
 #include "../experiments/lab.h"
 #include <openperflib/windows.h>
@@ -292,6 +294,48 @@ static void c74_the_other_version_changes_them(void **state)
     sample_close(&random);
 }
 
+/* A shell starts a process for each question, and each has a rand() of its own. */
+static struct answer ask_in_a_process(const struct sample *sample)
+{
+    struct answer answer;
+    int ends[2], state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        sample->open(NULL);
+        answer = ask(sample, u"Global");
+        _exit(write(ends[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t count; (count = read(ends[0], (char *)&answer + used, sizeof answer - used)) > 0;)
+        used += (size_t)count;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &state, 0), child);
+    assert_int_equal(state, 0);
+    assert_int_equal(used, sizeof answer);
+    return answer;
+}
+
+static void f_b6_each_process_throws_its_own_die(void **state)
+{
+    static const char *const names[][2] = {
+        {"myperf1",      "MyPerf1"    },
+        {"myperf2",      "MyPerf2"    },
+        {"myperf1_inst", "MyPerf1Inst"},
+        {"myperf2_inst", "MyPerf2Inst"}
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct sample sample = sample_open(names[i][0], names[i][1]);
+        struct answer first = ask_in_a_process(&sample), next = first;
+        for (int n = 0; n < 20 && memcmp(first.bytes, next.bytes, sizeof first.bytes) == 0; n++)
+            next = ask_in_a_process(&sample);
+        assert_memory_not_equal(first.bytes, next.bytes, sizeof first.bytes);
+        sample_close(&sample);
+    }
+}
+
 /* ---- twins ---- */
 
 static void compare_twins(const char *left_name, const char *left_service, const char *right_name,
@@ -465,6 +509,7 @@ int main(void)
         cmocka_unit_test(c73_instances_lie_packed_behind_each_other),
         cmocka_unit_test(c74_the_constant_version_keeps_its_instances),
         cmocka_unit_test(c74_the_other_version_changes_them),
+        cmocka_unit_test(f_b6_each_process_throws_its_own_die),
         cmocka_unit_test(c75_myperf2_is_myperf1_byte_for_byte),
         cmocka_unit_test(c75_myperf2_inst_is_myperf1_inst_byte_for_byte),
         cmocka_unit_test(c49_c117_costly_has_more_counters),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The program of atl_perf: registers the library beside it, takes that back, and reads its counters
- * by their names, in any language:
+ * by their names, in any language; or it publishes, and knows nothing of counters:
  *
- *     atl_perf register | unregister | read [LANGUAGE]
+ *     atl_perf register | unregister | read [LANGUAGE] | scribble
  */
+#include "../scribble.h"
+
 #include <openperflib/block.h>
 #include <openperflib/windows.h>
 
@@ -87,50 +89,83 @@ static const char *titleOf(const char *base, DWORD number)
     return "(no name)";
 }
 
-static void printCounters(const char *data, DWORD size, DWORD number, const char *base)
+/* False: nobody answered. */
+static bool printCounters(const char *data, DWORD size, const char *base)
 {
     opl_block block;
     opl_object_view object = {0};
-    opl_instance_view values = {0};
-    opl_counter_view counter = {0};
-    ULONGLONG value;
+    bool any = false;
     opl_block_init(&block, data, size);
-    if (!opl_block_find_object(&block, number, &object) ||
-        !opl_object_next_instance(&block, &object, &values)) {
-        fprintf(stderr, "atl_perf: the object did not answer; is it registered?\n");
-        exit(1);
+    for (; opl_block_next_object(&block, &object); any = true) {
+        opl_instance_view values = {0};
+        opl_counter_view counter = {0};
+        ULONGLONG value;
+        if (!opl_object_next_instance(&block, &object, &values))
+            return false;
+        printf("%s\n", titleOf(base, object.type.ObjectNameTitleIndex));
+        while (opl_object_next_counter(&block, &object, &counter))
+            if (opl_counter_number(&block, &values, &counter, &value))
+                printf("    %llu  %s\n", (unsigned long long)value,
+                       titleOf(base, counter.definition.CounterNameTitleIndex));
     }
-    printf("%s\n", titleOf(base, number));
-    while (opl_object_next_counter(&block, &object, &counter))
-        if (opl_counter_number(&block, &values, &counter, &value))
-            printf("    %llu  %s\n", (unsigned long long)value,
-                   titleOf(base, counter.definition.CounterNameTitleIndex));
+    return any;
 }
 
-/* The object is asked for by its number, which its name stands for in any language. */
+/* The objects are asked for by their numbers, which names stand for in any language. */
 static int readCounters(const char *language)
 {
-    char value[64];
-    DWORD number, size = sizeof number, baseSize;
-    if (RegGetValueA(HKEY_LOCAL_MACHINE, PERFORMANCE, "First Counter", RRF_RT_REG_DWORD, NULL,
-                     &number, &size) != ERROR_SUCCESS) {
+    char value[64], list[128];
+    DWORD size = sizeof list, baseSize;
+    bool answered;
+    if (RegGetValueA(HKEY_LOCAL_MACHINE, PERFORMANCE, "Object List", RRF_RT_REG_SZ, NULL, list,
+                     &size) != ERROR_SUCCESS) {
         fprintf(stderr, "atl_perf: it is not registered: \"atl_perf register\"\n");
         return 1;
     }
     snprintf(value, sizeof value, "Counter %.16s", language);
     char *base = query(value, &baseSize);
-    snprintf(value, sizeof value, "%u", (unsigned)number);
-    char *data = base ? query(value, &size) : NULL;
-    if (data)
-        printCounters(data, size, number, base);
+    char *data = base ? query(list, &size) : NULL;
+    answered = data && printCounters(data, size, base);
+    if (data && !answered)
+        fprintf(stderr, "atl_perf: no object answered; pcview --events says why\n");
     free(data);
     free(base);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
-    return data ? 0 : 1;
+    return answered ? 0 : 1;
 }
 
-static const char usage[] = "Usage: atl_perf register | unregister | read [LANGUAGE]\n"
-                            "LANGUAGE is a number such as 009 (English) or 007 (German).\n";
+/* ---- scribble ---- */
+
+/* Each line is a stroke, and each of its characters a point. What was published is there as long as
+ * this program. */
+static int scribble(void)
+{
+    char line[1024];
+    HANDLE memory = CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0,
+                                       sizeof(Scribble), SCRIBBLE_MEMORY);
+    bool taken = GetLastError() == ERROR_ALREADY_EXISTS;
+    Scribble *shared =
+        memory && !taken ? MapViewOfFile(memory, FILE_MAP_ALL_ACCESS, 0, 0, 0) : NULL;
+    if (!shared) {
+        fputs(taken ? "atl_perf: another one scribbles already\n"
+                    : "atl_perf: no memory to share\n",
+              stderr);
+        return 1;
+    }
+    shared->version = 1;
+    while (fgets(line, sizeof line, stdin)) {
+        shared->points += (DWORD)strcspn(line, "\n");
+        shared->strokes++;
+        printf("stroke %u\n", (unsigned)shared->strokes);
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static const char usage[] =
+    "Usage: atl_perf register | unregister | read [LANGUAGE] | scribble\n"
+    "LANGUAGE is a number such as 009 (English) or 007 (German).\n"
+    "scribble reads lines, and publishes how many strokes and points they are.\n";
 
 int main(int argc, char **argv)
 {
@@ -141,6 +176,8 @@ int main(int argc, char **argv)
         return callLibrary("DllUnregisterServer");
     if (!strcmp(word, "read") && argc <= 3)
         return readCounters(argc == 3 ? argv[2] : "009");
+    if (!strcmp(word, "scribble") && argc == 2)
+        return scribble();
     fputs(usage, strcmp(word, "--help") ? stderr : stdout);
     return strcmp(word, "--help") ? 2 : 0;
 }

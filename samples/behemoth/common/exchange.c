@@ -30,11 +30,15 @@ bool behemoth_place(const char *wanted, char *room, size_t bytes)
     struct sockaddr_un address;
     struct stat status;
     const char *folder = secure_getenv("XDG_RUNTIME_DIR");
+    const char *root = secure_getenv("OPENPERFLIB_ROOT"); /* all state is there, then */
     int length = 0;
     if (!wanted || !*wanted)
         wanted = secure_getenv("BEHEMOTH_SOCKET");
     if (wanted && *wanted)
         length = snprintf(room, bytes, "%s", wanted);
+    else if (root && *root == '/')
+        return (length = snprintf(room, bytes, "%s/herd.sock", root)) > 0 &&
+               (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
     else if (folder && *folder == '/')
         length = snprintf(room, bytes, "%s/behemoth/herd.sock", folder);
     if (length == 0 || (!(wanted && *wanted) && stat(room, &status) < 0))

@@ -121,7 +121,8 @@ struct behemoth_line {
 
 /* Milliseconds of a clock that nobody sets. */
 int64_t behemoth_now(void);
-/* Where the socket is: `wanted`, or else $BEHEMOTH_SOCKET, or else the user's own if there is one
+/* Where the socket is: `wanted`, or else $BEHEMOTH_SOCKET, which no provider in a helper gets, or
+ * else $OPENPERFLIB_ROOT/herd.sock, or else the user's own if there is one
  * ($XDG_RUNTIME_DIR/behemoth/herd.sock), or else /run/behemoth/herd.sock. False: too long. */
 bool behemoth_place(const char *wanted, char *room, size_t bytes);
 /* Sends a request, on a new connection if there is none, and waits for its answer until `until`.

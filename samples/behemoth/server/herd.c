@@ -351,6 +351,14 @@ enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter
     return BEHEMOTH_UNKNOWN;
 }
 
+void herd_earlier(struct herd *herd, uint64_t seconds)
+{
+    int64_t shift = (int64_t)seconds * BEHEMOTH_SECOND;
+    herd->start -= shift;
+    for (uint64_t i = 0; i < herd->count; i++)
+        herd->all[i].is.birthday -= shift;
+}
+
 void herd_summary(const struct herd *herd, struct behemoth_herd *ret)
 {
     *ret = (struct behemoth_herd){

@@ -50,6 +50,8 @@ void herd_end(struct herd *herd);
 bool herd_room(struct herd *herd, size_t count);
 /* One second of life. False: no memory for the births; nobody was born then. */
 bool herd_tick(struct herd *herd);
+/* Moves its beginning and all births back: seconds that are lived at once lie behind now then. */
+void herd_earlier(struct herd *herd, uint64_t seconds);
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
                                  struct behemoth *ret);
 enum behemoth_status herd_kill(struct herd *herd, uint64_t id);

@@ -106,6 +106,7 @@ static struct answer forward(uint64_t ticks)
     if (ticks == 0)
         return plain(BEHEMOTH_OK);
     service.forward_to = from + ticks;
+    herd_earlier(&service.herd, ticks);
     return (struct answer){.due = service.forward_to};
 }
 
@@ -229,6 +230,8 @@ static bool begin_life(void)
         if (settings->has_parameters[i])
             service.herd.parameters[i] = settings->beginning.parameters[i];
     }
+    if (!settings->since)
+        herd_earlier(&service.herd, settings->forward);
     for (uint64_t i = 0; i < settings->forward && !is_told_to_stop(); i++)
         tick();
     service.last = behemoth_now();

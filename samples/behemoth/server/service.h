@@ -10,6 +10,7 @@
 struct settings {
     char socket[4096], state[4096];
     struct herd_beginning beginning;
+    bool since;                           /* the herd's beginning was given */
     uint64_t forward;                     /* ticks before anybody is served */
     int64_t save_every;                   /* seconds; 0: only at the end */
     bool has_parameters[HERD_PARAMETERS]; /* given now: they hold for a restored herd too */

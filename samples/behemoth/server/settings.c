@@ -28,9 +28,9 @@ static void help(void)
          "Lets a herd of behemoths live, breed and die, and tells about it on a socket.\n"
          "It runs in the foreground until SIGTERM, SIGINT or `behemoth-manager stop`, and keeps\n"
          "the herd in a file: the next start goes on from there.\n\n"
-         "  --socket=PATH     where to listen ($BEHEMOTH_SOCKET, "
-         "$XDG_RUNTIME_DIR/behemoth/herd.sock,\n"
-         "                    for root /run/behemoth/herd.sock)\n"
+         "  --socket=PATH     where to listen ($BEHEMOTH_SOCKET, $OPENPERFLIB_ROOT/herd.sock,\n"
+         "                    $XDG_RUNTIME_DIR/behemoth/herd.sock, for root "
+         "/run/behemoth/herd.sock)\n"
          "  --state=PATH      the herd's file ($STATE_DIRECTORY/herd, "
          "~/.local/state/behemoth/herd,\n"
          "                    for root /var/lib/behemoth/herd)\n"
@@ -78,8 +78,11 @@ static void find_paths(struct settings *settings)
     const char *runtime = secure_getenv("XDG_RUNTIME_DIR"), *home = secure_getenv("HOME");
     const char *state = secure_getenv("STATE_DIRECTORY"), *own = secure_getenv("XDG_STATE_HOME");
     const char *named = secure_getenv("BEHEMOTH_SOCKET");
+    const char *root = secure_getenv("OPENPERFLIB_ROOT");
     if (!settings->socket[0] && named && *named)
         copy_path(settings->socket, sizeof settings->socket, named, "");
+    else if (!settings->socket[0] && root && *root == '/')
+        copy_path(settings->socket, sizeof settings->socket, root, "/herd.sock");
     else if (!settings->socket[0] && geteuid() != 0 && runtime && *runtime == '/')
         copy_path(settings->socket, sizeof settings->socket, runtime, "/behemoth/herd.sock");
     else if (!settings->socket[0])
@@ -114,6 +117,7 @@ static void take_option(struct settings *settings, int option, const char *name)
         beginning->count = (uint64_t)number(name, optarg, 0, BEHEMOTH_HERD_MAX);
         break;
     case OPTION_SINCE:
+        settings->since = true;
         beginning->start = (number(name, optarg, 0, 100000000000) + 11644473600) * BEHEMOTH_SECOND;
         break;
     case OPTION_FORWARD:

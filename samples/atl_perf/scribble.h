@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program publishes and the library reads: memory with a name. Each value is one DWORD,
+ * and changes at once: no guard is needed. */
+#ifndef SCRIBBLE_H
+#define SCRIBBLE_H
+
+#include <windows.h>
+
+#define SCRIBBLE_MEMORY "Global\\openperflib atl_perf"
+
+typedef struct {
+    DWORD version; /* 1, when the rest is there */
+    DWORD strokes, points;
+} Scribble;
+
+#endif

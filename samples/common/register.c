@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What regsvr32 calls: the service's key below Performance, with this library and its functions.
+ * Names and numbers are lodctr's part, after this; they are removed before it.
+ */
+#include "sample.h"
+
+static const LPCWSTR procedures[] = {TEXT("Open"), TEXT("Collect"), TEXT("Close")};
+enum { PROCEDURES = sizeof procedures / sizeof *procedures, PATH_ROOM = 1024 };
+
+static DWORD setText(HKEY key, LPCWSTR value, LPCWSTR text)
+{
+    return (DWORD)RegSetValueEx(key, value, 0, REG_SZ, (const BYTE *)text,
+                                (DWORD)((DWORD)(lstrlenW(text) + 1) * sizeof *text));
+}
+
+DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library)
+{
+    HKEY key;
+    WCHAR path[PATH_ROOM];
+    DWORD i, length = GetModuleFileName(library, path, PATH_ROOM), result;
+    if (length == 0 || length >= PATH_ROOM)
+        return ERROR_MOD_NOT_FOUND;
+    result = (DWORD)RegCreateKeyEx(HKEY_LOCAL_MACHINE, performanceKey, 0, NULL, 0, KEY_ALL_ACCESS,
+                                   NULL, &key, NULL);
+    if (result != ERROR_SUCCESS)
+        return result;
+    result = setText(key, TEXT("Library"), path);
+    for (i = 0; result == ERROR_SUCCESS && i < PROCEDURES; i++)
+        result = setText(key, procedures[i], procedures[i]);
+    RegCloseKey(key);
+    return result;
+}
+
+/* A key in which there is more stays. */
+static DWORD deleteEmpty(LPCWSTR path)
+{
+    HKEY key;
+    DWORD keys = 0, values = 0;
+    DWORD result = (DWORD)RegOpenKeyEx(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key);
+    if (result != ERROR_SUCCESS)
+        return result;
+    RegQueryInfoKey(key, NULL, NULL, NULL, &keys, NULL, NULL, &values, NULL, NULL, NULL, NULL);
+    RegCloseKey(key);
+    return keys + values ? ERROR_SUCCESS : (DWORD)RegDeleteKey(HKEY_LOCAL_MACHINE, path);
+}
+
+DWORD sampleUnregister(LPCWSTR performanceKey)
+{
+    HKEY key;
+    WCHAR service[PATH_ROOM];
+    DWORD i, length = (DWORD)lstrlenW(performanceKey);
+    DWORD result = (DWORD)RegOpenKeyEx(HKEY_LOCAL_MACHINE, performanceKey, 0, KEY_ALL_ACCESS, &key);
+    if (result != ERROR_SUCCESS)
+        return result;
+    for (i = 0; i < PROCEDURES; i++)
+        RegDeleteValue(key, procedures[i]);
+    RegDeleteValue(key, TEXT("Library"));
+    RegCloseKey(key);
+    result = deleteEmpty(performanceKey);
+    while (length > 0 && performanceKey[length - 1] != '\\')
+        length--;
+    if (result != ERROR_SUCCESS || length == 0 || length >= PATH_ROOM)
+        return result;
+    lstrcpynW(service, performanceKey, (int)length); /* with its zero: the backslash is left out */
+    return deleteEmpty(service);
+}
