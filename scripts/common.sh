@@ -35,6 +35,19 @@ build() {
     quietly ninja --quiet -C "$1"
 }
 
+# Builds with ninja's own line of progress on a terminal, and with one line elsewhere; quiet where nothing is to do.
+build_visibly() {
+    local folder=$1 steps
+    steps=$(ninja -C "$folder" -n 2>/dev/null | sed -n 's,^\[[0-9]*/\([0-9]*\)\].*,\1,p' | tail -n 1)
+    [ -n "$steps" ] || { build "$folder"; return; }
+    if [ -t 1 ] && [ "${TERM-dumb}" != dumb ]; then
+        (cd "$folder" && NINJA_STATUS='building openperflib [%f/%t, %es] ' ninja) && printf '\r\033[K'
+    else
+        echo "building openperflib in ${folder##*/}/: $steps steps, usually less than a minute"
+        build "$folder"
+    fi
+}
+
 # The environment in which programs of a build folder run without being installed.
 enter_environment() {
     local dump
