@@ -50,12 +50,12 @@ struct picture_object *picture_object(struct picture *picture, uint32_t title_in
 static inline const opl_counter_view *picture_counters(const struct picture *picture,
                                                        const struct picture_object *object)
 {
-    return picture->counters + object->first_counter;
+    return picture->counters ? picture->counters + object->first_counter : NULL;
 }
 static inline const struct picture_instance *picture_instances(const struct picture *picture,
                                                                const struct picture_object *object)
 {
-    return picture->instances + object->first_instance;
+    return picture->instances ? picture->instances + object->first_instance : NULL;
 }
 static inline const char *picture_name(const struct picture *picture,
                                        const struct picture_instance *instance)
