@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 bool provider_live(void)
@@ -140,8 +141,16 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-/* A program may have few descriptors, and we keep dozens: the first time that one is missing all of
- * this provider's files are closed, and none is kept from then on. */
+/* All providers of a program share its descriptors: one that keeps dozens would leave the next none. */
+static bool descriptors_are_few(void)
+{
+    enum { FEW = 64 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FEW;
+}
+
+/* A program may use up its descriptors: the first time that one is missing all of this provider's
+ * files are closed, and none is kept from then on. */
 static void provider_become_frugal(opl_provider *provider)
 {
     trace("object", "descriptors ran out: files are opened anew for each query");
@@ -285,6 +294,7 @@ static opl_provider *provider_new(size_t count)
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         provider->folders[i].kept.fd = -1;
     provider->objects = calloc(count ? count : 1, sizeof *provider->objects);
+    provider->frugal = descriptors_are_few();
     provider->pid = (int)getpid();
     if (!provider->objects) {
         free(provider);

@@ -248,11 +248,11 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
 {
     struct lasting *lasting = source_lasting(reading, source);
     int fd = source_open_instance(reading, source, lasting);
-    if (fd < 0)
-        return status_from_errno(errno);
-    LSTATUS status = source_read(source, fd);
+    LSTATUS status = fd < 0 ? status_from_errno(errno) : source_read(source, fd);
     if (reading->provider->frugal)
         kept_close(&source->kept);
+    if (fd < 0)
+        return status;
     if (!lasting)
         close(fd);
     else if (status && status != ERROR_INVALID_PARAMETER) /* taken away, may come again */
