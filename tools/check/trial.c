@@ -428,6 +428,7 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
 
 static bool close_once(struct trial *trial, struct worker_reply *reply)
 {
+    answer_done(&trial->last); /* what counts since Open may begin anew */
     if (!ask(trial, ORDER_CLOSE, (int)trial->is->open_ms, reply))
         return false;
     trial->timing->close_ms = (double)reply->took_ns / 1e6;
