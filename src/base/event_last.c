@@ -85,7 +85,7 @@ static void write_record(const struct event_record *event, char record[static RE
     record[RECORD] = '\0';
 }
 
-/* Where the service's record is, else where the file's whole records end: a torn one is written over. */
+/* Where the service's record is, else where the whole records end: a torn one is written over. */
 static off_t place_of(int fd, const char *service)
 {
     char part[16 * RECORD];
