@@ -141,7 +141,7 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-/* All providers of a program share its descriptors: one that keeps dozens would leave the next none. */
+/* All providers of a program share its descriptors: one that keeps dozens leaves the next none. */
 static bool descriptors_are_few(void)
 {
     enum { FEW = 64 };

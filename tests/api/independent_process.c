@@ -268,6 +268,8 @@ INDEPENDENT(no_descriptors_left)
             answer_objects();
         else
             CHECK_IS(answer_size, sizeof(answer));
+        while (count < 64 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
+            count++; /* providers gave theirs back */
         CHECK(RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY "\\new", 0, NULL, 0, KEY_ALL_ACCESS,
                               NULL, &key, NULL) != 0);
         ask("Counter 009");
