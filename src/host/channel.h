@@ -66,6 +66,7 @@ struct channel {
         uint32_t signal, resident_mib;
         uint32_t has_address; /* of a fault; a signal that was sent has none */
         uint64_t address;
+        char calls[CHANNEL_WORDS]; /* the place, and what called it */
     } last;
     uint32_t end_mark;
 };

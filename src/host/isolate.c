@@ -229,8 +229,10 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
     const volatile struct channel *shared = channel;
     ret->end = WIFEXITED(status) ? ISOLATE_EXITED : ISOLATE_CRASHED;
     ret->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-    if (ret->end == ISOLATE_CRASHED && shared->last.signal == (uint32_t)ret->code)
+    if (ret->end == ISOLATE_CRASHED && shared->last.signal == (uint32_t)ret->code) {
         ret->has_address = shared->last.has_address, ret->address = shared->last.address;
+        copy_words(ret->calls, channel->last.calls);
+    }
     if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY)
         take_size(shared->last.resident_mib, ret);
     if (ret->end == ISOLATE_CRASHED && ret->code == SIGKILL)

@@ -58,7 +58,8 @@ struct isolate_reply {
     bool has_address; /* of a fault; a signal that was sent has none */
     uint32_t resident_mib;
     uint64_t address;
-    char text[256]; /* dlerror's words, the missing procedure, what was refused, how it died */
+    char calls[256]; /* where it crashed, and what called that; "" when nothing is known */
+    char text[256];  /* dlerror's words, the missing procedure, what was refused, how it died */
 };
 
 /* One provider's helper, shared memory and state, for one thread at a time. No function here waits

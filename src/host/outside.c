@@ -58,21 +58,24 @@ static const char *signal_name(int number, char room[static 16])
     return room;
 }
 
+enum { CRASH_TEXT = 64 + sizeof(((struct isolate_reply *)NULL)->calls) };
+
+/* "SIGSEGV at address 0x0 in farm.so+0x1234 (CollectFarm+0x20), called by ..." */
 static void write_crash(const struct isolate_reply *reply, char *ret, size_t room)
 {
     char number[16];
-    const char *name = signal_name(reply->code, number);
+    int used = snprintf(ret, room, "%s", signal_name(reply->code, number));
     if (reply->has_address)
-        snprintf(ret, room, "%s at address 0x%" PRIx64, name, reply->address);
-    else
-        snprintf(ret, room, "%s", name);
+        used += snprintf(ret + used, room - (size_t)used, " at address 0x%" PRIx64, reply->address);
+    if (*reply->calls)
+        snprintf(ret + used, room - (size_t)used, " in %s", reply->calls);
 }
 
 static void report_crash(const struct service *service, const struct isolate_reply *reply)
 {
     static const unsigned events[] = {
         [ISOLATE_OPEN] = 1009, [ISOLATE_COLLECT] = 1010, [ISOLATE_CLOSE] = 1011};
-    char crash[64];
+    char crash[CRASH_TEXT];
     write_crash(reply, crash, sizeof(crash));
     verdict_report(service, events[reply->stage],
                    EVENT_FIELDS(EVENT_NUMBER("ExceptionCode", (uint32_t)reply->code),
@@ -99,7 +102,7 @@ static bool has_ended(const struct isolate_reply *reply)
 static void take_crash(struct service *service, const struct host_settings *settings,
                        const struct isolate_reply *reply)
 {
-    char why[96], crash[64];
+    char why[CRASH_TEXT + 32], crash[CRASH_TEXT];
     bool crashed = reply->end == ISOLATE_CRASHED;
     write_crash(reply, crash, sizeof(crash));
     if (crashed)

@@ -27,6 +27,11 @@ void seccomp_deny_signals(void);
 void seccomp_deny_processes(void);  /* threads may be started */
 void seccomp_deny_priorities(void); /* of others, and their limits */
 
+/* ---- perfhost_crash.c ---- */
+void crash_prepare(void);
+/* In a signal handler: the place, and what called it, innermost first. */
+void crash_write_calls(char *to, size_t room);
+
 /* ---- perfhost_memory.c ---- */
 /* MiB that are resident; 0: nobody knows. */
 uint32_t memory_resident_mib(pid_t pid);

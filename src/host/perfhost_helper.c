@@ -26,6 +26,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
         served->last.signal = (uint32_t)number;
     }
     signal(number, SIG_DFL);
+    if (served && syscall(SYS_getpid) == owner)
+        crash_write_calls(served->last.calls, sizeof(served->last.calls));
     if (info->si_code <= 0)
         raise(number);
 }
@@ -33,13 +35,14 @@ static void on_crash(int number, siginfo_t *info, void *context)
 void helper_prepare(void)
 {
     enum { STACK_BYTES = 64 << 10 }; /* for the handler, when the other one is full */
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     if (stack != MAP_FAILED)
         sigaltstack(&alternate, NULL);
+    crash_prepare();
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     for (size_t i = 0; i < COUNT(crashes); i++)

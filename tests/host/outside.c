@@ -495,7 +495,8 @@ static void f_e1_a_crash_and_an_exit_are_told_apart(void **state)
     assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
     assert_int_equal(count_events(1010), 1);
     assert_int_equal(count_events(4011), 1);
-    assert_non_null(strstr(read_all(events), " crashed: SIGSEGV; "));
+    assert_non_null(strstr(read_all(events), " crashed: SIGSEGV in "));
+    assert_non_null(strstr(read_all(events), "called by stranger.so+0x"));
     assert_non_null(strstr(read_all(events), "Collect of Exit in "));
     assert_non_null(strstr(read_all(events), " called exit(3), which ended its helper process; "));
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a helper crashed: the calls that led there, as far as the libraries' tables tell. */
+#include "host/perfhost.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 8 }; /* frames, with those of the handler */
+
+void crash_prepare(void)
+{
+    void *frame;
+    backtrace(&frame, 1); /* loads what it needs, which a crashed process may not be able to */
+}
+
+/* "farm.so+0x1234 (CollectFarm+0x20)"; where no library is, the address. */
+static int write_place(char *to, size_t room, const char *before, void *place, const Dl_info *info)
+{
+    uintptr_t at = (uintptr_t)place;
+    if (!info->dli_fname)
+        return snprintf(to, room, "%s0x%" PRIxPTR, before, at);
+    const char *slash = strrchr(info->dli_fname, '/');
+    const char *name = slash ? slash + 1 : info->dli_fname;
+    uintptr_t offset = at - (uintptr_t)info->dli_fbase;
+    if (!info->dli_sname)
+        return snprintf(to, room, "%s%s+0x%" PRIxPTR, before, name, offset);
+    return snprintf(to, room, "%s%s+0x%" PRIxPTR " (%s+0x%" PRIxPTR ")", before, name, offset,
+                    info->dli_sname, at - (uintptr_t)info->dli_saddr);
+}
+
+/* perfhost's own code, which handles the signal and called the provider. */
+static bool is_own(void *place)
+{
+    Dl_info own, info;
+    return dladdr((void *)(uintptr_t)crash_prepare, &own) && dladdr(place, &info) &&
+           info.dli_fbase == own.dli_fbase;
+}
+
+void crash_write_calls(char *to, size_t room)
+{
+    void *frames[MOST];
+    int count = backtrace(frames, MOST), used = 0, i = 0;
+    while (i < count && !is_own(frames[i])) /* a sanitizer's */
+        i++;
+    while (i < count && is_own(frames[i]))
+        i++;
+    i++; /* where the kernel returns to */
+    for (; i < count && (size_t)used < room && !is_own(frames[i]); i++) {
+        Dl_info info = {0};
+        dladdr(frames[i], &info);
+        used += write_place(to + used, room - (size_t)used, used ? ", called by " : "", frames[i],
+                            &info);
+    }
+}
