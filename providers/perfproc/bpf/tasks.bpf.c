@@ -488,11 +488,12 @@ static __always_inline void write_entry(struct seq_file *seq, struct task_struct
 {
     uint32_t before_name = sizeof *entry - sizeof entry->name;
     if (task->flags & PF_KTHREAD) {
-        struct record_kernel_name name = {0};
-        fill_kernel_name(&name, task);
-        entry->task.bytes = before_name + sizeof name;
+        struct record_kernel_name *name = (void *)entry; /* the stack has room for one of them */
+        entry->task.bytes = before_name + sizeof *name;
         bpf_seq_write(seq, entry, before_name);
-        bpf_seq_write(seq, &name, sizeof name);
+        *name = (struct record_kernel_name){0};
+        fill_kernel_name(name, task);
+        bpf_seq_write(seq, name, sizeof *name);
     } else {
         entry->task.bytes = sizeof *entry;
         bpf_core_read(entry->name, sizeof entry->name, &task->comm);
