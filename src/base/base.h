@@ -226,6 +226,14 @@ bool apart_would_be_process_1(void); /* then nothing may be started at all */
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* ---- shortage.c: what the last answer that did not fit would have needed; each thread's own ---- */
+struct shortage {
+    size_t needed;    /* bytes; 0: it was not said */
+    size_t instances; /* of the object that takes most of them */
+    char object[64];
+};
+struct shortage *shortage_here(void);
+
 /* ---- messages.c: the catalog, one row for each event that the library writes (D.5, E.7) ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
 struct event_message {

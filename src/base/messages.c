@@ -153,6 +153,9 @@ const struct event_message event_messages[] = {
     {"Perflib", 4014, EVENT_ERROR, "Library Service Resident Limit",
      "the helper process of {Service} in {Library} had {Resident} MiB of memory and was ended; it may have {Limit} MiB",
      "if it needs that much, set the value Memory Limit (in MiB) of its Performance key; else the library has a memory leak"},
+    {"Perflib", 4016, EVENT_WARNING, "Library Service Tries BufferSize Needs",
+     "{Tries} queries in a row ended with ERROR_MORE_DATA, the last one with {BufferSize} bytes of room: {Service} needs {Needs}",
+     "offer as much, or ask for single objects; if instances are too many, see what leaves them behind (processes: ps -eo ppid,stat | grep Z)"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",
      "the counters of {Service} were loaded: names {FirstCounter} to {LastCounter}, explanations {FirstHelp} to {LastHelp}",

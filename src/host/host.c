@@ -6,6 +6,7 @@
 #include "host/host.h"
 #include "host/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,9 @@ struct collection {
     uint32_t objects;
     bool whole; /* somebody answered with a block of his own: that is all */
     LSTATUS status;
+    struct service *starved; /* the first that lacked room */
+    struct shortage shortage;
+    size_t before; /* bytes of the others that came before it */
 };
 
 static void trace_the_others(const struct collection *collection)
@@ -180,10 +184,16 @@ static void collect_one(struct collection *collection, size_t i)
                           .room = collection->room - collection->used,
                           .took_100ns = -1};
     enum way way = collection->round->ways[i];
+    *shortage_here() = (struct shortage){0};
     LSTATUS status = way == TAKEN ? join(&collection->round->taken[i], &piece)
                      : way == ASKED_OUTSIDE
                          ? outside_finish(service, settings, &piece)
                          : call_collect(service, settings, collection->query, &piece);
+    if (status == ERROR_MORE_DATA && !collection->starved) {
+        collection->starved = service;
+        collection->shortage = *shortage_here();
+        collection->before = collection->used;
+    }
     take_piece(collection, i, &piece, status);
 }
 
@@ -307,6 +317,31 @@ static void collect_chosen(struct collection *collection)
         judge_starving(chosen_service(collection, i));
 }
 
+/* Programs offer more until it is enough. One whose offers are too small so often learns nothing
+ * from the status; an administrator learns here whether it is the loop that ends too early, or
+ * something that has become too many. */
+static void note_starving(const struct collection *collection)
+{
+    enum { MANY_TRIES = 10 };
+    static _Thread_local unsigned tries;
+    const struct shortage *shortage = &collection->shortage;
+    char needs[200];
+    tries = collection->status == ERROR_MORE_DATA ? tries + 1 : 0;
+    if (!collection->starved || tries == 0 || tries % MANY_TRIES)
+        return;
+    if (shortage->needed)
+        snprintf(needs, sizeof(needs), "%zu bytes behind %zu of others (%s has %zu instances)",
+                 shortage->needed, collection->before, shortage->object, shortage->instances);
+    else
+        snprintf(needs, sizeof(needs), "more than the %zu bytes that it was offered",
+                 collection->room - collection->before);
+    verdict_report(collection->starved, 4016,
+                   EVENT_FIELDS(EVENT_NUMBER("Tries", tries),
+                                EVENT_NUMBER("BufferSize", collection->room),
+                                EVENT_TEXT("Needs", needs)),
+                   NULL);
+}
+
 LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,
                      uint32_t *ret_objects, bool *ret_whole)
 {
@@ -325,6 +360,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
         if (trace_on())
             trace_the_others(&collection);
         collect_chosen(&collection);
+        note_starving(&collection);
         round_return(round);
         answers_write(collection.roster, false);
     }

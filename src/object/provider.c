@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -222,17 +223,21 @@ static size_t provider_size(const opl_provider *provider)
 
 /* What an answer would have needed, and which object most of it is: the caller only learns that its
  * buffer is too small. */
-static void trace_need(const opl_provider *provider, size_t size, size_t room)
+static void note_need(const opl_provider *provider, size_t size, size_t room)
 {
     const struct object *largest = NULL;
+    struct shortage *shortage = shortage_here();
     for (size_t i = 0; i < provider->object_count; i++) {
         const struct object *object = &provider->objects[i];
         if (object->listing.asked && (!largest || object_size(object) > object_size(largest)))
             largest = object;
     }
-    if (largest)
-        trace("object", "%zu bytes are needed, %zu are offered; %s has %zu instances in %zu bytes",
-              size, room, largest->is->name, largest->listing.count, object_size(largest));
+    if (!largest)
+        return;
+    *shortage = (struct shortage){.needed = size, .instances = largest->listing.count};
+    snprintf(shortage->object, sizeof shortage->object, "%s", largest->is->name);
+    trace("object", "%zu bytes are needed, %zu are offered; %s has %zu instances in %zu bytes",
+          size, room, largest->is->name, largest->listing.count, object_size(largest));
 }
 
 static DWORD provider_write(const opl_provider *provider, unsigned char *out)
@@ -273,8 +278,7 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
         return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
     if (size > room || size > UINT32_MAX) {
-        if (trace_on())
-            trace_need(provider, size, room);
+        note_need(provider, size, room);
         return ERROR_MORE_DATA;
     }
     *types = provider_write(provider, *data);

@@ -269,6 +269,48 @@ static void c118_more_data_from_one_is_more_data_for_all(void **state)
     assert_int_equal(ask("2"), ERROR_SUCCESS);
 }
 
+static void try_with(const char *query, DWORD room, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        size = room;
+        assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size),
+                         ERROR_MORE_DATA);
+    }
+}
+
+/* A provider that wants more than it is offered, however fast that grows. */
+static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
+{
+    install("faulty_open", "collect_more_data");
+    for (unsigned i = 0; i < 9; i++)
+        try_with("Global", 16384u << i, 1);
+    assert_false(event_seen(4016));
+    try_with("Global", 16384u << 9, 1);
+    assert_true(event_seen(4016));
+    assert_non_null(strstr(read_all(events_path), "MyPerf needs more than the "));
+}
+
+/* The shipped ones have measured it, and what makes it so much: here as many processes as are. */
+static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
+{
+    unsigned long needed = 0, processes = 0;
+    empty_root();
+    try_with("230", 4096, 9);
+    assert_int_equal(ask("230"), ERROR_SUCCESS); /* that one was enough: it begins anew */
+    try_with("230", 4096, 9);
+    assert_false(event_seen(4016));
+    try_with("230", 4096, 1);
+    const char *words = strstr(read_all(events_path), "10 queries in a row ended");
+    assert_non_null(words);
+    words = strstr(words, "PerfProc needs ");
+    assert_non_null(words);
+    assert_int_equal(sscanf(words, "PerfProc needs %lu bytes behind 0 of others (Process has %lu",
+                            &needed, &processes),
+                     2);
+    assert_in_range(needed, 4096, sizeof data);
+    assert_in_range(processes, 2, 100000);
+}
+
 static void strangers_run_in_a_helper_process(void **state)
 {
     install("faulty_open", "collect_good");
@@ -355,6 +397,8 @@ int main(void)
         cmocka_unit_test(c57_open_that_fails_is_tried_again_and_costs_only_itself),
         cmocka_unit_test(c59_collect_that_fails_stays_loaded_and_is_asked_again),
         cmocka_unit_test(c118_more_data_from_one_is_more_data_for_all),
+        cmocka_unit_test(f_14_8_a_loop_that_goes_on_is_reported),
+        cmocka_unit_test(f_14_8_with_what_is_needed_and_how_many_there_are),
         cmocka_unit_test(c126_damage_is_answered_with_patience),
         cmocka_unit_test(c41_linkage_export_is_handed_to_open),
         cmocka_unit_test(strangers_run_in_a_helper_process),

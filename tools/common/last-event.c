@@ -34,6 +34,16 @@ bool last_event_fails(const char *service, opl_load_event *ret)
     return ticks_of(ret->when) > ticks_of(answer.when);
 }
 
+bool last_event_report(const char *tool, const char *object, const char *service)
+{
+    opl_load_event event;
+    if (!last_event_fails(service, &event))
+        return false;
+    fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", tool, object, service,
+            (unsigned)event.id, event.text, event.advice);
+    return true;
+}
+
 time_t last_event_time(const opl_load_event *event)
 {
     enum { TICKS = 10000000 };
@@ -65,12 +75,10 @@ static bool explain(void *self, const char *name)
 {
     const struct search *search = self;
     struct service service;
-    opl_load_event event;
     if (service_read(name, &service))
         return true;
-    if (has_object(&service, search->index) && last_event_fails(name, &event))
-        fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", search->tool, search->object,
-                name, (unsigned)event.id, event.text, event.advice);
+    if (has_object(&service, search->index))
+        last_event_report(search->tool, search->object, name);
     service_done(&service);
     return true;
 }

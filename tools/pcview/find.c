@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the words of the command line to objects of a block, and back to a helpful message. */
 #include "pcview.h"
+#include "../common/last-event.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -146,6 +147,8 @@ static bool report_silence(const struct wanted *wanted)
     if (!found)
         return false;
     text_clean(wanted->text, title, sizeof title);
+    if (enabled && last_event_report("pcview", title, service))
+        return true;
     if (enabled)
         fprintf(stderr,
                 "pcview: no answer for '%s' from its service %s; this machine may have nothing for "
