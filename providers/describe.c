@@ -396,7 +396,10 @@ static void print_markdown(FILE *const *absent, size_t absent_count)
          "of\n"
          "the instances has no definition in that answer, and an instance of which nothing may be "
          "read\n"
-         "is not listed. \"Needs rights\" below says where that happens; root sees all.");
+         "is not listed. \"Needs rights\" below says where that happens; root sees all.\n"
+         "What cannot be read for another reason is left out in the same way where an instance is a "
+         "device\n"
+         "that may be silent (batteries, frequencies); a remark says where it is 0 instead.");
     for (size_t i = 0; i < object_count; i++)
         print_object(objects[i], absent, absent_count);
 }

@@ -233,6 +233,9 @@ struct opl_object {
     /* While nothing is listed there is no such object, not even its `total`: the mean of nothing
      * would look like a measurement. */
     bool only_with_instances;
+    /* A counter that cannot be read for one of the instances is not in that answer, as one is that
+     * was denied for lack of rights. false: it is 0 there, and `total` leaves the instance out. */
+    bool known_only;
     /* An object before this one that has rows with the same indices and is listed at Open, as a
      * costly one is not: what is absent there is absent here. NULL: none. */
     const opl_object *rows_as;

@@ -90,11 +90,18 @@ static bool kelvin_10(opl_reading *reading, uint64_t *ret)
     return readable;
 }
 
+/* One that tells no temperature now, as a sensor does whose device sleeps, is not listed. */
+static bool is_zone(opl_reading *reading)
+{
+    uint64_t temperature;
+    return opl_reading_column(reading, &zone_temperature, 1, &temperature);
+}
+
 static void list_zones(opl_listing *listing)
 {
     if (!is_worth_looking(listing, ZONES))
         return;
-    list_folders(listing, "sys/class/thermal", "thermal_zone", &zone_type, NULL);
+    list_folders(listing, "sys/class/thermal", "thermal_zone", &zone_type, is_zone);
     note_what_was_found(listing, ZONES);
 }
 
@@ -158,7 +165,8 @@ static bool rate_while(opl_reading *reading, const char *status, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &supply_status, NULL);
     *ret = 0;
-    if (!text || !milliwatts(reading, &supply_power, &supply_current, ret))
+    if (!text || strncmp(text, "Unknown", 7) == 0 ||
+        !milliwatts(reading, &supply_power, &supply_current, ret))
         return false;
     if (strncmp(text, status, strlen(status)) != 0)
         *ret = 0;
@@ -208,11 +216,19 @@ static const opl_source policy_now = POLICY("scaling_cur_freq");
 static const opl_source policy_limit = POLICY("scaling_max_freq");
 static const opl_source policy_most = POLICY("cpuinfo_max_freq");
 
+/* Those whose processors are all switched off tell nothing. */
+static bool is_policy(opl_reading *reading)
+{
+    uint64_t khz;
+    return opl_reading_column(reading, &policy_now, 1, &khz) ||
+           opl_reading_column(reading, &policy_limit, 1, &khz);
+}
+
 static void list_policies(opl_listing *listing)
 {
     if (!is_worth_looking(listing, POLICIES))
         return;
-    list_folders(listing, "sys/devices/system/cpu/cpufreq", "policy", NULL, NULL);
+    list_folders(listing, "sys/devices/system/cpu/cpufreq", "policy", NULL, is_policy);
     note_what_was_found(listing, POLICIES);
 }
 
@@ -279,6 +295,7 @@ const opl_object perflinux_battery = {
     .default_counter = 101102,
     .needs = "sys/class/power_supply",
     .only_with_instances = true,
+    .known_only = true,
     .instances = true,
     .total = "_Total",
     .list = list_batteries};
@@ -303,6 +320,7 @@ const opl_object perflinux_performance = {
     .default_counter = 101304,
     .needs = "sys/devices/system/cpu/cpufreq/policy0",
     .only_with_instances = true,
+    .known_only = true,
     .instances = true,
     .total = "_Total",
     .list = list_policies};

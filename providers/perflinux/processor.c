@@ -112,7 +112,7 @@ static void take_frequency(opl_listing *listing, struct cpu *cpu)
     if (place.scaled) {
         opl_reading *reading = opl_listing_at(listing, folder);
         cpu->khz = 0;
-        if (opl_reading_column(reading, &current, 1, &cpu->khz))
+        if (opl_reading_column(reading, &current, 1, &cpu->khz) && cpu->khz > 0)
             cpu->most_count = opl_reading_column(reading, &highest, 1, &cpu->most_khz);
     }
     cpu->khz_count = cpu->khz > 0;
@@ -293,5 +293,6 @@ const opl_object perflinux_processor = {
     OPL_COUNTERS(counters),
     .default_counter = 6,
     .needs = "proc/stat",
+    .known_only = true,
     .instances = true,
     .list = list};

@@ -224,7 +224,7 @@ bool object_hide_denied(struct object *object, const opl_provider *provider)
         changed = true;
         if (!row->is_base)
             trace("object", "%s: \"%s\" is %s", object->is->name, row->is->name,
-                  hidden ? "left out: this user may not read it for every instance (root may)"
+                  hidden ? "left out: it cannot be read for every instance (root may read more)"
                          : "there again: it can be read for every instance");
     }
     if (changed)

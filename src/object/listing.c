@@ -173,7 +173,7 @@ static void listing_read_rows(opl_listing *listing)
         all_seen &= row->seen;
         if (known)
             continue;
-        row->denied |= listing->provider->denied;
+        row->denied |= listing->provider->denied || object->is->known_only;
         row_unknown(listing, position, i);
         if (row->is_base)
             row_unknown(listing, position, i - 1);

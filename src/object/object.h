@@ -67,6 +67,7 @@ struct source {
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
     unsigned word_count, words_wanted;    /* on the line; the last that anyone asks for */
     uint64_t words_asked;                 /* bit n - 1: somebody asks for word n */
+    uint64_t words_odd;                   /* bit n - 1: word n was asked for, and is no number */
     const char *name;                     /* the name in parentheses */
     size_t name_bytes;
     struct key *keys;
@@ -97,6 +98,8 @@ LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
 /* Splits the line; `wanted` 0: into the words that were asked for before. */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
+/* Of the words that were asked for: is it there, and a number? */
+bool source_has_number(const struct source *source, unsigned number);
 void source_find_pairs(struct source *source);                /* pairs.c */
 void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
 void source_done(struct source *source);

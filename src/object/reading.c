@@ -9,7 +9,7 @@ bool opl_reading_column(opl_reading *reading, const opl_source *is, unsigned col
 {
     struct source *source = source_of(reading->provider, is);
     if (!source || column == 0 || source_load_words(reading, source, column) ||
-        column > source->word_count)
+        !source_has_number(source, column))
         return false;
     *ret = source->words[column];
     return true;

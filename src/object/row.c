@@ -203,7 +203,8 @@ static enum row_result row_read_columns(const struct row *row, opl_reading *read
     bool loaded = source->star && source->words_for == reading->serial; /* by the row before */
     if (!loaded && source_load_words(reading, row->source, 0))
         return ROW_UNREADABLE;
-    if (row->value->column > source->word_count || row->value->plus > source->word_count)
+    if (!source_has_number(source, row->value->column) ||
+        (row->value->plus && !source_has_number(source, row->value->plus)))
         return ROW_UNREADABLE;
     uint64_t sum = source->words[row->value->column];
     if (row->value->plus)

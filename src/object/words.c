@@ -212,13 +212,14 @@ static bool is_asked(const struct source *source, unsigned number)
     return number == 0 || source->words_asked >> (number - 1) & 1;
 }
 
-/* A word that is no number counts as 0. */
-static const char *split_number(const char *word, uint64_t *ret)
+/* The end of the word; it may be no number, which is no 0. */
+static const char *split_number(const char *word, uint64_t *ret, bool *ret_whole)
 {
     const char *at = word;
     uint64_t number = text_number(&at);
     bool whole = at > word && (*at == ' ' || *at == '\n' || *at == '\t' || !*at);
     *ret = whole ? number : 0;
+    *ret_whole = whole;
     return whole ? at : skip_word(at);
 }
 
@@ -227,10 +228,15 @@ static void split_words(struct source *source, const char *line)
     const char *at = skip_blanks(line);
     unsigned count = 0;
     source->word_count = 0;
+    source->words_odd = 0;
     source->name = NULL;
     while (*at && *at != '\n' && count < source->words_wanted) {
         count++;
-        at = is_asked(source, count) ? split_number(at, &source->words[count]) : skip_word(at);
+        bool whole = true;
+        at = is_asked(source, count) ? split_number(at, &source->words[count], &whole)
+                                     : skip_word(at);
+        if (!whole)
+            source->words_odd |= (uint64_t)1 << (count - 1);
         at = skip_blanks(at);
         if (count == 1 && source->is->stat) {
             at = skip_blanks(split_name(source, at));
@@ -238,6 +244,11 @@ static void split_words(struct source *source, const char *line)
         }
     }
     source->word_count = count;
+}
+
+bool source_has_number(const struct source *source, unsigned number)
+{
+    return number <= source->word_count && !(source->words_odd >> (number - 1) & 1);
 }
 
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted)

@@ -5,6 +5,8 @@
  */
 #include "answer.h"
 
+#include <sys/stat.h>
+
 enum {
     PROCESSOR = 100000,
     PRESSURE = 100100,
@@ -416,6 +418,143 @@ static void heat_and_batteries(void **state)
     VALUE(BATTERY, "_Total", 101104, 62000);
 }
 
+/* ---- what does not tell ---- */
+
+static char made[64];
+
+static void make(const char *path, const char *text)
+{
+    char full[256];
+    snprintf(full, sizeof full, "%s/%s", made, path);
+    for (char *slash = full + strlen(made); (slash = strchr(slash + 1, '/'));) {
+        *slash = 0;
+        mkdir(full, 0755);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* A file of this name that is there, and cannot be read, not even by root. */
+static void make_unreadable(const char *path)
+{
+    char inside[256];
+    snprintf(inside, sizeof inside, "%s/x", path);
+    make(inside, "");
+}
+
+static void begin_made(void)
+{
+    snprintf(made, sizeof made, "/tmp/opl-made-XXXXXX");
+    assert_non_null(mkdtemp(made));
+}
+
+static void ask_made(const char *query)
+{
+    char root[128];
+    snprintf(root, sizeof root, "../../../../../../../..%s", made);
+    ask(root, query);
+    snprintf(root, sizeof root, "rm -r %s", made);
+    assert_int_equal(system(root), 0);
+}
+
+static void f_b1_a_zone_that_does_not_tell_is_not_listed(void **state)
+{
+    begin_made();
+    for (unsigned i = 0; i < 4; i++) {
+        char path[96];
+        snprintf(path, sizeof path, "sys/class/thermal/thermal_zone%u/type", i);
+        make(path, "zone\n");
+    }
+    make("sys/class/thermal/thermal_zone0/temp", "0\n"); /* that is a temperature */
+    make_unreadable("sys/class/thermal/thermal_zone2/temp");
+    make("sys/class/thermal/thermal_zone3/temp", "<unknown>\n");
+    ask_made("101000");
+    assert_string_equal(answer_names(THERMAL), "0 zone,");
+    VALUE(THERMAL, "0 zone", 101002, 273);
+}
+
+#define SUPPLY "sys/class/power_supply/"
+
+static void make_battery(const char *name, const char *status, const char *capacity)
+{
+    const char *const files[][2] = {
+        {"type",       "Battery\n" },
+        {"status",     status      },
+        {"capacity",   capacity    },
+        {"energy_now", "40000000\n"},
+        {"power_now",  "9500000\n" },
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[128];
+        snprintf(path, sizeof path, SUPPLY "%s/%s", name, files[i][0]);
+        if (files[i][1])
+            make(path, files[i][1]);
+    }
+}
+
+static void f_b1_what_one_battery_does_not_tell_is_not_shown(void **state)
+{
+    begin_made();
+    make_battery("BAT0", "Discharging\n", "80\n");
+    make_battery("BAT1", "Discharging\n", "60\n");
+    make_battery("BAT2", "Discharging\n", NULL); /* the first of all counters: not listed */
+    make(SUPPLY "BAT0/voltage_now", "12100000\n");
+    make_unreadable(SUPPLY "BAT1/voltage_now");
+    ask_made("101100");
+    assert_string_equal(answer_names(BATTERY), "BAT0,BAT1,_Total,");
+    VALUE(BATTERY, "_Total", 101102, 70);
+    assert_false(answer_has(BATTERY, 101110));
+    VALUE(BATTERY, "BAT1", 101104, 40000);
+    VALUE(BATTERY, "BAT1", 101106, 0); /* it is not being charged: that is known */
+    VALUE(BATTERY, "_Total", 101108, 19000);
+}
+
+static void f_b1_an_unknown_state_is_no_rate(void **state)
+{
+    begin_made();
+    make_battery("BAT0", "Discharging\n", "80\n");
+    make_battery("BAT1", "Unknown\n", "<unknown>\n");
+    ask_made("101100");
+    assert_false(answer_has(BATTERY, 101102));
+    assert_false(answer_has(BATTERY, 101106));
+    assert_false(answer_has(BATTERY, 101108));
+    assert_true(answer_has(BATTERY, 101104));
+}
+
+#define CPUFREQ "sys/devices/system/cpu/cpufreq/policy"
+
+static void f_b1_frequencies_that_are_not_told(void **state)
+{
+    begin_made();
+    make(CPUFREQ "0/scaling_cur_freq", "1500000\n");
+    make(CPUFREQ "0/scaling_max_freq", "3000000\n");
+    make(CPUFREQ "0/cpuinfo_max_freq", "4000000\n");
+    make(CPUFREQ "1/scaling_cur_freq", "<unknown>\n");
+    make(CPUFREQ "1/scaling_max_freq", "3000000\n");
+    make(CPUFREQ "1/cpuinfo_max_freq", "4000000\n");
+    make_unreadable(CPUFREQ "2/scaling_cur_freq"); /* its processors are off */
+    make_unreadable(CPUFREQ "2/scaling_max_freq");
+    make("proc/stat", "cpu  2 0 2 2 0 0 0\ncpu0 1 0 1 1 0 0 0\ncpu1 1 0 1 1 0 0 0\n");
+    for (unsigned i = 0; i < 2; i++) {
+        char path[96];
+        snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", i);
+        make(path, i ? "0\n" : "1500000\n");
+        snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", i);
+        make(path, "4000000\n");
+    }
+    ask_made("101300 100000");
+    assert_string_equal(answer_names(PERFORMANCE), "0,1,_Total,");
+    assert_false(answer_has(PERFORMANCE, 101302));
+    assert_false(answer_has(PERFORMANCE, 101304));
+    VALUE(PERFORMANCE, "1", 101306, 3000);
+    assert_false(answer_has(PROCESSOR, 100010));
+    assert_false(answer_has(PROCESSOR, 100012));
+    VALUE(PROCESSOR, "0,1", 142, 100000);
+}
+
 static void meters_and_frequencies(void **state)
 {
     ask("laptop4", "101200 101300");
@@ -454,6 +593,10 @@ int main(void)
         cmocka_unit_test(totals_of_interfaces),
         cmocka_unit_test(units),
         cmocka_unit_test(units_without_controllers),
+        cmocka_unit_test(f_b1_a_zone_that_does_not_tell_is_not_listed),
+        cmocka_unit_test(f_b1_what_one_battery_does_not_tell_is_not_shown),
+        cmocka_unit_test(f_b1_an_unknown_state_is_no_rate),
+        cmocka_unit_test(f_b1_frequencies_that_are_not_told),
         cmocka_unit_test(heat_and_batteries),
         cmocka_unit_test(meters_and_frequencies),
     };
