@@ -385,21 +385,23 @@ static void print_object(const opl_object *object, FILE *const *absent, size_t a
 
 static void print_markdown(FILE *const *absent, size_t absent_count)
 {
-    puts("<!-- SPDX-License-Identifier: MIT -->\n# The counters\n\n"
-         "Printed from the providers' tables by `ninja -C build counters.md`; a test fails when it "
-         "is\n"
-         "out of date. Sources lie below `/`; `*` stands for the instance. A counter whose source "
-         "a\n"
-         "machine lacks is not there on that machine. 32-bit counters wrap around, as on "
-         "Windows.\n\n"
-         "What a user may not read is not there either, never 0: a counter that was denied for one "
-         "of\n"
-         "the instances has no definition in that answer, and an instance of which nothing may be "
-         "read\n"
-         "is not listed. \"Needs rights\" below says where that happens; root sees all.\n"
-         "What cannot be read for another reason is left out in the same way where an instance is a "
-         "device\n"
-         "that may be silent (batteries, frequencies); a remark says where it is 0 instead.");
+    puts(
+        "<!-- SPDX-License-Identifier: MIT -->\n# The counters\n\n"
+        "Printed from the providers' tables by `ninja -C build counters.md`; a test fails when it "
+        "is\n"
+        "out of date. Sources lie below `/`; `*` stands for the instance. A counter whose source "
+        "a\n"
+        "machine lacks is not there on that machine. 32-bit counters wrap around, as on "
+        "Windows.\n\n"
+        "What a user may not read is not there either, never 0: a counter that was denied for one "
+        "of\n"
+        "the instances has no definition in that answer, and an instance of which nothing may be "
+        "read\n"
+        "is not listed. \"Needs rights\" below says where that happens; root sees all.\n"
+        "pcview and typeperf say once what they had to leave out for that reason.\n"
+        "What cannot be read for another reason is left out in the same way where an instance is a "
+        "device\n"
+        "that may be silent (batteries, frequencies); a remark says where it is 0 instead.");
     for (size_t i = 0; i < object_count; i++)
         print_object(objects[i], absent, absent_count);
 }

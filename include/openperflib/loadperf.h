@@ -159,6 +159,10 @@ DWORD opl_load_last_answer(const char *service, opl_load_answer *ret);
 /* What Perflib reported of the service last, in programs of root and of the calling user; other
  * users' programs keep theirs. 2: nothing since the machine started. Asks nobody. */
 DWORD opl_load_last_event(const char *service, opl_load_event *ret);
+/* What the shipped objects that this thread asked for last left out because this user may not read
+ * it of every instance: "Process: IO Read Operations/sec, IO Write Operations/sec". NULL: nothing.
+ * Valid until the thread's next query. */
+const char *opl_load_denied(void);
 /* Replaces base texts of a language, for the machine; a path may be NULL. */
 DWORD opl_load_replace(const char *counters, const char *helps, const char *language,
                        const opl_load_options *options);

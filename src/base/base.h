@@ -226,13 +226,17 @@ bool apart_would_be_process_1(void); /* then nothing may be started at all */
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* ---- shortage.c: what the last answer that did not fit would have needed; each thread's own ---- */
+/* ---- shortage.c: what answers lacked, for who reports it; each thread has its own ---- */
 struct shortage {
     size_t needed;    /* bytes; 0: it was not said */
     size_t instances; /* of the object that takes most of them */
     char object[64];
 };
 struct shortage *shortage_here(void);
+/* "Process: IO Read Operations/sec, ...": counters that this thread's last answers left out because
+ * this user may not read them; "": none. */
+enum { DENIED_ROOM = 400 };
+char *denied_here(void);
 
 /* ---- messages.c: the catalog, one row for each event that the library writes (D.5, E.7) ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };

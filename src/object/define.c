@@ -3,6 +3,7 @@
  * definitions as bytes that every answer begins with. */
 #include "object/object.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,14 +211,34 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
     return ERROR_SUCCESS;
 }
 
+/* For programs with a person before them: the object's name, and the counters. */
+static void note_denied(const struct object *object)
+{
+    char *text = denied_here();
+    size_t used = strlen(object->is->name), any = 0;
+    bool ours = strncmp(text, object->is->name, used) == 0 && text[used] == ':';
+    for (size_t i = 0; i < object->row_count; i++) {
+        const struct row *row = &object->rows[i];
+        if (!row->denied || row->is_base || used >= DENIED_ROOM)
+            continue;
+        if (!any++)
+            snprintf(text, DENIED_ROOM, "%s:", object->is->name);
+        used = strlen(text);
+        snprintf(text + used, DENIED_ROOM - used, "%s %s", any > 1 ? "," : "", row->is->name);
+    }
+    if (!any && ours)
+        *text = 0;
+}
+
 bool object_hide_denied(struct object *object, const opl_provider *provider)
 {
-    bool changed = false;
+    bool changed = false, denied = false;
     for (size_t i = 0; i < object->row_count; i++) {
         struct row *row = &object->rows[i];
+        denied |= row->denied;
         bool has_base = i + 1 < object->row_count && row[1].is_base;
         bool hidden =
-            row->denied || (has_base && row[1].denied) || (row->is_base && row[-1].denied);
+            row->unread || (has_base && row[1].unread) || (row->is_base && row[-1].unread);
         if (hidden == row->hidden)
             continue;
         row->hidden = hidden;
@@ -229,6 +250,8 @@ bool object_hide_denied(struct object *object, const opl_provider *provider)
     }
     if (changed)
         object_lay_out(object, provider);
+    if (denied || *denied_here())
+        note_denied(object);
     return object->shown > 0;
 }
 

@@ -13,7 +13,7 @@ void listing_begin(opl_listing *listing)
     listing->reading = (opl_reading){.provider = listing->provider, .folder = ""};
     listing->reading.serial = ++listing->provider->serial;
     for (size_t i = 0; i < listing->object->row_count; i++)
-        listing->object->rows[i].denied = false;
+        listing->object->rows[i].denied = listing->object->rows[i].unread = false;
 }
 
 void listing_done(opl_listing *listing)
@@ -173,7 +173,8 @@ static void listing_read_rows(opl_listing *listing)
         all_seen &= row->seen;
         if (known)
             continue;
-        row->denied |= listing->provider->denied || object->is->known_only;
+        row->denied |= listing->provider->denied;
+        row->unread |= listing->provider->denied || object->is->known_only;
         row_unknown(listing, position, i);
         if (row->is_base)
             row_unknown(listing, position, i - 1);

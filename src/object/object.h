@@ -129,7 +129,8 @@ struct row {
     opl_total total;
     bool seen;       /* could be read for some instance */
     bool denied;     /* in this collection, this user may not read it for some instance */
-    bool hidden;     /* it, or the other of its pair, was denied: it has no definition now */
+    bool unread;     /* in this collection it cannot be read for some instance, which hides it */
+    bool hidden;     /* one of both, of it or its pair: it has no definition now */
     const char *why; /* what is wrong with it, if row_init says ERROR_INVALID_PARAMETER */
     bool complained; /* the trace knows that it could not be read for some instance */
 };

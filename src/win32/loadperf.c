@@ -126,6 +126,11 @@ DWORD opl_load_last_answer(const char *service, opl_load_answer *ret)
     return (DWORD)status;
 }
 
+const char *opl_load_denied(void)
+{
+    return *denied_here() ? denied_here() : NULL;
+}
+
 DWORD opl_load_last_event(const char *service, opl_load_event *ret)
 {
     struct event_last last;

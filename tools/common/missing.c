@@ -4,9 +4,13 @@
 #include "pdh-words.h"
 #include "../view/view.h"
 
+#include <openperflib/loadperf.h>
+
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SIMILAR_MOST = 3, LEVEL = PERF_DETAIL_WIZARD };
 
@@ -92,6 +96,30 @@ PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size
     return found;
 }
 
+void missing_rights(const char *tool, const char *object)
+{
+    static bool said;
+    const char *denied = opl_load_denied();
+    size_t length = object ? strlen(object) : 0;
+    if (said || !denied || (object && (strncmp(denied, object, length) || denied[length] != ':')))
+        return;
+    said = true;
+    fflush(stdout);
+    fprintf(stderr, "%s: left out, because this user may not read it of every instance: %s; %s\n",
+            tool, denied,
+            geteuid() ? "root may: use sudo; 'Needs rights' in docs/counters.md names what shows "
+                        "one's own"
+                      : "not even root may here, as in some containers");
+}
+
+void missing_rights_of_all(const char *tool, const char *path)
+{
+    const char *counter = strrchr(path, '\\'), *colon = strstr(path, "::");
+    counter = colon ? colon : counter;
+    if (counter && strpbrk(counter, "*?"))
+        missing_rights(tool, NULL);
+}
+
 int missing_complain(const char *tool, const char *path, PDH_STATUS status)
 {
     char similar[256], about[PDH_MAX_COUNTER_PATH + 300];
@@ -100,6 +128,8 @@ int missing_complain(const char *tool, const char *path, PDH_STATUS status)
         code != PDH_CSTATUS_NO_INSTANCE)
         return pdh_complain(tool, path, status);
     status = missing_part(path, status, similar, sizeof similar);
+    if ((DWORD)status == PDH_CSTATUS_NO_COUNTER)
+        missing_rights(tool, NULL);
     snprintf(about, sizeof about, "%s%s%s%s", path, *similar ? " (similar: " : "", similar,
              *similar ? ")" : "");
     return pdh_complain(tool, about, status);

@@ -100,6 +100,8 @@ static void add_word(struct readings *all, const char *word)
         miss(all, word ? word : "a path", status);
     for (const char *path = list; !status && *path; path += strlen(path) + 1)
         add(all, path, strpbrk(word, "*?") != NULL);
+    if (!status)
+        missing_rights_of_all("pcview", word);
     free(list);
 }
 

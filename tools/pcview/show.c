@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An object for a reader: its header, and its counters with their types taken apart. */
 #include "pcview.h"
+#include "../common/missing.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -165,6 +166,9 @@ bool show_objects(struct pcview *view)
         fprintf(view->out, "\n");
         if (good)
             show_object(view, &object, wish);
+        const char *name = names_english(&view->names, where.type.ObjectNameTitleIndex);
+        if (good && name)
+            missing_rights("pcview", name);
         view_object_done(&object);
         if (!good)
             return false;

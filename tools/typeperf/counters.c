@@ -159,6 +159,7 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
     for (const char *at = list; *at; at += strlen(at) + 1)
         if (totals || !is_total(at))
             add(counters, at, true);
+    missing_rights_of_all("typeperf", path);
     free(list);
     return EXIT_GOOD;
 }
