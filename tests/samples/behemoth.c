@@ -29,6 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openperflib/block.h>
+
 #include "../skip.h"
 #include "pasture.h"
 
@@ -130,6 +132,149 @@ static void c120_a_dead_server_leaves_its_last_words(void **state)
     assert_memory_equal(&shown.all[0], &first, sizeof first);
     shown_close(&shown);
     stop();
+}
+
+/* ---- the summary alone ---- */
+
+static unsigned char block_bytes[32 << 20];
+
+/* The count of behemoths that the answer to these objects shows; -1: it has no summary. */
+static int64_t ask_counters(const char *query)
+{
+    DWORD size = sizeof block_bytes;
+    opl_block block;
+    opl_object_view object = {0};
+    opl_instance_view instance = {0};
+    opl_counter_view counter = {0};
+    ULONGLONG value = 0;
+    assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, block_bytes, &size),
+                     0);
+    assert_int_equal(opl_block_init(&block, block_bytes, size), OPL_BLOCK_GOOD);
+    while (opl_block_next_object(&block, &object))
+        if (object.type.NumInstances == PERF_NO_INSTANCES &&
+            opl_object_next_instance(&block, &object, &instance) &&
+            opl_object_next_counter(&block, &object, &counter) &&
+            opl_counter_number(&block, &instance, &counter, &value))
+            return (int64_t)value;
+    return -1;
+}
+
+/* A server that knows the new request or not, and writes down what it is asked for. */
+static void answer_as_server(int listening, int notes, bool knows)
+{
+    struct behemoth_head head;
+    for (int fd; (fd = accept(listening, NULL, NULL)) >= 0; close(fd))
+        while (recv(fd, &head, sizeof head, MSG_WAITALL) == sizeof head) {
+            struct behemoth_herd herd = {.each = sizeof(struct behemoth), .lifetime = 1};
+            bool good = head.what == BEHEMOTH_HERD || knows;
+            herd.weight = head.what;
+            (void)!write(notes, &head.what, sizeof head.what);
+            head.what = good ? BEHEMOTH_OK : BEHEMOTH_BAD;
+            head.bytes = good ? sizeof herd : 0;
+            (void)!write(fd, &head, sizeof head);
+            (void)!write(fd, &herd, head.bytes);
+        }
+}
+
+static int listen_at_place(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", place);
+    unlink(place);
+    assert_int_equal(bind(listening, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listening, 4), 0);
+    return listening;
+}
+
+static uint32_t asked_for(int notes)
+{
+    uint32_t what = 0;
+    struct pollfd one = {.fd = notes, .events = POLLIN};
+    if (poll(&one, 1, 0) == 1)
+        assert_int_equal(read(notes, &what, sizeof what), sizeof what);
+    return what;
+}
+
+static void c138_the_summary_alone_does_not_cost_the_herd(void **state)
+{
+    (void)state;
+    struct shown shown = opened();
+    char alone[32], both[64];
+    snprintf(alone, sizeof alone, "%u", (unsigned)shown.first + BEHEMOTHS_SUMMARY);
+    snprintf(both, sizeof both, "%u %u", (unsigned)shown.first + BEHEMOTH,
+             (unsigned)shown.first + BEHEMOTHS_SUMMARY);
+    lab_set_dword(PARAMETERS, "Cache Milliseconds", 0);
+    for (int knows = 1; knows >= 0; knows--) {
+        int ends[2], listening = listen_at_place();
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        server = fork();
+        if (server == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            answer_as_server(listening, ends[1], knows);
+            _exit(0);
+        }
+        close(listening);
+        RegCloseKey(HKEY_PERFORMANCE_DATA);
+        assert_int_equal(ask_counters(alone), 0);
+        assert_int_equal(asked_for(ends[0]), BEHEMOTH_SUMMARY);
+        assert_int_equal(asked_for(ends[0]), knows ? 0 : BEHEMOTH_HERD);
+        assert_int_equal(ask_counters(both), 0);
+        assert_int_equal(asked_for(ends[0]), BEHEMOTH_HERD);
+        assert_int_equal(asked_for(ends[0]), 0);
+        kill(server, SIGKILL);
+        end_of(server);
+        server = 0;
+        close(ends[0]), close(ends[1]);
+    }
+    unlink(place);
+    shown_close(&shown);
+    RegCloseKey(HKEY_PERFORMANCE_DATA); /* the next test's cache is another one */
+}
+
+static int64_t microseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+static int64_t least_of_ten(const char *query)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 10; i++) {
+        int64_t begun = microseconds();
+        ask_counters(query);
+        int64_t took = microseconds() - begun;
+        least = took < least ? took : least;
+    }
+    return least;
+}
+
+/* Both agree, before and after the server's end; a herd of 20,000 costs many times its summary. */
+static void c138_the_summary_alone_says_the_same(void **state)
+{
+    (void)state;
+    char alone[32], both[64];
+    start("--count=20000", "--capacity=30000", NULL);
+    set("speed", 0);
+    struct shown shown = opened();
+    lab_set_dword(PARAMETERS, "Cache Milliseconds", 0);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    snprintf(alone, sizeof alone, "%u", (unsigned)shown.first + BEHEMOTHS_SUMMARY);
+    snprintf(both, sizeof both, "%u %u", (unsigned)shown.first + BEHEMOTH,
+             (unsigned)shown.first + BEHEMOTHS_SUMMARY);
+    int64_t count = ask_counters(both);
+    assert_in_range(count, 10000, 30000);
+    assert_int_equal(ask_counters(alone), count);
+    int64_t one = least_of_ten(alone), all = least_of_ten(both);
+    print_message("# the summary alone: %d us, with the herd: %d us\n", (int)one, (int)all);
+    assert_true(one * 4 < all);
+    stop();
+    assert_int_equal(ask_counters(alone), count); /* its last words */
+    assert_int_equal(ask_counters(both), count);
+    shown_close(&shown);
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
 }
 
 /* A program may ask before there ever was a server. */
@@ -761,6 +906,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c120_no_server_at_all, after_each),
         cmocka_unit_test_teardown(c84_counters_are_what_the_server_says, after_each),
+        cmocka_unit_test_teardown(c138_the_summary_alone_does_not_cost_the_herd, after_each),
+        cmocka_unit_test_teardown(c138_the_summary_alone_says_the_same, after_each),
         cmocka_unit_test_teardown(c79_two_queries_within_a_tenth_are_equal, after_each),
         cmocka_unit_test_teardown(c77_what_is_always_equal_is_never_seen_different, after_each),
         cmocka_unit_test_teardown(c120_a_dead_server_leaves_its_last_words, after_each),

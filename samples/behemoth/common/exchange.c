@@ -234,7 +234,9 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
             return true;
         /* Hung up on, perhaps long ago: once more. Not with what changes the herd: it may have
          * been heard. */
-        if ((what != BEHEMOTH_HERD && what != BEHEMOTH_PARAMETERS) || behemoth_now() >= until)
+        bool asks =
+            what == BEHEMOTH_HERD || what == BEHEMOTH_SUMMARY || what == BEHEMOTH_PARAMETERS;
+        if (!asks || behemoth_now() >= until)
             return false;
     }
     return dial(line, path) && ask_once(line, what, body, bytes, until);
@@ -247,13 +249,24 @@ const struct behemoth *behemoth_all(const struct behemoth_herd *herd)
     return (const struct behemoth *)(const void *)(herd + 1);
 }
 
+static bool sound(const struct behemoth_line *line)
+{
+    const struct behemoth_herd *herd = (const void *)line->body;
+    return line->head.what == BEHEMOTH_OK && line->head.bytes >= sizeof *herd &&
+           herd->each == sizeof(struct behemoth) && herd->count <= BEHEMOTH_HERD_MAX;
+}
+
+const struct behemoth_herd *behemoth_summary_of(const struct behemoth_line *line)
+{
+    return sound(line) && line->head.bytes == sizeof(struct behemoth_herd)
+               ? (const void *)line->body
+               : NULL;
+}
+
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line)
 {
     const struct behemoth_herd *herd = (const void *)line->body;
-    if (line->head.what != BEHEMOTH_OK || line->head.bytes < sizeof *herd)
-        return NULL;
-    if (herd->each != sizeof(struct behemoth) || herd->count > BEHEMOTH_HERD_MAX ||
-        line->head.bytes != sizeof *herd + (size_t)herd->count * herd->each)
+    if (!sound(line) || line->head.bytes != sizeof *herd + (size_t)herd->count * herd->each)
         return NULL;
     const struct behemoth *all = behemoth_all(herd);
     for (uint32_t i = 0; i < herd->count; i++) {

@@ -8,8 +8,9 @@
  * `bytes` of body. Whoever sends something else is hung up on.
  *
  * One method is for everybody who shows figures: BEHEMOTH_HERD, without a body, is answered by a
- * struct behemoth_herd and `count` times a struct behemoth, all of one moment. The others change
- * the herd; they are for root and for the user whom the server runs as.
+ * struct behemoth_herd and `count` times a struct behemoth, all of one moment. BEHEMOTH_SUMMARY is
+ * the same without those, for askers who want no single one. The others change the herd; they are
+ * for root and for the user whom the server runs as.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H
@@ -37,7 +38,8 @@ enum behemoth_request {
     BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing;
                           * answered when it is done, and others are meanwhile */
     BEHEMOTH_SAVE,       /* -> nothing; it is on the disk then */
-    BEHEMOTH_STOP        /* -> nothing; the server saves and ends then */
+    BEHEMOTH_STOP,       /* -> nothing; the server saves and ends then */
+    BEHEMOTH_SUMMARY     /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
 };
 enum behemoth_status {
     BEHEMOTH_OK,
@@ -133,6 +135,8 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
 /* The herd in an answer, checked: counts, sexes, mothers before their children, names that end.
  * NULL: it is none. */
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
+/* The same of an answer to BEHEMOTH_SUMMARY. */
+const struct behemoth_herd *behemoth_summary_of(const struct behemoth_line *line);
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd);
 void behemoth_hang_up(struct behemoth_line *line);
 /* The same, and frees what was received. */

@@ -20,6 +20,8 @@ static struct {
     int64_t next;                    /* not asked again before */
     struct snapshot now;
     size_t room; /* items */
+    struct snapshot summary;
+    int64_t summary_next;
 } state = {.line = {.socket = -1}, .kept = {.socket = -1}};
 
 static DWORD number(const char *name, DWORD otherwise)
@@ -38,7 +40,7 @@ void snapshot_open(void)
         state.socket[0] = 0;
     state.cache = number("Cache Milliseconds", CACHE_MS);
     state.deadline = number("Deadline Milliseconds", DEADLINE_MS);
-    state.next = INT64_MIN;
+    state.next = state.summary_next = INT64_MIN;
 }
 
 void snapshot_close(void)
@@ -46,7 +48,7 @@ void snapshot_close(void)
     behemoth_line_end(&state.line);
     behemoth_line_end(&state.kept);
     free(state.now.items);
-    state.now = (struct snapshot){0};
+    state.now = state.summary = (struct snapshot){0};
     state.room = 0;
 }
 
@@ -110,6 +112,12 @@ static bool take_answer(void)
     return true;
 }
 
+/* Who let us wait for nothing is not waited for at each query. */
+static int64_t next_after(bool slow)
+{
+    return behemoth_now() + (slow && state.cache < PATIENCE_MS ? PATIENCE_MS : state.cache);
+}
+
 const struct snapshot *snapshot_take(void)
 {
     char path[4096];
@@ -124,9 +132,44 @@ const struct snapshot *snapshot_take(void)
         good = false;
     }
     state.now.there = good;
-    /* Who let us wait for nothing is not waited for at each query. */
-    state.next = behemoth_now() + (slow && state.cache < PATIENCE_MS ? PATIENCE_MS : state.cache);
+    state.next = next_after(slow);
     return &state.now;
+}
+
+/* What was heard last of the two. */
+static const struct snapshot *last_words(bool there)
+{
+    struct snapshot *last = state.summary.heard > state.now.heard ? &state.summary : &state.now;
+    last->there &= there;
+    return last;
+}
+
+/* A herd that was heard of a moment ago has its summary, and a server that is away is away for
+ * both. */
+const struct snapshot *snapshot_take_summary(void)
+{
+    char path[4096];
+    int64_t begun = behemoth_now();
+    if (begun < state.next || begun < state.summary_next)
+        return last_words(true);
+    if (!behemoth_place(state.socket, path, sizeof path) ||
+        !behemoth_ask(&state.line, path, BEHEMOTH_SUMMARY, NULL, 0, begun + state.deadline)) {
+        state.next = next_after(errno == ETIMEDOUT);
+        return last_words(false);
+    }
+    if (state.line.head.what == BEHEMOTH_BAD) /* a server that knows the whole herd only */
+        return snapshot_take();
+    const struct behemoth_herd *herd = behemoth_summary_of(&state.line);
+    state.summary_next = next_after(false);
+    if (!herd) {
+        behemoth_hang_up(&state.line);
+        return last_words(false);
+    }
+    state.summary = (struct snapshot){.heard = snapshot_uptime(),
+                                      .there = true,
+                                      .herd = *herd,
+                                      .mean_base = (uint64_t)herd->count * herd->lifetime};
+    return &state.summary;
 }
 
 /* An elapsed time is shown as the time of the object's clock less the value. The herd's time is not

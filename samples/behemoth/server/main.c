@@ -70,10 +70,11 @@ static struct answer with(const void *body, size_t bytes)
 }
 
 /* All of it of one moment: nothing else happens meanwhile, and it goes out as it is now. */
-static struct answer whole_herd(void)
+static struct answer tell_herd(bool each)
 {
     const struct herd *herd = &service.herd;
-    size_t bytes = sizeof(struct behemoth_herd) + (size_t)herd->count * sizeof(struct behemoth);
+    uint64_t count = each ? herd->count : 0;
+    size_t bytes = sizeof(struct behemoth_herd) + (size_t)count * sizeof(struct behemoth);
     struct behemoth_herd *all = malloc(bytes);
     if (!all)
         return plain(BEHEMOTH_FAILED);
@@ -81,7 +82,7 @@ static struct answer whole_herd(void)
     all->moment = service_time();
     all->process = (uint64_t)getpid();
     struct behemoth *to = (struct behemoth *)(void *)(all + 1);
-    for (uint64_t i = 0; i < herd->count; i++)
+    for (uint64_t i = 0; i < count; i++)
         to[i] = herd->all[i].is;
     return (struct answer){BEHEMOTH_OK, all, bytes};
 }
@@ -150,13 +151,14 @@ static struct answer answer(void *of, const struct behemoth_head *head, const vo
         [BEHEMOTH_FORWARD] = 8,
         [BEHEMOTH_SAVE] = 0,
         [BEHEMOTH_STOP] = 0,
+        [BEHEMOTH_SUMMARY] = 0,
     };
     (void)of;
-    if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_STOP ||
+    if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_SUMMARY ||
         head->bytes != bytes[head->what])
         return plain(BEHEMOTH_BAD);
-    if (head->what == BEHEMOTH_HERD)
-        return whole_herd();
+    if (head->what == BEHEMOTH_HERD || head->what == BEHEMOTH_SUMMARY)
+        return tell_herd(head->what == BEHEMOTH_HERD);
     if (head->what == BEHEMOTH_PARAMETERS)
         return all_parameters();
     return may_change ? change(head->what, body) : plain(BEHEMOTH_REFUSED);
