@@ -37,15 +37,20 @@ void titles_free(struct titles *titles)
 
 static LSTATUS read_multi(HKEY key, const char *query, struct buffer *ret)
 {
+    enum { MOST_TRIES = 10 };
     LSTATUS status;
     DWORD size = 0;
-    do { /* it may grow between two calls */
+    int tries = 0;
+    do { /* it may grow between two calls, but not for ever */
         buffer_clear(ret);
         if (!buffer_reserve(ret, size))
             return ERROR_NOT_ENOUGH_MEMORY;
         size = (DWORD)ret->room;
         status = key_query(key, query, false, NULL, ret->data, &size);
-    } while (status == ERROR_MORE_DATA && size > ret->room);
+    } while (status == ERROR_MORE_DATA && size > ret->room && ++tries < MOST_TRIES);
+    if (status == ERROR_MORE_DATA)
+        trace("pdh", "\"%s\": %u bytes are needed, %zu are offered after %d tries", query,
+              (unsigned)size, ret->room, tries);
     ret->len = status ? 0 : size;
     return status;
 }

@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
     {'v', "values", NULL, VALUES, "Show the instances and their current values.", NULL, 0},
     {'e', "explain", NULL, EXPLAIN, "Show what each counter means.", NULL, 0},
     {'l', "language", "ID", LANGUAGE,
-     "Titles and explanations in this language: 009 English (the default), 007 German, 00A "
+     "Titles, explanations and units in this language: 009 English (the default), 007 German, 00A "
      "Spanish, 00C French, 019 Russian.", "007 009 00A 00C 019", 0},
     {'x', "hex", NULL, HEX, "Show the bytes beside the fields that they are.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document with everything.", NULL, 0},
@@ -278,6 +278,8 @@ static void load_names(struct pcview *view)
     else if (names_fell_back(&view->names))
         fprintf(stderr, "pcview: there are no names in language %s; they are in English.\n",
                 view->language);
+    else
+        view_unit_language(view->language);
     for (size_t i = 0; i < view->wanted_count; i++)
         find_indices(&view->names, &view->wanted[i]);
 }
@@ -347,8 +349,11 @@ static int ask(struct pcview *view, const char *query)
     else if (status) {
         fprintf(stderr,
                 "pcview: the query '%s' failed with error %d.\n"
-                "OPENPERFLIB_TRACE=1 shows where it ends.\n",
-                query, (int)status);
+                "%s.\n",
+                query, (int)status,
+                status == ERROR_MORE_DATA
+                    ? "'pcview --events' says how much room was offered, and what needs more"
+                    : "OPENPERFLIB_TRACE=1 shows where it ends");
     }
     if (status)
         return EXIT_FAILED;

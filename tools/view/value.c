@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_text(const struct view_counter *counter)
 {
@@ -88,6 +89,48 @@ void view_value_string(const struct view_object *object, const struct view_insta
     text_clean(text, out, room);
 }
 
+/* ---- units ---- */
+
+/* Units that are not written as in English. */
+static const struct unit_word {
+    const char *language, *english, *word;
+} unit_words[] = {
+    {"019", "B",   "Б"      },
+    {"019", "KiB", "КиБ"  },
+    {"019", "MiB", "МиБ"  },
+    {"019", "GiB", "ГиБ"  },
+    {"019", "TiB", "ТиБ"  },
+    {"019", "us",  "мкс"  },
+    {"019", "ms",  "мс"    },
+    {"019", "s",   "с"      },
+    {"019", "d",   "д"      },
+    {"019", "/s",  "/с"     },
+    {"019", "k",   "тыс." },
+    {"019", "M",   "млн"  },
+    {"019", "G",   "млрд"},
+    {"00C", "B",   "o"       },
+    {"00C", "KiB", "Kio"     },
+    {"00C", "MiB", "Mio"     },
+    {"00C", "GiB", "Gio"     },
+    {"00C", "TiB", "Tio"     },
+    {"00C", "d",   "j"       },
+};
+static const char *unit_language = "";
+
+void view_unit_language(const char *language)
+{
+    unit_language = language;
+}
+
+static const char *unit_word(const char *english)
+{
+    for (size_t i = 0; i < sizeof unit_words / sizeof *unit_words; i++)
+        if (strcasecmp(unit_words[i].language, unit_language) == 0 &&
+            strcmp(unit_words[i].english, english) == 0)
+            return unit_words[i].word;
+    return english;
+}
+
 struct scale {
     double from;
     double divide;
@@ -120,8 +163,8 @@ static void print_bytes(char *out, size_t room, double bytes, const char *suffix
         {0,                   0,               NULL },
     };
     const struct scale *scale = scale_for(scales, bytes);
-    char unit[16];
-    snprintf(unit, sizeof unit, "%s%s", scale->unit, suffix);
+    char unit[32];
+    snprintf(unit, sizeof unit, "%s%s", unit_word(scale->unit), suffix);
     print_scaled(out, room, bytes / scale->divide, unit);
 }
 
@@ -135,14 +178,14 @@ static void print_seconds(char *out, size_t room, double seconds)
     };
     if (seconds < 100) {
         const struct scale *scale = seconds == 0 ? &scales[2] : scale_for(scales, seconds);
-        print_scaled(out, room, seconds / scale->divide, scale->unit);
+        print_scaled(out, room, seconds / scale->divide, unit_word(scale->unit));
         return;
     }
     long long whole = (long long)seconds, days = whole / 86400;
     int hours = (int)(whole / 3600 % 24), minutes = (int)(whole / 60 % 60),
         rest = (int)(whole % 60);
     if (days)
-        snprintf(out, room, "%lld d %02d:%02d:%02d", days, hours, minutes, rest);
+        snprintf(out, room, "%lld %s %02d:%02d:%02d", days, unit_word("d"), hours, minutes, rest);
     else
         snprintf(out, room, "%d:%02d:%02d", hours, minutes, rest);
 }
@@ -157,8 +200,8 @@ static void print_rate(char *out, size_t room, double rate, const char *suffix)
         {0,   0,   NULL}
     };
     const struct scale *scale = scale_for(scales, rate);
-    char unit[16];
-    snprintf(unit, sizeof unit, "%s%s", scale->unit, suffix);
+    char unit[32];
+    snprintf(unit, sizeof unit, "%s%s", unit_word(scale->unit), suffix);
     print_scaled(out, room, rate / scale->divide, unit);
 }
 
@@ -179,7 +222,7 @@ void view_number_text(const struct view_counter *counter, const struct view_valu
                       size_t room)
 {
     const char *suffix = counter->type.suffix ? counter->type.suffix : "";
-    bool rate = strcmp(suffix, "/sec") == 0;
+    const char *rate = strcmp(suffix, "/sec") == 0 ? unit_word("/s") : "";
     if (value->whole)
         print_whole(counter, &value->raw, out, room);
     else if (strcmp(suffix, "%") == 0)
@@ -187,9 +230,9 @@ void view_number_text(const struct view_counter *counter, const struct view_valu
     else if (strcmp(suffix, "secs") == 0)
         print_seconds(out, room, value->number);
     else if (counter->unit == UNIT_BYTES)
-        print_bytes(out, room, value->number, rate ? "/s" : "");
+        print_bytes(out, room, value->number, rate);
     else
-        print_rate(out, room, value->number, rate ? "/s" : "");
+        print_rate(out, room, value->number, rate);
 }
 
 void view_value_text(const struct view_object *object, const struct view_instance *instance,

@@ -156,6 +156,8 @@ void view_value_string(const struct view_object *object, const struct view_insta
 /* As a person reads it: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" where there is none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
                      const struct view_counter *counter, char *out, size_t room);
+/* Units as people write them in this language, "019"; the text stays the caller's. */
+void view_unit_language(const char *language);
 /* The same of a value at hand, by its counter's type and unit. */
 void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
                       size_t room);

@@ -194,10 +194,12 @@ static void draw_legend(FILE *out, const struct view *view)
 static void edge_text(const struct view *view, uint64_t from, uint64_t all, char out[64])
 {
     uint64_t part = part_of(all, view->zoom);
+    const char *unit = titles_unit(view->titles, "m");
     if (view->zoom > 0)
-        snprintf(out, 64, "%" PRIu64 " to %" PRIu64 " of %" PRIu64 " m", from, from + part, all);
+        snprintf(out, 64, "%" PRIu64 " to %" PRIu64 " of %" PRIu64 " %s", from, from + part, all,
+                 unit);
     else
-        snprintf(out, 64, "%" PRIu64 " m", all);
+        snprintf(out, 64, "%" PRIu64 " %s", all, unit);
 }
 
 void field_draw(FILE *out, struct view *view, int columns, int rows)

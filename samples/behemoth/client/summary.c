@@ -31,13 +31,13 @@ struct item {
 };
 
 static const struct item items[] = {
-    {BEHEMOTHS_SUMMARY_BEHEMOTHS,    "",    0},
-    {BEHEMOTHS_SUMMARY_TOTAL_WEIGHT, " kg", 0},
-    {BEHEMOTHS_SUMMARY_BIRTHS_SEC,   "",    2},
-    {BEHEMOTHS_SUMMARY_DEATHS_SEC,   "",    2},
-    {BEHEMOTHS_SUMMARY_MEAN_AGE,     "",    1},
-    {BEHEMOTHS_SUMMARY_STATUS,       "",    0},
-    {BEHEMOTHS_SUMMARY_DATA_AGE,     " s",  1},
+    {BEHEMOTHS_SUMMARY_BEHEMOTHS,    "",   0},
+    {BEHEMOTHS_SUMMARY_TOTAL_WEIGHT, "kg", 0},
+    {BEHEMOTHS_SUMMARY_BIRTHS_SEC,   "",   2},
+    {BEHEMOTHS_SUMMARY_DEATHS_SEC,   "",   2},
+    {BEHEMOTHS_SUMMARY_MEAN_AGE,     "",   1},
+    {BEHEMOTHS_SUMMARY_STATUS,       "",   0},
+    {BEHEMOTHS_SUMMARY_DATA_AGE,     "s",  1},
 };
 
 static bool is_rate(unsigned symbol)
@@ -61,7 +61,8 @@ static void number_text(const struct view *view, const struct item *item, char o
     double value;
     snprintf(out, ITEM, "-");
     if (value_of(view, item->symbol, &value))
-        snprintf(out, ITEM, "%.*f%s", item->digits, value, item->unit);
+        snprintf(out, ITEM, "%.*f%s%s", item->digits, value, *item->unit ? " " : "",
+                 titles_unit(view->titles, item->unit));
 }
 
 static void duration(double seconds, char out[ITEM])

@@ -85,7 +85,7 @@ static void head_text(const struct view *view, size_t i, char out[HEAD])
     const struct column *column = &columns[i];
     bool sorted = view->kind == VIEW_LIST && view->sort == i;
     snprintf(out, HEAD, "%.120s%s%s%s", titles_get(view->titles, column->symbol),
-             *column->unit ? ", " : "", column->unit,
+             *column->unit ? ", " : "", titles_unit(view->titles, column->unit),
              sorted ? marks[view->look.utf8][view->descending] : "");
 }
 

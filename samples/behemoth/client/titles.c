@@ -50,6 +50,20 @@ void titles_free(struct titles *titles)
     *titles = (struct titles){0};
 }
 
+const char *titles_unit(const struct titles *titles, const char *english)
+{
+    static const char *const russian[][2] = {
+        {"kg", "кг"},
+        {"l",  "л"  },
+        {"m",  "м"  },
+        {"s",  "с"  }
+    };
+    for (size_t i = 0; strcmp(titles->language, "019") == 0 && i < 4; i++)
+        if (strcmp(russian[i][0], english) == 0)
+            return russian[i][1];
+    return english;
+}
+
 const char *titles_get(const struct titles *titles, unsigned symbol)
 {
     static char number[16];

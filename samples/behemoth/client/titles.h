@@ -17,6 +17,8 @@ LSTATUS titles_load(struct titles *titles, const struct shown *shown, const char
 void titles_free(struct titles *titles);
 /* Never NULL: a number, if nobody knows a title. */
 const char *titles_get(const struct titles *titles, unsigned symbol);
+/* "kg", "l", "m", "s" as the language writes them. */
+const char *titles_unit(const struct titles *titles, const char *english);
 /* The languages of a machine's name bases, "007 009 019"; "" if it does not tell. */
 void titles_languages(const char *machine, char out[TITLES_LANGUAGES]);
 
