@@ -108,7 +108,8 @@ static void take_crash(struct service *service, const struct host_settings *sett
     if (crashed)
         snprintf(why, sizeof(why), "%s crashed: %s", stage_name(reply->stage), crash);
     else
-        snprintf(why, sizeof(why), "%s called exit(%d)", stage_name(reply->stage), reply->code);
+        snprintf(why, sizeof(why), "%s ended with exit code %d", stage_name(reply->stage),
+                 reply->code);
     trace("host", "%s: %s (%s)", service->name, why, reply->text);
     if (reply->stage < ISOLATE_OPEN)
         library_report_load(service, ERROR_PROCESS_ABORTED, why);

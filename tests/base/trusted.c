@@ -167,10 +167,10 @@ static void f_c9_a_fifo_or_a_device_is_no_library(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/fifo.so", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(trust_check(path, why), ERROR_BAD_EXE_FORMAT);
+    assert_int_equal(trust_check(path, why), ERROR_ACCESS_DENIED);
     assert_non_null(strstr(why, "no regular file"));
-    assert_int_equal(trust_check("/dev/zero", why), ERROR_BAD_EXE_FORMAT);
-    assert_int_equal(trust_check(folder, why), ERROR_BAD_EXE_FORMAT);
+    assert_int_equal(trust_check("/dev/zero", why), ERROR_ACCESS_DENIED);
+    assert_int_equal(trust_check(folder, why), ERROR_ACCESS_DENIED);
 }
 
 /* ---- what programs that are started get ---- */

@@ -292,9 +292,17 @@ static void leave_threads(int count)
         start_thread(run_on, NULL);
 }
 
+static pid_t start_child(void)
+{
+    pid_t child = fork();
+    if (child != 0)
+        note_refusal(child);
+    return child;
+}
+
 static void leave_child(void)
 {
-    if (fork() != 0)
+    if (start_child() != 0)
         return;
     for (int i = 0; i < 20; i++) {
         usleep(10000);
@@ -307,7 +315,7 @@ static void leave_child(void)
 static void leave_children(int count)
 {
     for (int i = 0; i < count; i++)
-        if (fork() == 0) {
+        if (start_child() == 0) {
             usleep(300000);
             _exit(0);
         }
@@ -316,7 +324,7 @@ static void leave_children(int count)
 DEED(leaves_threads, leave_threads(3))
 DEED(leaves_a_child, leave_child())
 DEED(leaves_many_children, leave_children(100))
-DEED(child_dies, if (fork() == 0) crash())
+DEED(child_dies, if (start_child() == 0) crash())
 
 /* ---- its process's own state ---- */
 

@@ -118,7 +118,7 @@ static const struct kind lies[] = {
     {"slack_4", "leaves 4 bytes unused behind the last instance", ALWAYS(K(NONE)), 0},
     {"slack_8", "leaves 8 bytes unused behind the last instance", ALL_CHECKS(D(1004)), 0},
     {"unaligned_large", "puts an 8-byte value at an odd offset", ALWAYS(K(NONE)), 0},
-    {"two_objects", "gives its object twice", ALWAYS(K(NONE)), 0},
+    {"two_objects", "gives its object twice", ALL_CHECKS(D(4006)), 0},
     {"fills_the_room", "uses all of its room to write to, not to answer", GUARDED(K(NONE)), 0},
 
     {"writes_4_below", "writes below the buffer", {D(1002), D(1002), ANY, NO}, 0},
@@ -137,6 +137,8 @@ static const struct kind lies[] = {
     {"open_" name, "Open " what, GUARDED(outcome), flags, "open_" name, "deed_sleeps_50_ms", "close_fine", NULL}
 #define CLOSE(name, what, outcome, flags) \
     {"close_" name, "Close " what, GUARDED(outcome), flags, "open_fine", "deed_sleeps_50_ms", "close_" name, NULL}
+#define PARENT(name, what, outcome, flags) \
+    {"parent_" name, what ", with Children = 1", GUARDED(outcome), (flags) | CHILDREN, "open_fine", "deed_" name, "close_fine", NULL}
 
 static const struct kind deeds[] = {
     DEED("crash", "writes to address 0", D(1010), 0),
@@ -144,32 +146,32 @@ static const struct kind deeds[] = {
     DEED("divides_by_0", "divides by 0", D(1010), 0),
     DEED("illegal_instruction", "executes an illegal instruction", D(1010), 0),
     DEED("aborts", "calls abort", D(1010), 0),
-    DEED("exits", "calls exit(0)", D(1010), 0),
-    DEED("exits_at_once", "calls _exit(3)", D(1010), 0),
+    DEED("exits", "calls exit(0)", D(4011), 0),
+    DEED("exits_at_once", "calls _exit(3)", D(4011), 0),
     DEED("kills_itself", "sends itself SIGKILL", D(1010), 0),
     DEED("overflows_the_stack", "calls itself for ever", D(1010), 0),
     DEED("eats_memory", "allocates 1.5 GiB and fills it", ANY, HANGS),
     DEED("unloads_itself", "unloads its own library", ANY, 0),
     DEED("jumps_out", "longjmps into a frame that is gone", ANY, HANGS),
-    DEED("ends_its_thread", "calls pthread_exit", D2(1010, 1015), HANGS),
-    DEED("frees_the_buffer", "frees the buffer", D(1010), 0),
+    DEED("ends_its_thread", "calls pthread_exit", D2(4011, 1015), HANGS),
+    DEED("frees_the_buffer", "frees the buffer", D2(1010, 4011), 0),
     DEED("unmaps_the_buffer", "unmaps the buffer", D(1010), 0),
     DEED("protects_the_buffer", "makes the buffer unreadable", D(1010), 0),
     DEED("strict_seccomp", "forbids itself all system calls", ANY, HANGS),
     DEED("writes_far_below", "writes 256 MiB below the buffer", ANY, 0),
     DEED("writes_far_above", "writes 256 MiB above the buffer", ANY, 0),
     OPEN("crash", "writes to address 0", D(1009), 0),
-    OPEN("exits", "calls exit(0)", D(1009), 0),
+    OPEN("exits", "calls exit(0)", D(4011), 0),
     OPEN("denied", "returns ERROR_ACCESS_DENIED (C57)", D(1008), 0),
     CLOSE("crash", "writes to address 0", K(1011), AT_CLOSE),
-    CLOSE("exits", "calls exit(0)", K(1011), AT_CLOSE),
+    CLOSE("exits", "calls exit(0)", K(4011), AT_CLOSE),
     CLOSE("fails", "returns ERROR_GEN_FAILURE", K(WHATEVER), AT_CLOSE),
 
     DEED("loops", "loops for ever", D(1015), HANGS),
     DEED("loops_deaf", "blocks and ignores all signals and loops for ever", D(1015), HANGS),
     DEED("sleeps", "sleeps for ever", D(1015), HANGS_LONG),
     DEED("stops_itself", "sends itself SIGSTOP", D(1015), HANGS),
-    DEED("becomes_another_program", "executes another program", D2(1010, 1015), HANGS),
+    DEED("becomes_another_program", "executes another program", D2(4011, 1015), HANGS),
     DEED("sleeps_50_ms", "takes 50 ms", K(NONE), 0),
     OPEN("loops", "loops for ever", D(2002), HANGS),
     OPEN("sleeps", "sleeps for ever", D(2002), HANGS_LONG),
@@ -192,9 +194,12 @@ static const struct kind deeds[] = {
     DEED("changes_during", "changes its answer while it is checked", ANY, SOUND),
     DEED("changes_after", "changes its answer long after it was given", ANY, SOUND),
     DEED("leaves_threads", "leaves three busy threads running", K(NONE), 0),
-    DEED("leaves_a_child", "forks a child that scribbles over all that is shared", ANY, HANGS),
-    DEED("leaves_many_children", "forks 100 children", ANY, 0),
-    DEED("child_dies", "forks a child that dies", K(NONE), 0),
+    DEED("leaves_a_child", "forks a child that scribbles over all that is shared", K(NONE), REFUSED),
+    DEED("leaves_many_children", "forks 100 children", K(NONE), REFUSED),
+    DEED("child_dies", "forks a child that dies", K(NONE), REFUSED),
+    PARENT("leaves_a_child", "forks a child that scribbles over all that is shared", ANY, HANGS),
+    PARENT("leaves_many_children", "forks 100 children", ANY, 0),
+    PARENT("child_dies", "forks a child that dies", K(NONE), 0),
 
     DEED("handles_signals", "sets a handler for every signal", K(NONE), 0),
     DEED("ignores_signals", "ignores every signal", K(NONE), 0),

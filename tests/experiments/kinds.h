@@ -27,6 +27,7 @@ enum {
     HANGS_LONG = 16, /* its deadline is 2 s, and no later query waits for it again */
     AT_CLOSE = 32,   /* its event comes when the key is closed */
     CPP = 64,        /* built only where there is a C++ compiler */
+    CHILDREN = 128,  /* Children = 1 */
 };
 
 struct kind {

@@ -498,7 +498,7 @@ static void f_e1_a_crash_and_an_exit_are_told_apart(void **state)
     assert_non_null(strstr(read_all(events), " crashed: SIGSEGV in "));
     assert_non_null(strstr(read_all(events), "called by stranger.so+0x"));
     assert_non_null(strstr(read_all(events), "Collect of Exit in "));
-    assert_non_null(strstr(read_all(events), " called exit(3), which ended its helper process; "));
+    assert_non_null(strstr(read_all(events), " ended its helper process with exit code 3; "));
 }
 
 /* The commonest reason, and what to do. */
