@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define CACHE_FILE ".ranges"
-#define CACHE_HEAD "openperflib ranges 3\n"
+#define CACHE_HEAD "openperflib ranges 4\n"
 enum { HASH_DIGITS = 16, FIELDS = 9 };
 
 static uint64_t hash_of(const char *bytes, size_t size)

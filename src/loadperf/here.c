@@ -76,6 +76,31 @@ LSTATUS here_read(struct here_list *ret)
     return taking.failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 
+static bool lists(const char *service, uint32_t object)
+{
+    FREE_AUTO char *text = here_text(service, text_names[OBJECT_LIST]);
+    const char *list = text ? text : "";
+    size_t count;
+    uint32_t index;
+    for (const char *word; (word = text_word(&list, &count));)
+        if (text_decimal(word, count, &index) && index == object)
+            return true;
+    return false;
+}
+
+const struct here *here_other_owner(const struct here_list *list, const char *service,
+                                    uint32_t object)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct here *here = &list->list[i];
+        bool in_range = here->loaded && object >= here->number[FIRST_COUNTER] &&
+                        object <= here->number[LAST_COUNTER];
+        if (!text_equal_fold(here->name, service) && (in_range || lists(here->name, object)))
+            return here;
+    }
+    return NULL;
+}
+
 const struct here *here_find(const struct here_list *list, const char *service)
 {
     for (size_t i = 0; i < list->count; i++)

@@ -133,6 +133,37 @@ static bool is_seen(const struct install *install, const struct view *view)
     return same && texts == found && sum == found_sum;
 }
 
+static LSTATUS refuse_taken(struct install *install, uint32_t object, const char *owner)
+{
+    load_error(install->change.load, install->ini_path, 0,
+               "Object List in the Performance key of %s has %u, which is %s's, and [objects] of "
+               "the ini file says nothing else: correct or delete that value; if it stands in for "
+               "%s, set Shared Objects = 1 there",
+               install->plan.service, (unsigned)object, owner, owner);
+    return ERROR_ALREADY_EXISTS;
+}
+
+/* A list that was written by hand and stays: answers with objects of others would be dropped. */
+static LSTATUS check_list(struct install *install, const char *list)
+{
+    const char *service = install->plan.service;
+    FREE_AUTO char *key = here_key(service);
+    struct here_list all = {0};
+    uint32_t shares = 0, object;
+    size_t count;
+    LSTATUS status = key ? here_read(&all) : ERROR_NOT_ENOUGH_MEMORY;
+    if (!status && registry_get_dword(key, "Shared Objects", &shares))
+        shares = 0;
+    for (const char *word; !status && !shares && (word = text_word(&list, &count));) {
+        const struct here *other =
+            text_decimal(word, count, &object) ? here_other_owner(&all, service, object) : NULL;
+        if (other)
+            status = refuse_taken(install, object, other->name);
+    }
+    here_done(&all);
+    return status;
+}
+
 static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
 {
     struct layer_change *change = &install->change;
@@ -149,8 +180,10 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
     if (status)
         return status;
     *ret_seen = is_seen(install, &view);
+    if (!install->plan.has_objects && view.text[OBJECT_LIST])
+        status = check_list(install, view.text[OBJECT_LIST]);
     view_done(&view);
-    return ERROR_SUCCESS;
+    return status;
 }
 
 /* Makes the file's new text, and looks at what the registry would then say. */

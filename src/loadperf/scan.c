@@ -7,6 +7,7 @@
 
 #include <openperflib/regfile.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PERFORMANCE "\\Performance"
@@ -99,14 +100,30 @@ static void note_pairs(struct scan *scan, const char *multi, size_t size)
     }
 }
 
+/* What is listed by hand, without a range around it, is taken too. */
+static void note_objects(struct scan *scan, const opl_reg_entry *entry)
+{
+    FREE_AUTO char *text = strndup(entry->data, entry->size);
+    const char *list = text ? text : "";
+    size_t count;
+    uint32_t index;
+    for (const char *word; (word = text_word(&list, &count));)
+        if (text_decimal(word, count, &index))
+            note_index(scan, index);
+}
+
 static void note_service_value(struct scan *scan, const char *key, const opl_reg_entry *entry)
 {
     uint32_t number;
     const char *names = below(key, PERFORMANCE "\\Names");
     if (names && text_decimal(entry->name, strlen(entry->name), &number))
         note_index(scan, number);
-    if (names || !text_equal_fold(key, PERFORMANCE) || entry->type != REG_DWORD ||
-        entry->size != sizeof number)
+    bool is_number = entry->type == REG_DWORD && entry->size == sizeof number;
+    if (names || !text_equal_fold(key, PERFORMANCE))
+        return;
+    if (entry->type == REG_SZ && text_equal_fold(entry->name, text_names[OBJECT_LIST]))
+        note_objects(scan, entry);
+    if (!is_number)
         return;
     memcpy(&number, entry->data, sizeof number);
     for (size_t i = 0; i < NUMBERS; i++)

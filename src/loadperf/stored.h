@@ -98,6 +98,9 @@ struct here_list {
 LSTATUS here_read(struct here_list *ret);
 void here_done(struct here_list *list);
 const struct here *here_find(const struct here_list *list, const char *service);
+/* Another service than `service` that has the object in its numbers or its list. NULL: none. */
+const struct here *here_other_owner(const struct here_list *list, const char *service,
+                                    uint32_t object);
 /* ...\Performance of a service; malloc. */
 char *here_key(const char *service);
 /* NULL: there is none, or no memory. */

@@ -266,12 +266,22 @@ static void ranges_of_files_edited_in_place_count(void **state)
     assert_loaded("B", 2306, 2310);
 }
 
+/* Without a range around them. */
+static void f_b5_objects_listed_by_hand_are_not_given_to_another(void **state)
+{
+    put_service_ini("A");
+    put("machine/registry.d/other.reg", HEADER "[" REGISTRY_SERVICES "\\X\\Performance]\n"
+                                               "\"Object List\"=\"1850  2048 many\"\n");
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);
+    assert_loaded("A", 2050, 2054);
+}
+
 /* The cache of ranges may say anything: it is believed where its hash and stat agree. */
 static void a_damaged_cache_costs_nothing_but_time(void **state)
 {
     static const char *const damages[] = {
-        "", "openperflib ranges 3\n", "nonsense\n",
-        ("openperflib ranges 3\n0000000000000000 1 2 3 4 5 6 7 8 9 "
+        "", "openperflib ranges 4\n", "nonsense\n",
+        ("openperflib ranges 4\n0000000000000000 1 2 3 4 5 6 7 8 9 "
          "\tA\t A.reg\n")};
     BUFFER_AUTO good = {0};
     char name[8] = "A";
@@ -595,6 +605,7 @@ int main(void)
         LOAD_TEST(texts_by_hand_are_in_use),
         LOAD_TEST(the_packaged_block_is_never_given),
         LOAD_TEST(ranges_of_files_edited_in_place_count),
+        LOAD_TEST(f_b5_objects_listed_by_hand_are_not_given_to_another),
         LOAD_TEST(a_damaged_cache_costs_nothing_but_time),
         LOAD_TEST(two_at_once_both_succeed),
         LOAD_TEST(a_killed_one_leaves_all_or_nothing),

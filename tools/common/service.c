@@ -36,6 +36,7 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
 static void read_numbers(HKEY key, struct service *ret)
 {
     enum { ALWAYS = 2 }; /* even if it is shipped */
+    DWORD shares;
     int found = read_number(key, "First Counter", &ret->first_counter);
     found += read_number(key, "Last Counter", &ret->last_counter);
     found += read_number(key, "First Help", &ret->first_help);
@@ -43,6 +44,7 @@ static void read_numbers(HKEY key, struct service *ret)
     ret->loaded = found == 4;
     read_number(key, "Disable Performance Counters", &ret->disabled);
     read_number(key, "Error Count", &ret->error_count);
+    ret->shares = read_number(key, "Shared Objects", &shares) && shares != 0;
     ret->isolation = 1;
     read_number(key, "Isolation", &ret->isolation);
     bool shipped = ret->library && !strchr(ret->library, '/');

@@ -11,7 +11,7 @@ struct service {
     char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered;
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD disabled, isolation, error_count;
-    bool loaded, isolated;
+    bool loaded, isolated, shares; /* shares: Shared Objects, event 4009 */
 };
 /* Is its quarantine over? Then it is asked again, and the next answer decides. */
 bool service_on_probation(const struct service *service);

@@ -3,6 +3,7 @@
 #include "lodctr.h"
 
 #include "../common/last-event.h"
+#include "../common/owner.h"
 #include "../common/service.h"
 
 #include <limits.h>
@@ -14,6 +15,7 @@ struct visit {
     const struct lodctr *asked;
     struct json json;
     unsigned findings, errors, failing;
+    struct owners owners;
 };
 
 static void take_finding(void *self, const opl_load_finding *finding)
@@ -60,15 +62,22 @@ static bool take_failing(void *self, const char *name)
     struct service service;
     opl_load_event event;
     char text[sizeof event.text + sizeof event.advice + 64];
+    const char *kind = NULL;
     if (service_read(name, &service))
         return true;
-    if (is_users(&service) == visit->asked->user && library_is_there(&service) &&
-        service_enabled(&service) && last_event_fails(name, &event)) {
+    if (is_users(&service) != visit->asked->user || !service_enabled(&service))
+        kind = NULL;
+    else if (owners_explain(&visit->owners, name, visit->asked->user ? " --user" : "", text,
+                            sizeof text))
+        kind = "taken-object";
+    else if (library_is_there(&service) && last_event_fails(name, &event)) {
         snprintf(text, sizeof text, "no answer passed since event %u: %s; %s", (unsigned)event.id,
                  event.text, event.advice);
-        take_finding(visit, &(opl_load_finding){.kind = "failing", .service = name, .text = text});
-        visit->failing++;
+        kind = "failing";
     }
+    if (kind)
+        take_finding(visit, &(opl_load_finding){.kind = kind, .service = name, .text = text});
+    visit->failing += kind != NULL;
     service_done(&service);
     return true;
 }
@@ -107,8 +116,11 @@ DWORD doctor(const struct lodctr *asked)
     DWORD status = opl_load_doctor(&told, &options, &result);
     if (status && !visit.errors)
         status_complain("lodctr", "doctor", status);
-    if (!status)
+    if (!status) {
+        owners_read(&visit.owners);
         service_each(take_failing, &visit);
+        owners_done(&visit.owners);
+    }
     result.left += visit.failing;
     if (asked->json) {
         json_close(&visit.json, ']');

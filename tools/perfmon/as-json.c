@@ -86,7 +86,8 @@ static void add_events(struct json *json, const struct perfmon *perfmon,
 }
 
 static void add_provider(struct json *json, const struct perfmon *perfmon,
-                         const struct provider *provider, const struct event_log *log)
+                         const struct provider *provider, const struct owners *owners,
+                         const struct event_log *log)
 {
     char next[1024];
     const struct service *service = &provider->service;
@@ -114,7 +115,7 @@ static void add_provider(struct json *json, const struct perfmon *perfmon,
     if (provider->has_event)
         add_kept_event(json, &provider->event);
     add_events(json, perfmon, provider, log);
-    provider_next(provider, next, sizeof next);
+    provider_next(provider, owners, next, sizeof next);
     if (*next)
         json_string(json, "next", next);
     json_close(json, '}');
@@ -131,7 +132,7 @@ void status_json(const struct perfmon *perfmon, const struct providers *provider
         json_string(&json, "eventsUnreadable", log->why);
     json_open(&json, "providers", '[');
     for (size_t i = 0; i < providers->count; i++)
-        add_provider(&json, perfmon, &providers->list[i], log);
+        add_provider(&json, perfmon, &providers->list[i], &providers->owners, log);
     json_close(&json, ']');
     json_close(&json, '}');
     putchar('\n');

@@ -6,6 +6,7 @@
 #include "../common/json.h"
 #include "../common/last-event.h"
 #include "../common/options.h"
+#include "../common/owner.h"
 #include "../common/service.h"
 #include "../view/view.h"
 
@@ -69,6 +70,7 @@ enum state {
     NO_LIBRARY,
     LIBRARY_GONE,
     QUARANTINED,
+    TAKEN, /* an object of its list is another service's */
     SWITCHED_OFF,
     STATES
 };
@@ -94,6 +96,7 @@ struct providers {
     size_t count, room;
     bool switched_off;   /* Perflib's Disable Performance Counters: nobody is asked */
     const char *missing; /* a word that is no service */
+    struct owners owners;
     LSTATUS status;
 };
 void providers_read(const struct perfmon *perfmon, struct providers *ret);
@@ -102,7 +105,8 @@ const char *provider_state(const struct provider *provider); /* "in quarantine" 
 bool provider_in_trouble(const struct provider *provider);
 const char *provider_place(const struct provider *provider); /* NULL: it runs nowhere */
 /* What to do next, a sentence or two; "" when there is nothing to do. */
-void provider_next(const struct provider *provider, char *text, size_t room);
+void provider_next(const struct provider *provider, const struct owners *owners, char *text,
+                   size_t room);
 
 /* ---- print.c, as-json.c ---- */
 void status_print(const struct perfmon *perfmon, const struct providers *providers,

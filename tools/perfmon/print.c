@@ -18,7 +18,7 @@ enum look { GOOD, WEAK, WARN, BAD, LOOKS };
 static const enum look looks[STATES] = {
     [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN, [LATE] = WARN,
     [FAILING] = BAD,     [SWITCHED_OFF] = BAD, [SILENT] = WARN,       [NOT_LOADED] = WARN,
-    [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD};
+    [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD,   [TAKEN] = BAD};
 static const char *const marks[2][LOOKS] = {
     {"*",   "-",   "!",   "X"  },
     {"●", "○", "▲", "✖"}
@@ -360,7 +360,7 @@ static void print_details(const struct page *page, const struct provider *provid
         print_last_answer(page, provider);
     print_failures(page, provider);
     print_events(page, provider);
-    provider_next(provider, next, sizeof next);
+    provider_next(provider, &page->providers->owners, next, sizeof next);
     if (*next)
         print_text(page, "next", next);
 }

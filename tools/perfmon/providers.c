@@ -51,10 +51,12 @@ static size_t count_objects(const char *list)
     return count;
 }
 
-static enum state judge(const struct provider *provider)
+static enum state judge(const struct provider *provider, const struct owners *owners)
 {
     const struct service *service = &provider->service;
     opl_load_event event;
+    DWORD object;
+    const char *owner;
     if (service->disabled & BY_HAND && service->quarantine)
         return service_on_probation(service) ? ON_PROBATION
                : provider->until             ? QUARANTINED
@@ -67,6 +69,8 @@ static enum state judge(const struct provider *provider)
         return LIBRARY_GONE;
     if (!service->loaded && !service->object_list)
         return NOT_LOADED;
+    if (owners_other(owners, service->name, &object, &owner))
+        return TAKEN;
     if (service->unanswered && provider->until > time(NULL))
         return LATE;
     if (!provider->answer.answered && last_event_fails(service->name, &event))
@@ -88,7 +92,7 @@ static void read_last_answer(struct provider *provider)
     provider->heard_by_root = last.by_root;
 }
 
-static void fill(struct provider *provider)
+static void fill(struct provider *provider, const struct owners *owners)
 {
     const struct service *service = &provider->service;
     char path[PATH_MAX];
@@ -99,7 +103,7 @@ static void fill(struct provider *provider)
     if (service->library && !opl_load_library_path(service->library, path, sizeof path))
         provider->path = strdup(path);
     read_record(service->quarantine ? service->quarantine : service->unanswered, provider);
-    provider->state = judge(provider);
+    provider->state = judge(provider, owners);
     read_last_answer(provider);
     provider->has_event = !opl_load_last_event(service->name, &provider->event) &&
                           strcmp(provider->event.level, "information") != 0;
@@ -113,7 +117,7 @@ const char *provider_state(const struct provider *provider)
         [FAILING] = "failing",           [SWITCHED_OFF] = "switched off",
         [SILENT] = "no answer",          [NOT_LOADED] = "not loaded",
         [NO_LIBRARY] = "no library",     [LIBRARY_GONE] = "library gone",
-        [QUARANTINED] = "in quarantine"};
+        [QUARANTINED] = "in quarantine", [TAKEN] = "object taken"};
     return words[provider->state];
 }
 
@@ -152,7 +156,8 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
         snprintf(text, room, "It was disabled by hand; \"lodctr%s /E:%s\" enables it.", user, name);
 }
 
-static void say_next(const struct provider *provider, const char *name, char *text, size_t room)
+static void say_next(const struct provider *provider, const struct owners *owners, const char *name,
+                     char *text, size_t room)
 {
     const char *user = layer_option(&provider->service);
     switch (provider->state) {
@@ -193,6 +198,9 @@ static void say_next(const struct provider *provider, const char *name, char *te
     case NOT_LOADED:
         snprintf(text, room, "It has no numbers and no names yet: lodctr its ini file.");
         break;
+    case TAKEN:
+        owners_explain(owners, provider->service.name, user, text, room);
+        break;
     case DISABLED:
     case SWITCHED_OFF:
         print_how_to_enable(provider, name, text, room);
@@ -212,7 +220,8 @@ static void say_next(const struct provider *provider, const char *name, char *te
     }
 }
 
-void provider_next(const struct provider *provider, char *text, size_t room)
+void provider_next(const struct provider *provider, const struct owners *owners, char *text,
+                   size_t room)
 {
     char name[512];
     const char *plain = provider->service.name;
@@ -223,7 +232,7 @@ void provider_next(const struct provider *provider, char *text, size_t room)
         snprintf(name, sizeof name, "%.511s", quoted);
     }
     *text = '\0';
-    say_next(provider, name, text, room);
+    say_next(provider, owners, name, text, room);
 }
 
 /* ---- all of them ---- */
@@ -284,7 +293,7 @@ static void ask_all(struct providers *providers)
             service_done(&provider->service);
             provider->service = fresh;
         }
-        fill(provider);
+        fill(provider, &providers->owners);
     }
 }
 
@@ -306,8 +315,9 @@ void providers_read(const struct perfmon *perfmon, struct providers *ret)
     RegGetValueA(HKEY_LOCAL_MACHINE, PERFLIB, "Disable Performance Counters", RRF_RT_REG_DWORD,
                  NULL, &off, &size);
     ret->switched_off = off != 0;
+    owners_read(&ret->owners);
     for (size_t i = 0; i < ret->count; i++)
-        fill(&ret->list[i]);
+        fill(&ret->list[i], &ret->owners);
     if (perfmon->ask && !ret->missing && !ret->switched_off)
         ask_all(ret);
 }
@@ -319,4 +329,5 @@ void providers_done(struct providers *providers)
         free(providers->list[i].path);
     }
     free(providers->list);
+    owners_done(&providers->owners);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of an Object List that belong to another service: what has them is dropped (event 4009). */
+#ifndef OPL_TOOLS_OWNER_H
+#define OPL_TOOLS_OWNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <openperflib/windows.h>
+
+struct owners {
+    struct claims *claims;
+    struct listed *listed;
+    size_t count, listed_count;
+};
+/* Without memory there are none. Free with owners_done. */
+void owners_read(struct owners *ret);
+void owners_done(struct owners *owners);
+/* Does an object that `service` lists belong to another one? *ret_owner lives as long as `owners`. */
+bool owners_other(const struct owners *owners, const char *service, DWORD *ret_object,
+                  const char **ret_owner);
+/* A sentence: the object, the two services, and what to do; `user`: option of lodctr, or "". */
+int owners_explain(const struct owners *owners, const char *service, const char *user, char *text,
+                   size_t size);
+
+#endif
