@@ -292,7 +292,7 @@ static int error_of(long result)
 PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { IOPRIO_PROCESS = 1, IOPRIO_USER = 3, BEST_EFFORT = 2 << 13 | 7 };
-    int client = atoi(given("client")), pipes[2];
+    int client = atoi(given("client")), pipes[2], rank = getpriority(PRIO_PROCESS, 0);
     struct rlimit limit;
     struct sched_param param = {0};
     char text[256];
@@ -316,8 +316,8 @@ PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
         error_of(unshare(CLONE_NEWUSER)),
     };
     const int own[] = {
-        error_of(setpriority(PRIO_PROCESS, 0, 1)),
-        error_of(setpriority(PRIO_PROCESS, (id_t)getpid(), 2)),
+        error_of(setpriority(PRIO_PROCESS, 0, rank + 1)),
+        error_of(setpriority(PRIO_PROCESS, (id_t)getpid(), rank + 2)),
         error_of(prlimit(0, RLIMIT_NOFILE, &limit, NULL)),
         error_of(sched_setaffinity(getpid(), sizeof set, &set)),
         error_of(sched_setscheduler(0, SCHED_BATCH, &param)),
