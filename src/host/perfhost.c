@@ -324,7 +324,10 @@ static int start_keeper(void)
 
 int main(int argc, char **argv)
 {
+    static char name[] = "perfhost";
     if (argc == 4 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0) {
+        /* these point into the title; a provider's messages are to begin with a program's name */
+        program_invocation_short_name = program_invocation_name = name;
         keeper.title = argv[0];
         keeper.title_bytes = (size_t)(argv[3] + strlen(argv[3]) - argv[0]);
         memset(keeper.title, 0, keeper.title_bytes);
