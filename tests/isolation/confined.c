@@ -248,7 +248,14 @@ static const char *const callers_words[] = {"OPENPERFLIB_VENDOR",
                                             "PYTHONPATH",
                                             "VISITOR"};
 
-static int run_probe_as_nobody(const char *program, const char *word)
+static void say_callers_words(const char *value)
+{
+    for (size_t i = 0; i < COUNT(callers_words); i++)
+        setenv(callers_words[i], value, 1);
+}
+
+/* A program that prints is given `value` in each variable, or in `variable` alone. */
+static int run_probe(const char *program, const char *word, const char *variable, const char *value)
 {
     int status = -1;
     fflush(NULL);
@@ -257,17 +264,25 @@ static int run_probe_as_nobody(const char *program, const char *word)
         char printed[96];
         snprintf(printed, sizeof printed, "%s/printed", test_root);
         bool good = become_nobody();
-        if (!strcmp(word, "environment")) {
+        if (value)
             good = good && freopen(printed, "w", stdout);
-            for (size_t i = 0; i < COUNT(callers_words); i++)
-                setenv(callers_words[i], "/callers/word", 1);
-        }
+        for (size_t i = 0; value && variable && i < COUNT(callers_words); i++)
+            unsetenv(callers_words[i]);
+        if (value && variable)
+            setenv(variable, value, 1);
+        else if (value)
+            say_callers_words(value);
         if (good)
             execl(program, program, word, (char *)NULL);
         _exit(SKIPPED);
     }
     CHECK_IS(waitpid(user, &status, 0), user);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_probe_as_nobody(const char *program, const char *word)
+{
+    return run_probe(program, word, NULL, strcmp(word, "environment") ? NULL : "/callers/word");
 }
 
 /* The environment is the user's word: in a setuid program it chooses no provider. */
@@ -316,6 +331,46 @@ INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
     CHECK(!printed("^HOME=/callers") && !printed("^PATH=/callers") && !printed("^BASH_ENV"));
 }
 
+/* Each variable alone moves something of an ordinary program, and nothing of a setuid one. */
+INDEPENDENT(f_c2_no_variable_moves_a_setuid_program)
+{
+    static const struct {
+        const char *name;
+        bool moves; /* an ordinary program, to a folder that is the caller's */
+    } ours[] = {
+        {"OPENPERFLIB_VENDOR",  true },
+        {"OPENPERFLIB_ROOT",    true },
+        {"OPENPERFLIB_SYSROOT", true },
+        {"XDG_DATA_HOME",       true },
+        {"XDG_RUNTIME_DIR",     true },
+        {"XDG_CONFIG_HOME",     false},
+        {"HOME",                false},
+        {"USER",                false},
+        {"LOGNAME",             false},
+        {"TMPDIR",              false},
+    };
+    char program[128], folder[128];
+    if (geteuid() != 0)
+        skipped("only root can make a setuid program for another user");
+    snprintf(program, sizeof program, "%s/probe", test_root);
+    snprintf(folder, sizeof folder, "%s/callers", test_root);
+    CHECK(run("cp %s %s && mkdir %s && chown -R 65534 %s && chmod 755 %s %s", getenv("PROBE"),
+              program, folder, test_root, program, folder));
+    for (int setuid = 0; setuid < 2; setuid++) {
+        if (setuid)
+            CHECK(run("chown 0 %s && chmod 4755 %s", program, program));
+        for (size_t i = 0; i < COUNT(ours); i++) {
+            int status = run_probe(program, "places", ours[i].name, folder);
+            if (status == SKIPPED)
+                skipped("nobody cannot reach the build folder");
+            CHECK_IS(status, 0);
+            if (printed(folder) != (ours[i].moves && !setuid))
+                fprintf(stderr, "%s, setuid %d\n", ours[i].name, setuid);
+            CHECK_IS(printed(folder), ours[i].moves && !setuid);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +386,7 @@ int main(void)
         cmocka_unit_test(first_process_of_a_container),
         cmocka_unit_test(setuid_program_takes_no_provider_from_the_environment),
         cmocka_unit_test(f_c2_setuid_program_hands_no_word_of_its_caller_on),
+        cmocka_unit_test(f_c2_no_variable_moves_a_setuid_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks for one object: exit code 0 if it is there, 1 if not, 2 if the query fails. Or, for the word
- * "environment", becomes its owner altogether and prints what a program gets that it starts. Needs
- * no shared library of ours, so that it runs from anywhere and with more rights than its user's. */
+ * "environment", becomes its owner altogether and prints what a program gets that it starts, for
+ * "places" where it looks for code, registry, events and the system itself. Needs no shared library
+ * of ours, so that it runs from anywhere and with more rights than its user's. */
 #include "remote/internal.h"
 
 #include <openperflib/block.h>
@@ -27,8 +28,21 @@ static int print_environment(void)
     return text.len ? 0 : 2;
 }
 
+static int print_places(void)
+{
+    const char *(*const places[])(void) = {place_vendor, place_machine, place_user,
+                                           place_events, place_answers, place_sysroot};
+    if (setuid(geteuid()))
+        return 2;
+    for (size_t i = 0; i < COUNT(places); i++)
+        printf("%s\n", places[i]() ? places[i]() : "none");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "places"))
+        return print_places();
     if (argc == 2 && !strcmp(argv[1], "environment"))
         return print_environment();
     static unsigned char data[4 << 20];
