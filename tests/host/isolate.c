@@ -513,6 +513,21 @@ static void f_c6_helper_changes_nobodys_rank(void **state)
     assert_string_equal(answer, "12 of 12, 6 of 6");
 }
 
+/* Each fails with another error where it is not refused. */
+static void f_c6_attacks_on_other_processes_are_refused(void **state)
+{
+    ask("attack_client_collect");
+    take_text();
+    assert_string_equal(answer, "13 refused");
+}
+
+static void f_c6_attacks_on_the_machine_are_refused(void **state)
+{
+    ask("attack_machine_collect");
+    take_text();
+    assert_string_equal(answer, "31 refused");
+}
+
 static void f_c8_helper_starts_threads_but_no_processes(void **state)
 {
     ask("start_collect");
@@ -658,6 +673,8 @@ int main(void)
         TEST(f_c5_helper_keeps_few_capabilities),
         TEST(f_c5_a_broken_keeper_is_replaced),
         TEST(f_c6_helper_changes_nobodys_rank),
+        TEST(f_c6_attacks_on_other_processes_are_refused),
+        TEST(f_c6_attacks_on_the_machine_are_refused),
         TEST(f_c8_helper_starts_threads_but_no_processes),
         TEST(f_c8_what_a_helper_started_ends_with_it),
         TEST(f_c8_a_leak_ends_its_helper),

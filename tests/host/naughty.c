@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,11 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/klog.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/timex.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -331,6 +338,112 @@ PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     snprintf(text, sizeof text, "%d of %d, %d of %d", refused,
              (int)(sizeof of_others / sizeof of_others[0]), allowed,
              (int)(sizeof own / sizeof own[0]));
+    return answer(data, bytes, objects, text);
+}
+
+/* Fails with another error where it is not refused, and then harms nobody. */
+struct attack {
+    const char *name;
+    int error;
+};
+
+static void list_refused(char *text, size_t size, const struct attack *attacks, size_t count)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < size; i++)
+        if (attacks[i].error != EPERM && attacks[i].error != EACCES)
+            used += (size_t)snprintf(text + used, size - used, " %s:%d", attacks[i].name,
+                                     attacks[i].error);
+    if (used == 0)
+        snprintf(text, size, "%zu refused", count);
+}
+
+/* At the client and at other processes. */
+PROCEDURE attack_client_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    int client = atoi(given("client")), handle = (int)syscall(SYS_pidfd_open, client, 0);
+    char word[8] = "word", text[512], memory[64];
+    struct iovec vector = {word, sizeof word};
+    union {
+        siginfo_t signal;
+        char bytes[128];
+    } info = {
+        .signal = {.si_signo = SIGCONT, .si_code = SI_QUEUE}
+    };
+    snprintf(memory, sizeof memory, "/proc/%d/mem", client);
+    const struct attack attacks[] = {
+  /* clang-format off */
+        {"ptrace", error_of(ptrace(PTRACE_SEIZE, client, 0, 0))},
+        {"process_vm_readv", error_of(process_vm_readv(client, &vector, 1, &vector, 1, 0))},
+        {"process_vm_writev", error_of(process_vm_writev(client, &vector, 1, &vector, 1, 0))},
+        {"mem", error_of(open(memory, O_RDWR))},
+        {"kill", error_of(kill(client, SIGCONT))},
+        {"tkill", error_of(syscall(SYS_tkill, client, SIGCONT))},
+        {"tgkill", error_of(syscall(SYS_tgkill, client, client, SIGCONT))},
+        {"sigqueue", error_of(syscall(SYS_rt_sigqueueinfo, client, SIGCONT, &info))},
+        {"pidfd_send_signal", error_of(syscall(SYS_pidfd_send_signal, handle, SIGCONT, NULL, 0))},
+        {"pidfd_getfd", error_of(syscall(SYS_pidfd_getfd, handle, 0, 0))},
+        {"process_madvise", error_of(syscall(SYS_process_madvise, handle, &vector, 1, 0, 0))},
+        {"kcmp", error_of(syscall(SYS_kcmp, client, client, 0, 0, 0))},
+        {"fork", error_of(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))},
+  /* clang-format on */
+    };
+    list_refused(text, sizeof text, attacks, sizeof attacks / sizeof attacks[0]);
+    return answer(data, bytes, objects, text);
+}
+
+/* At what everybody sees, and at its own limits. */
+PROCEDURE attack_machine_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    static const char nowhere[] = "/nonexistent/place";
+    struct timespec never = {0, -1};
+    struct timex clock = {.modes = ADJ_TICK};
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct all[2] = {
+        {~0u, ~0u, 0},
+        {~0u, ~0u, 0}
+    };
+    struct rlimit limit;
+    char text[1024], device[96], *root = getenv("OPENPERFLIB_ROOT");
+    snprintf(device, sizeof device, "%.64s/device", root ? root : nowhere);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_max++;
+    const struct attack attacks[] = {
+  /* clang-format off */
+        {"mount", error_of(mount("none", nowhere, "tmpfs", 0, NULL))},
+        {"umount", error_of(umount2(nowhere, MNT_DETACH))},
+        {"fsopen", error_of(syscall(SYS_fsopen, "nothing", 0))},
+        {"open_tree", error_of(syscall(SYS_open_tree, AT_FDCWD, nowhere, 1))},
+        {"unshare", error_of(unshare(CLONE_NEWNS))},
+        {"setns", error_of(setns(-1, 0))},
+        {"chroot", error_of(chroot("/"))},
+        {"bpf", error_of(syscall(SYS_bpf, 0, NULL, 0))},
+        {"userfaultfd", error_of(syscall(SYS_userfaultfd, ~0))},
+        {"open_by_handle_at", error_of(syscall(SYS_open_by_handle_at, -1, NULL, 0))},
+        {"init_module", error_of(syscall(SYS_init_module, NULL, 0, ""))},
+        {"finit_module", error_of(syscall(SYS_finit_module, -1, "", 0))},
+        {"delete_module", error_of(syscall(SYS_delete_module, nowhere, 0))},
+        {"kexec_load", error_of(syscall(SYS_kexec_load, 0, 0, NULL, ~0L))},
+        {"reboot", error_of(syscall(SYS_reboot, 0, 0, 0, NULL))},
+        {"swapoff", error_of(swapoff(nowhere))},
+        {"acct", error_of(acct(nowhere))},
+        {"quotactl", error_of(syscall(SYS_quotactl, ~0, nowhere, 0, NULL))},
+        {"clock_settime", error_of(syscall(SYS_clock_settime, CLOCK_REALTIME, &never))},
+        {"adjtimex", error_of(adjtimex(&clock))},
+        {"sethostname", error_of(syscall(SYS_sethostname, nowhere, -1))},
+        {"syslog", error_of(klogctl(8, NULL, 0))},
+        {"vhangup", error_of(vhangup())},
+        {"TIOCSTI", error_of(ioctl(-1, TIOCSTI, ""))},
+        {"fanotify", error_of(syscall(SYS_fanotify_init, 4, 0))},
+        {"mknod", error_of(mknod(device, S_IFCHR | 0600, makedev(1, 3)))},
+        {"chown", error_of(chown(root ? root : nowhere, 12345, (gid_t)-1))},
+        {"raw socket", error_of(socket(AF_INET, SOCK_RAW, 1))},
+        {"rank", error_of(setpriority(PRIO_PROCESS, 0, -20))},
+        {"limit", error_of(setrlimit(RLIMIT_NOFILE, &limit))},
+        {"capset", error_of(syscall(SYS_capset, &header, all))},
+  /* clang-format on */
+    };
+    list_refused(text, sizeof text, attacks, sizeof attacks / sizeof attacks[0]);
     return answer(data, bytes, objects, text);
 }
 
