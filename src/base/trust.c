@@ -122,7 +122,7 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])
         return status;
     if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
         snprintf(why, TRUST_TEXT, "%.200s is no regular file", path);
-        return ERROR_ACCESS_DENIED; /* as LoadLibrary of a folder; 1021 and 1022 are about word sizes */
+        return ERROR_ACCESS_DENIED; /* as LoadLibrary of a folder */
     }
     if (S_ISLNK(st.st_mode) || !file_trusted(&st, false))
         return explain(path, &st, why);

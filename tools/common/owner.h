@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of an Object List that belong to another service: what has them is dropped (event 4009). */
+/* Objects of an Object List that belong to another service: such answers are dropped (4009). */
 #ifndef OPL_TOOLS_OWNER_H
 #define OPL_TOOLS_OWNER_H
 
@@ -16,7 +16,7 @@ struct owners {
 /* Without memory there are none. Free with owners_done. */
 void owners_read(struct owners *ret);
 void owners_done(struct owners *owners);
-/* Does an object that `service` lists belong to another one? *ret_owner lives as long as `owners`. */
+/* Does an object that `service` lists belong to another one? *ret_owner is of `owners`. */
 bool owners_other(const struct owners *owners, const char *service, DWORD *ret_object,
                   const char **ret_owner);
 /* A sentence: the object, the two services, and what to do; `user`: option of lodctr, or "". */

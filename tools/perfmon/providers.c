@@ -156,8 +156,7 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
         snprintf(text, room, "It was disabled by hand; \"lodctr%s /E:%s\" enables it.", user, name);
 }
 
-static void say_next(const struct provider *provider, const struct owners *owners, const char *name,
-                     char *text, size_t room)
+static void say_next(const struct provider *provider, const char *name, char *text, size_t room)
 {
     const char *user = layer_option(&provider->service);
     switch (provider->state) {
@@ -198,9 +197,6 @@ static void say_next(const struct provider *provider, const struct owners *owner
     case NOT_LOADED:
         snprintf(text, room, "It has no numbers and no names yet: lodctr its ini file.");
         break;
-    case TAKEN:
-        owners_explain(owners, provider->service.name, user, text, room);
-        break;
     case DISABLED:
     case SWITCHED_OFF:
         print_how_to_enable(provider, name, text, room);
@@ -232,7 +228,10 @@ void provider_next(const struct provider *provider, const struct owners *owners,
         snprintf(name, sizeof name, "%.511s", quoted);
     }
     *text = '\0';
-    say_next(provider, owners, name, text, room);
+    if (provider->state == TAKEN)
+        owners_explain(owners, plain, layer_option(&provider->service), text, room);
+    else
+        say_next(provider, name, text, room);
 }
 
 /* ---- all of them ---- */
