@@ -47,6 +47,7 @@ void picture_done(struct picture *picture);
 /* NULL: the answer has no such object. */
 struct picture_object *picture_object(struct picture *picture, uint32_t title_index);
 
+/* NULL where the whole picture has none: no offset is added to that. */
 static inline const opl_counter_view *picture_counters(const struct picture *picture,
                                                        const struct picture_object *object)
 {
