@@ -583,7 +583,8 @@ PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG log, LONGLONG *size) OPL_SYMBOL(Pdh
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record,
                                       LPDWORD size) OPL_SYMBOL(PdhReadRawLogRecord);
 
-/* First and last moment and the number of samples; *entries becomes 1. */
+/* First and last moment and the number of samples; *entries becomes 1. Of a capture that is being
+ * written: of the samples that its handle wrote. */
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeA(LPCSTR source, LPDWORD entries, PPDH_TIME_INFO info,
                                              LPDWORD size) OPL_SYMBOL(PdhGetDataSourceTimeRangeA);
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeW(LPCWSTR source, LPDWORD entries, PPDH_TIME_INFO info,

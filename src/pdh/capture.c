@@ -465,10 +465,27 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     return status;
 }
 
-PDH_STATUS capture_time_range(struct pdh_from from, PDH_TIME_INFO *ret)
+/* False: the handle's capture, if it has one, is not being written. */
+static bool find_written(PDH_HLOG handle, struct log_extent *ret)
+{
+    UNCANCELLED;
+    struct capture *capture = handle ? hold(handle) : NULL;
+    if (!capture)
+        return false;
+    claim_take(&capture->claim);
+    bool written = capture->writer != NULL;
+    if (written)
+        *ret = *writer_extent(capture->writer);
+    claim_release(&capture->claim);
+    let_go(capture);
+    return written;
+}
+
+static PDH_STATUS find_extent(struct pdh_from from, struct log_extent *ret)
 {
     struct reading *reading;
-    struct log_extent extent;
+    if (find_written(from.log, ret))
+        return 0;
     PDH_STATUS status = capture_resolve_from(&from);
     if (!status && !from.file && !from.log)
         status = (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
@@ -476,8 +493,15 @@ PDH_STATUS capture_time_range(struct pdh_from from, PDH_TIME_INFO *ret)
         status = reading_borrow(from, &reading);
     if (status)
         return status;
-    status = log_extent(reading->log, &extent);
+    status = log_extent(reading->log, ret);
     reading_close(reading);
+    return status;
+}
+
+PDH_STATUS capture_time_range(struct pdh_from from, PDH_TIME_INFO *ret)
+{
+    struct log_extent extent;
+    PDH_STATUS status = find_extent(from, &extent);
     if (status)
         return status;
     *ret = (PDH_TIME_INFO){.StartTime = extent.first, .EndTime = extent.last};

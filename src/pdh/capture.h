@@ -60,6 +60,8 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 PDH_STATUS writer_close(struct capture_writer *writer); /* NULL is fine */
 PDH_HQUERY writer_query(const struct capture_writer *writer);
 uint64_t writer_bytes(const struct capture_writer *writer);
+/* Of the lines that this writer wrote, in their order. */
+const struct log_extent *writer_extent(const struct capture_writer *writer);
 
 /* ---- capture_offer.c ---- */
 PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offers *ret);

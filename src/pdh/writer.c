@@ -24,6 +24,7 @@ struct capture_writer {
     struct writer_column *columns;
     double *numbers;
     size_t count;
+    struct log_extent extent;
 };
 
 /* ---- columns ---- */
@@ -223,6 +224,11 @@ uint64_t writer_bytes(const struct capture_writer *writer)
     return log_written_bytes(writer->log);
 }
 
+const struct log_extent *writer_extent(const struct capture_writer *writer)
+{
+    return &writer->extent;
+}
+
 /* ---- lines ---- */
 
 static PDH_STATUS cook_instance(struct counter *counter, const struct instance_key *key,
@@ -277,5 +283,9 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
         return status;
     take_numbers(writer);
     status = log_write(writer->log, time, writer->numbers, user_string);
-    return status || !writer->live ? status : log_flush(writer->log);
+    if (status)
+        return status;
+    writer->extent.first = writer->extent.samples++ ? writer->extent.first : time;
+    writer->extent.last = time;
+    return writer->live ? log_flush(writer->log) : 0;
 }

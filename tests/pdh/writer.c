@@ -142,6 +142,7 @@ static void the_present_is_written(void **state)
     struct capture_wish wish;
     DWORD type = PDH_LOG_TYPE_TSV;
     LONGLONG size = 0;
+    PDH_TIME_INFO range;
     BUFFER_AUTO text = {0};
     assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
     assert_int_equal(counter_add(query, "\\System\\Processor Queue Length", false, 0, &counter), 0);
@@ -151,10 +152,15 @@ static void the_present_is_written(void **state)
     wish.caption = "a caption";
     assert_int_equal(capture_open(&wish, &type, &log), 0);
     fake_length = 3;
+    assert_int_equal(capture_time_range((struct pdh_from){.log = log}, &range), 0);
+    assert_int_equal(range.SampleCount, 0);
     assert_int_equal(capture_update(log, "a word"), 0);
     assert_int_equal(capture_size(log, &size), 0);
     assert_int_equal(file_read(AT_FDCWD, path, &text), 0);
     assert_int_equal(size, text.len);
+    assert_int_equal(capture_time_range((struct pdh_from){.log = log}, &range), 0);
+    assert_int_equal(range.SampleCount, 1);
+    assert_true(range.StartTime == range.EndTime && range.StartTime > 0);
     assert_non_null(strstr(text.data, "\\Process(twin)\\ID Process\"\t"));
     assert_non_null(strstr(text.data, "\\Process(Twin#1)\\ID Process\"\t\"a caption\""));
     assert_non_null(strstr(text.data, "\t\"3\"\t\"10\"\t\"11\"\t\"a word\"\r\n"));

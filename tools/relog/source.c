@@ -137,14 +137,19 @@ static bool show(struct source *source, const char *path, const struct text_list
 /* A capture that was cut off early says where. */
 static int complain_of_none(const struct source *source, const struct relog *asked)
 {
-    char where[PDH_MAX_DATASOURCE_PATH + 64];
     const char *name = asked->inputs.texts[0];
     LONGLONG size;
     if (asked->wanted.count || asked->inputs.count > 1 || PdhGetLogFileSize(source->log, &size))
         return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
-    snprintf(where, sizeof where, "%s: offset %lld, its end",
-             strcmp(name, "-") ? name : "standard input", (long long)size);
-    return pdh_complain("relog", where, (PDH_STATUS)PDH_NO_COUNTERS);
+    name = strcmp(name, "-") ? name : "standard input";
+    if (source->extent.SampleCount)
+        fprintf(stderr, "relog: %s: it has samples, but no counter that can be shown\n", name);
+    else
+        fprintf(stderr,
+                "relog: %s: offset %lld: the file ends before its first sample and before its "
+                "counters are named: it was cut off, or nothing was recorded yet\n",
+                name, (long long)size);
+    return EXIT_FAILED;
 }
 
 int source_open(struct source *source, const struct relog *asked)

@@ -2,8 +2,9 @@
 /* Writes the samples: by PDH's own writer where that is enough, which is the fast way. */
 #include "relog.h"
 
-#include <strings.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool is_capture(enum sheet_form form)
 {
@@ -16,15 +17,34 @@ static bool pdh_is_enough(const struct relog *asked)
            !asked->renames.count;
 }
 
-/* The time of the sample that was just taken. */
-static LONGLONG sample_time(const struct source *source)
+/* The lines that were written: their own times, which are not those that their counters carry. */
+static void read_span(PDH_HLOG log, struct report *report)
 {
-    PDH_RAW_COUNTER raw = {0};
-    for (size_t i = 0; i < source->paths.count; i++)
-        if (!PdhGetRawCounterValue(source->handles[i], NULL, &raw) &&
-            (raw.TimeStamp.dwLowDateTime || raw.TimeStamp.dwHighDateTime))
-            break;
-    return (LONGLONG)((ULONGLONG)raw.TimeStamp.dwHighDateTime << 32 | raw.TimeStamp.dwLowDateTime);
+    PDH_TIME_INFO span = {0};
+    DWORD count = 1, size = sizeof span;
+    if (!PdhGetDataSourceTimeRangeH(log, &count, &span, &size))
+        *report = (struct report){span.StartTime, span.EndTime, span.SampleCount};
+}
+
+/* Of the capture that is appended to; 0: there is none yet, or it has no samples. */
+static LONGLONG latest_time(const char *output)
+{
+    struct stat facts;
+    PDH_TIME_INFO span = {0};
+    DWORD count = 1, size = sizeof span;
+    if (strcmp(output, "-") != 0 && stat(output, &facts) == 0 && S_ISREG(facts.st_mode))
+        PdhGetDataSourceTimeRangeA(output, &count, &span, &size);
+    return span.EndTime;
+}
+
+static void warn_of_order(const struct relog *asked, LONGLONG latest, LONGLONG first)
+{
+    char before[SHEET_TIME_ROOM], appended[SHEET_TIME_ROOM];
+    when_print(latest, before);
+    when_print(first, appended);
+    fprintf(stderr,
+            "relog: %s: time runs backwards: it had samples up to %s, those appended begin at %s\n",
+            asked->output, before, appended);
 }
 
 /* The system refused: PDH's own statuses, of reading, are above. */
@@ -48,11 +68,8 @@ static int copy_samples(const struct relog *asked, struct source *source, PDH_HL
                 return code;
             continue;
         }
-        LONGLONG time = sample_time(source);
-        report->first = report->samples ? report->first : time;
-        report->last = time;
-        report->samples++;
-        report_progress(asked, source, time);
+        read_span(log, report);
+        report_progress(asked, source, report->last);
     }
 }
 
@@ -60,15 +77,15 @@ static int copy(const struct relog *asked, struct source *source, struct report 
 {
     DWORD type = asked->form == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
     DWORD create = asked->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
+    LONGLONG latest = asked->append ? latest_time(asked->output) : 0;
     PDH_HLOG log;
     PDH_STATUS status = PdhOpenLogA(asked->output, PDH_LOG_WRITE_ACCESS | create, &type,
                                     source->query, 0, NULL, &log);
     if (status)
         return pdh_complain("relog", asked->output, status);
     int code = copy_samples(asked, source, log, report);
-    /* a counter's own time may differ from that of its sample */
-    if (!asked->begin && report->samples)
-        report->first = source->extent.StartTime ? source->extent.StartTime : report->first;
+    if (report->samples && report->first < latest)
+        warn_of_order(asked, latest, report->first);
     status = PdhCloseLog(log, 0);
     return status && !code ? pdh_complain("relog", asked->output, status) : code;
 }
