@@ -26,7 +26,8 @@ enum {
     YES,
     FOLLOW,
     MERGE,
-    RENAME
+    RENAME,
+    AVERAGE
 };
 
 /* clang-format off */
@@ -37,6 +38,7 @@ static const struct option_row rows[] = {
     {'f', "format", "FORM", FORMAT,
      "CSV or TSV as on Windows; json, jsonl, table. Without, what the output's name ends with. BIN is not written yet.", "CSV TSV json jsonl table", 0, NULL},
     {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are those between the kept ones.", "2 5 10 60", 0, NULL},
+    {0, "average", NULL, AVERAGE, "With -t: the mean since the line before instead of the kept sample's own value.", NULL, 0, NULL},
     {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. If not given, the input is described only.", "@files", 0, NULL},
     {'b', "begin", "TIME", BEGIN, "Begin at a local time of the capture, M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
     {'e', "end", "TIME", END, "End at that time.", NULL, 0, NULL},
@@ -63,6 +65,7 @@ static const char more[] =
     "  relog server.blg -f CSV -o server.csv\n"
     "  relog server.blg -c 'Processor(*)::*' -f jsonl -o - | jq .\n"
     "  relog server.blg -t 60 -b 1/13/2018 5:00:00 -o thin.tsv\n"
+    "  relog server.csv -t 60 --average -o minutes.csv\n"
     "\n"
     "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
     "are not in the captures or cannot be shown (the others were written), 4 no rights.\n";
@@ -158,6 +161,7 @@ static int take_config(struct relog *asked, const struct options *options, bool 
 static int take_flag(struct relog *asked, int id)
 {
     asked->append |= id == APPEND;
+    asked->average |= id == AVERAGE;
     asked->list |= id == LIST;
     asked->yes |= id == YES;
     asked->follow |= id == FOLLOW;
@@ -241,6 +245,8 @@ static int check(struct relog *asked)
         (!capture || asked->every > 1 || asked->follow || asked->merge || asked->renames.count))
         return options_complain(
             &options, "-a goes with CSV and TSV, without -t, --follow, --merge, --rename");
+    if (asked->average && asked->every < 2)
+        return options_complain(&options, "--average goes with -t: the mean of N samples");
     if (asked->begin && asked->end && asked->end < asked->begin)
         return options_complain(&options, "the end (-e) is before the begin (-b)");
     if (asked->follow && !asked->output)

@@ -17,7 +17,7 @@ struct relog {
     struct text_list wanted;  /* paths and patterns; none: all counters */
     struct text_list renames; /* "OLD=NEW" */
     enum sheet_form form;
-    bool form_given, append, list, yes, follow, merge;
+    bool form_given, append, average, list, yes, follow, merge;
     bool flows; /* --follow of a pipe: its end is the end, and each sample goes out at once */
     unsigned long every; /* keep each n-th sample; 0: all */
     const char *output;

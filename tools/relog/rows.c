@@ -19,6 +19,10 @@ struct rows {
     struct report *report;
     struct sheet sheet;
     PDH_RAW_COUNTER *before; /* of the last kept sample, for --every */
+    struct mean {
+        double sum, span; /* values times their spans, and the spans */
+    } * means;            /* since the last kept sample; NULL: none are wanted */
+    LONGLONG mean_time;   /* of the sample that was added last */
     double *values, *pending;
     LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
     unsigned long seen;
@@ -86,13 +90,48 @@ static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
     return usable(status, &value);
 }
 
+/* Is its value one of the sample's moment, or of text, so that only samples tell the mean? The
+ * others are differences: between kept samples that is their mean. */
+static bool is_momentary(PDH_HCOUNTER counter)
+{
+    PDH_RAW_COUNTER raw;
+    DWORD type = PERF_TYPE_COUNTER;
+    PdhGetRawCounterValue(counter, &type, &raw);
+    return !(type & PERF_TYPE_ZERO) || type == PERF_RAW_FRACTION || type == PERF_LARGE_RAW_FRACTION;
+}
+
+/* A value counts as long as the interval that ends with its sample. */
+static void add_to_means(struct rows *rows)
+{
+    LONGLONG last = rows->mean_time ? rows->mean_time : rows->time;
+    double span = rows->time > last ? (double)(rows->time - last) : 0;
+    rows->mean_time = rows->time;
+    for (size_t i = 0; span > 0 && i < rows->sheet.count; i++) {
+        PDH_HCOUNTER counter = rows->source->handles[i];
+        double value = is_momentary(counter) ? value_now(counter) : NAN;
+        if (isnan(value))
+            continue;
+        rows->means[i].sum += value * span;
+        rows->means[i].span += span;
+    }
+}
+
+static double value_of(struct rows *rows, size_t i)
+{
+    PDH_HCOUNTER counter = rows->source->handles[i];
+    if (rows->asked->every < 2)
+        return value_now(counter);
+    if (!rows->means || !rows->means[i].span)
+        return value_since(counter, &rows->before[i]);
+    double mean = rows->means[i].sum / rows->means[i].span;
+    rows->means[i] = (struct mean){0};
+    return mean;
+}
+
 static void take_values(struct rows *rows)
 {
-    bool thin = rows->asked->every > 1;
-    for (size_t i = 0; i < rows->sheet.count; i++) {
-        PDH_HCOUNTER counter = rows->source->handles[i];
-        rows->values[i] = thin ? value_since(counter, &rows->before[i]) : value_now(counter);
-    }
+    for (size_t i = 0; i < rows->sheet.count; i++)
+        rows->values[i] = value_of(rows, i);
 }
 
 /* ---- lines ---- */
@@ -173,6 +212,8 @@ static int copy_rows(struct rows *rows)
             continue;
         if (!more)
             break;
+        if (rows->means)
+            add_to_means(rows);
         if (rows->seen++ % every)
             continue;
         take_values(rows);
@@ -199,7 +240,9 @@ static int print_rows(struct rows *rows)
     rows->sheet.line_end = "\r\n";
     rows->before = calloc(count, sizeof *rows->before);
     rows->values = calloc(count * 2, sizeof *rows->values);
-    if (!rows->before || !rows->values || !sheet_begin(&rows->sheet))
+    rows->means = rows->asked->average ? calloc(count, sizeof *rows->means) : NULL;
+    if (!rows->before || !rows->values || (rows->asked->average && !rows->means) ||
+        !sheet_begin(&rows->sheet))
         return pdh_complain("relog", "the samples", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     rows->pending = rows->values + count;
     int code = copy_rows(rows);
@@ -215,6 +258,7 @@ int rows_write(const struct relog *asked, struct source *source, struct report *
         return output_file_code();
     int code = print_rows(&rows);
     free(rows.before);
+    free(rows.means);
     free(rows.values);
     bool good = output_file_close("relog", asked->output, rows.sheet.out);
     return good ? code : EXIT_FAILED;
