@@ -46,8 +46,9 @@ struct picture *reading_block(struct reading *reading, size_t column,
 /* ---- problem.c: what opl_capture_problem of this thread says ---- */
 void problem_clear(void);
 void problem_note(const char *words); /* NULL: nothing */
-/* Adds to what opl_capture_unshown says. */
+/* Adds to what opl_capture_unshown says; problem_losses: this is all of it. */
 void problem_lose(const struct log_losses *losses);
+void problem_losses(const struct log_losses *losses);
 
 /* What a from of a handle means: the handle's capture may be the present. PDH_INVALID_HANDLE. */
 PDH_STATUS capture_resolve_from(struct pdh_from *from);
@@ -76,7 +77,9 @@ PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffe
 PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret);
 
 /* ---- capture_expand.c ---- */
-/* Appends the paths of the columns that the path fits, in their order; nothing if none does. */
-PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret);
+/* Appends the paths of the columns that the path fits, in their order; nothing if none does.
+ * `losses`: those that it fits and that have no path. */
+PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret,
+                          struct log_losses *losses);
 
 #endif

@@ -14,7 +14,7 @@ struct search {
     struct buffer *ret;
     const struct log_column *known; /* whose object the offer is */
     struct offer *offer;
-    struct log_losses losses;
+    struct log_losses *losses;
 };
 
 static const char *without_slashes(const char *name)
@@ -87,7 +87,7 @@ static void add_instances(struct search *search, const struct log_column *column
         if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))
             continue;
         if (is_pattern(instance->name) || (instance->parent && is_pattern(instance->parent)))
-            losses_add(&search->losses, LOSS_PATTERN, 1, "%s(%s)\\%s", column->object,
+            losses_add(search->losses, LOSS_PATTERN, 1, "%s(%s)\\%s", column->object,
                        instance->name, counter);
         else
             add_path(search, column, counter, instance);
@@ -110,7 +110,7 @@ static PDH_STATUS take_offer(struct search *search, const struct log_column *col
     if (status)
         return status;
     search->known = column;
-    losses_join(&search->losses, &search->offer->inside->losses);
+    losses_join(search->losses, &search->offer->inside->losses);
     return 0;
 }
 
@@ -134,7 +134,7 @@ static PDH_STATUS add_column(struct search *search, const struct log_column *col
     const struct pdh_path *path = search->path;
     bool entry = column->object && *column->object && column->counter && *column->counter;
     if (!entry && is_any(path->object))
-        losses_add(&search->losses, LOSS_ENTRY, 1, "%s", column->path);
+        losses_add(search->losses, LOSS_ENTRY, 1, "%s", column->path);
     if (!entry || !machine_fits(path, column) || !name_fits(path->object, column->object))
         return 0;
     if (column_is_open(column))
@@ -142,27 +142,28 @@ static PDH_STATUS add_column(struct search *search, const struct log_column *col
     if (!instance_fits(path, column) || !name_fits(path->counter, column->counter))
         return 0;
     if (column->twice)
-        losses_add(&search->losses, LOSS_TWICE, 1, "%s", column->path);
+        losses_add(search->losses, LOSS_TWICE, 1, "%s", column->path);
     if (column->kind != LOG_COOKED && !formula_known(column->type))
-        losses_add(&search->losses, LOSS_TYPE, 1, "%s", column->path);
-    if (column->instance && is_pattern(column->instance))
-        losses_add(&search->losses, LOSS_PATTERN, 1, "%s", column->path);
+        losses_add(search->losses, LOSS_TYPE, 1, "%s", column->path);
+    if ((column->instance && is_pattern(column->instance)) ||
+        (column->parent && is_pattern(column->parent)))
+        losses_add(search->losses, LOSS_PATTERN, 1, "%s", column->path);
     else
         buffer_add(search->ret, column->path, strlen(column->path) + 1);
     return 0;
 }
 
-PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret)
+PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret,
+                          struct log_losses *losses)
 {
     struct reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
-    struct search search = {.path = path, .reading = reading, .ret = ret};
+    struct search search = {.path = path, .reading = reading, .ret = ret, .losses = losses};
     log_know_columns(reading->log);
     for (size_t i = 0; !status && i < log_columns(reading->log); i++)
         status = add_column(&search, log_column(reading->log, i));
-    problem_lose(&search.losses);
     offer_release(search.offer);
     reading_close(reading);
     return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;

@@ -89,11 +89,12 @@ static bool add_instance(struct gathering *gathering, const char *parent, const 
                                      (struct names_more){.has_parent = parent});
 }
 
-static void lose(struct gathering *gathering, enum log_loss reason, const char *what)
+static void lose(const struct gathering *gathering, struct log_losses *losses, enum log_loss reason,
+                 const char *what)
 {
-    losses_add(&gathering->losses, reason, 1, "%s\\%s%s\\%s",
-               gathering->machine ? gathering->machine : "", gathering->object,
-               gathering->has_instances || gathering->bracketed ? "(*)" : "", what);
+    losses_add(losses, reason, 1, "%s\\%s%s\\%s", gathering->machine ? gathering->machine : "",
+               gathering->object, gathering->has_instances || gathering->bracketed ? "(*)" : "",
+               what);
 }
 
 /* Samples repeat themselves: each number is counted once. False: no memory. */
@@ -106,18 +107,7 @@ static bool lose_number(struct gathering *gathering, enum log_loss reason, DWORD
     if (!names_add(&gathering->nameless, text, 0, (struct names_more){0}))
         return false;
     if (gathering->nameless.set.count > known)
-        lose(gathering, reason, text);
-    return true;
-}
-
-/* A counter, once; of a type without formula its cells stay empty. */
-static bool add_counter(struct gathering *gathering, const char *name, struct names_more more)
-{
-    uint32_t known = gathering->counters.set.count;
-    if (!names_add(&gathering->counters, name, 0, more))
-        return false;
-    if (gathering->counters.set.count > known && !formula_known(more.type))
-        lose(gathering, LOSS_TYPE, name);
+        lose(gathering, &gathering->losses, reason, text);
     return true;
 }
 
@@ -131,7 +121,7 @@ static bool gather_column(struct gathering *gathering, const struct log_column *
     gathering->has_instances |= !any && column->instance;
     gathering->open |= any || column->kind == LOG_BLOCK;
     if (column->counter && strcmp(column->counter, "*") != 0 &&
-        !add_counter(gathering, column->counter, more))
+        !names_add(&gathering->counters, column->counter, 0, more))
         return false;
     return !column->instance || any ||
            add_instance(gathering, column->parent, column->instance, column->index);
@@ -174,9 +164,10 @@ static bool gather_object(struct gathering *gathering, const char *machine,
                                   (LONG)views[i].definition.DefaultScale, false};
         if (type.is_base || views[i].definition.CounterType == PERF_COUNTER_NODATA)
             continue;
-        if (!(name ? add_counter(gathering, name, more)
-                   : lose_number(gathering, LOSS_COUNTER,
-                                 views[i].definition.CounterNameTitleIndex)))
+        if (name ? !names_add(&gathering->counters, name, 0, more)
+                 : (single || object->instance_count) &&
+                       !lose_number(gathering, LOSS_COUNTER,
+                                    views[i].definition.CounterNameTitleIndex))
             return false;
     }
     gathering->has_instances |= !single;
@@ -235,6 +226,16 @@ static void point_to(struct offer *offer, const struct gathering *from)
     }
 }
 
+/* Counters of a type without formula have empty cells, unless there was never an instance. */
+static void lose_types(const struct gathering *from, struct offer *offer)
+{
+    if (!offer->bare && !offer->instance_count)
+        return;
+    for (uint32_t i = 0; i < offer->counter_count; i++)
+        if (!formula_known(offer->counters[i].type))
+            lose(from, &offer->inside->losses, LOSS_TYPE, offer->counters[i].name);
+}
+
 static struct offer *offer_of(const struct gathering *from)
 {
     struct offer *offer = offer_new(from->counters.set.count, from->instances.set.count);
@@ -255,6 +256,7 @@ static struct offer *offer_of(const struct gathering *from)
     offer->counter_count = from->counters.set.count;
     offer->instance_count = from->instances.set.count;
     point_to(offer, from);
+    lose_types(from, offer);
     return offer;
 }
 

@@ -195,6 +195,7 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
 {
     const DWORD as_written = PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES;
     PATH_AUTO path = {0};
+    struct log_losses losses = {0};
     size_t before = ret->len;
     PDH_STATUS status = path_parse(text, &path);
     if (!status)
@@ -202,9 +203,11 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
     if (!status && !from.file && !from.log)
         path_alias_brackets(&path);
     if (!status && (from.file || from.log) && !(flags & as_written))
-        status = capture_expand(from, &path, ret);
+        status = capture_expand(from, &path, ret, &losses);
     if (!status && ret->len == before)
         status = expand_offers(from, &path, flags, ret);
+    if (losses.any) /* judging has taken its own */
+        problem_losses(&losses);
     bool nothing = is_unknown_name(status) || (!status && ret->len == before);
     if (nothing && !from.file && !from.log && path_alias(&path))
         status = expand_offers(from, &path, flags, ret);

@@ -61,6 +61,14 @@ void problem_lose(const struct log_losses *losses)
     losses_join(&unshown->losses, losses);
 }
 
+void problem_losses(const struct log_losses *losses)
+{
+    struct unshown *unshown = unshown_here();
+    if (unshown)
+        unshown->losses.any = false;
+    problem_lose(losses);
+}
+
 /* Of too many words the last ones stay: a path stands before what is wrong with it. */
 void problem_note(const char *words)
 {

@@ -139,7 +139,8 @@ PDH_STATUS capture_resolve_from(struct pdh_from *from)
     return 0;
 }
 
-PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret)
+PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret,
+                          struct log_losses *losses)
 {
     return 0;
 }
