@@ -112,7 +112,9 @@ struct marks {
 };
 
 /* ---- one file ---- */
-struct array { /* the items of a column and what they were made of */
+struct array { /* the items of an entry and what they were made of */
+    uint32_t column;
+    uint64_t turn; /* of the sample */
     struct log_item *items;
     size_t count, room;
     struct buffer text, raw;
@@ -126,6 +128,7 @@ struct file {
     size_t mapped, map_room;
     struct log_value *values; /* one for each column */
     struct array *arrays;
+    uint64_t turn; /* counts samples that were read, and begins anew */
     size_t values_count;
     bool values_fresh;        /* the columns that are not the file's say so */
     struct log_sample sample; /* the next to be given out */

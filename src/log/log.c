@@ -422,6 +422,7 @@ PDH_STATUS log_rewind(struct log *log)
             return status;
         file->pending = false;
         file->ended = 0;
+        file->turn++;
         file->at_mark = 0;
         buffer_clear(&file->problem);
     }

@@ -137,7 +137,7 @@ static bool make_items(struct array *array, size_t count)
     return true;
 }
 
-/* Names change rarely: are they, and their places, those of the sample before? */
+/* Names change rarely: are they, and their places, those that the array has? */
 static bool same_names(const struct array *array, const unsigned char *body, size_t length,
                        size_t count)
 {
@@ -179,9 +179,12 @@ static bool take_names(struct array *array, const unsigned char *body, size_t le
     return true;
 }
 
-static void read_items(const unsigned char *body, size_t size, struct array *array,
+static void read_items(struct file *file, size_t entry, const unsigned char *body, size_t size,
                        struct log_value *value)
 {
+    struct array *array = &file->arrays[entry];
+    /* in another catalogue, or some samples ago, it had something else */
+    bool before = array->column == file->map[entry] && array->turn + 1 == file->turn;
     value->kind = LOG_ARRAY;
     value->status = PDH_CSTATUS_INVALID_DATA;
     value->items = NULL;
@@ -192,9 +195,10 @@ static void read_items(const unsigned char *body, size_t size, struct array *arr
     uint32_t length = get32(body), count = get32(body + 4);
     if (length < ITEMS_HEAD || length > size || count > (length - ITEMS_HEAD) / ITEM_SIZE)
         return;
-    value->same_names = same_names(array, body, length, count);
-    if (!value->same_names && !take_names(array, body, length, count))
+    bool same = same_names(array, body, length, count);
+    if (!same && !take_names(array, body, length, count))
         return;
+    value->same_names = same && before;
     for (uint32_t i = 0; i < count; i++) {
         const unsigned char *item = body + ITEMS_HEAD + (size_t)i * ITEM_SIZE;
         array->items[i].multi = get32(item + 4);
@@ -206,6 +210,8 @@ static void read_items(const unsigned char *body, size_t size, struct array *arr
     value->status = status_of(value->raw.CStatus);
     value->items = array->items;
     value->count = count;
+    array->column = file->map[entry];
+    array->turn = file->turn;
 }
 
 static void read_block(const unsigned char *body, size_t size, struct log_value *value)
@@ -230,7 +236,7 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
     else if (kind == KIND_ONE)
         read_raw(body, size, value);
     else if (kind == KIND_ITEMS)
-        read_items(body, size, &file->arrays[entry], value);
+        read_items(file, entry, body, size, value);
     else if (kind == KIND_BLOCK)
         read_block(body, size, value);
     else
@@ -264,6 +270,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
                             "this sample has no head; it is left out");
     size = get32(body + 4);
+    file->turn++;
     size_t at = VALUE_HEAD, entry = 0;
     for (; entry < file->mapped && is_piece(body, size, at); entry++) {
         uint32_t length = get32(body + at + 4);
