@@ -74,6 +74,8 @@ uint32_t unicode_upper(uint32_t code_point);
 /* Compares by the simple upper-case fold of each code point; so is the order. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
+/* Equal of what compares equal. */
+uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- text.c ---- */
 /* Next word of blank-separated (space, tab) text: start, or NULL at the end; *count its length. */

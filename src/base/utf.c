@@ -209,6 +209,21 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
     return (l < l_end) - (r < r_end);
 }
 
+uint64_t text_hash_fold(const char *text, size_t count)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + count;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    while (at < end) {
+        uint32_t code;
+        if (*at < 0x80)
+            code = *at - (*at >= 'a' && *at <= 'z' ? 'a' - 'A' : 0u), at++;
+        else if (decode_long(&at, end, &code))
+            code = unicode_upper(code);
+        hash = (hash ^ code) * UINT64_C(0x100000001b3);
+    }
+    return hash ^ hash >> 32;
+}
+
 int text_compare_fold(const char *left, const char *right)
 {
     return text_compare_fold_n(left, strlen(left), right, strlen(right));

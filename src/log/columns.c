@@ -22,16 +22,11 @@ void columns_begin(struct columns *columns)
     columns->stamp++;
 }
 
-static size_t hash_of(const char *path)
+/* Where the chain of a path begins. */
+static uint32_t *chain_of(const struct columns *columns, const char *path)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (; *path; path++) {
-        unsigned char c = (unsigned char)*path;
-        /* only ASCII is folded: what differs in more is compared */
-        c = c >= 0x80 ? 0 : c >= 'a' && c <= 'z' ? (unsigned char)(c - 32) : c;
-        hash = c ? (hash ^ c) * UINT64_C(1099511628211) : hash;
-    }
-    return (size_t)(hash ^ hash >> 32);
+    uint64_t hash = text_hash_fold(path, strlen(path));
+    return &columns->table[hash & (columns->table_size - 1)];
 }
 
 /* ---- a path's parts ---- */
@@ -100,18 +95,21 @@ static void split_path(char *copy, struct log_column *ret)
 
 static bool grow_table(struct columns *columns)
 {
-    size_t size = columns->table_size ? columns->table_size * 2 : 64;
-    uint32_t *table = calloc(size, sizeof(*table));
-    if (!table)
+    struct columns grown = {.table_size = columns->table_size ? columns->table_size * 2 : 64};
+    grown.table = calloc(grown.table_size, sizeof(*grown.table));
+    if (!grown.table)
         return false;
     for (size_t i = 0; i < columns->count; i++) {
-        uint32_t *head = &table[hash_of(columns->list[i]->door.path) & (size - 1)];
-        columns->list[i]->next = *head;
+        struct column *column = columns->list[i];
+        if (!column->last) /* its first one is in the table */
+            continue;
+        uint32_t *head = chain_of(&grown, column->door.path);
+        column->next = *head;
         *head = (uint32_t)i + 1;
     }
     free(columns->table);
-    columns->table = table;
-    columns->table_size = size;
+    columns->table = grown.table;
+    columns->table_size = grown.table_size;
     return true;
 }
 
@@ -128,54 +126,58 @@ static bool grow_list(struct columns *columns)
     return true;
 }
 
-/* An equal one that this catalogue has not named yet; UINT32_MAX: none. *ret_twice: it has named
- * another. */
-static uint32_t find(struct columns *columns, const char *path, enum log_column_kind kind,
-                     bool *ret_twice)
+#define NO_COLUMN UINT32_MAX
+
+/* The first one of a path. */
+static uint32_t find(const struct columns *columns, const char *path, enum log_column_kind kind)
 {
-    *ret_twice = false;
-    if (!columns->table_size)
-        return UINT32_MAX;
-    uint32_t found = UINT32_MAX;
-    uint32_t next = columns->table[hash_of(path) & (columns->table_size - 1)];
-    for (; next; next = columns->list[next - 1]->next) {
+    uint32_t next = columns->table_size ? *chain_of(columns, path) : 0;
+    while (next) {
         const struct column *column = columns->list[next - 1];
-        if (column->door.kind != kind || !text_equal_fold(column->door.path, path))
-            continue;
-        if (column->stamp == columns->stamp)
-            *ret_twice = true;
-        else
-            found = next - 1; /* chains begin with the newest: the oldest is meant */
+        if (column->door.kind == kind && text_equal_fold(column->door.path, path))
+            return next - 1;
+        next = column->next;
     }
-    return found;
+    return NO_COLUMN;
 }
 
-static PDH_STATUS insert(struct columns *columns, struct column *column, uint32_t *ret)
+/* Is there one that this catalogue has not named yet? If not, *ret_first is its path's first. */
+static bool known(const struct columns *columns, const char *path, enum log_column_kind kind,
+                  uint32_t *ret, uint32_t *ret_first)
+{
+    uint32_t number = *ret_first = find(columns, path, kind);
+    if (number == NO_COLUMN)
+        return false;
+    struct column *first = columns->list[number];
+    if (first->stamp == columns->stamp && !first->turn)
+        return false;
+    *ret = first->stamp == columns->stamp ? first->turn - 1 : number;
+    first->stamp = columns->stamp;
+    first->turn = columns->list[*ret]->twin;
+    return true;
+}
+
+static PDH_STATUS insert(struct columns *columns, struct column *column, uint32_t first,
+                         uint32_t *ret)
 {
     if (columns->count >= LIMIT_COLUMNS || !grow_list(columns) ||
         (columns->count >= columns->table_size && !grow_table(columns))) {
         free(column);
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    uint32_t *head = &columns->table[hash_of(column->door.path) & (columns->table_size - 1)];
-    column->next = *head;
     *ret = (uint32_t)columns->count;
     columns->list[columns->count++] = column;
-    *head = *ret + 1;
+    if (first != NO_COLUMN) {
+        uint32_t *last = &columns->list[first]->last;
+        columns->list[*last - 1]->twin = *ret + 1;
+        *last = *ret + 1;
+        return 0;
+    }
+    uint32_t *head = chain_of(columns, column->door.path);
+    column->next = *head;
+    column->last = *head = *ret + 1;
     column->stamp = columns->stamp;
     return 0;
-}
-
-/* Knows it already? */
-static bool known(struct columns *columns, const char *path, enum log_column_kind kind,
-                  uint32_t *ret, bool *ret_twice)
-{
-    uint32_t found = find(columns, path, kind, ret_twice);
-    if (found == UINT32_MAX)
-        return false;
-    columns->list[found]->stamp = columns->stamp;
-    *ret = found;
-    return true;
 }
 
 PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, const char *path,
@@ -185,15 +187,16 @@ PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, 
     if (!column)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     memcpy(column->text, path, size);
-    bool twice;
-    if (known(columns, column->text, kind, ret, &twice)) {
+    uint32_t first;
+    if (known(columns, column->text, kind, ret, &first)) {
         free(column);
         return 0;
     }
     memcpy(column->text + size + 1, path, size);
-    column->door = (struct log_column){.kind = kind, .path = column->text, .twice = twice};
+    column->door =
+        (struct log_column){.kind = kind, .path = column->text, .twice = first != NO_COLUMN};
     split_path(column->text + size + 1, &column->door);
-    return insert(columns, column, ret);
+    return insert(columns, column, first, ret);
 }
 
 static const char *keep(char **cursor, const char *text)
@@ -231,8 +234,8 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
     make_path(like, &path);
     if (path.failed)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    bool twice;
-    if (known(columns, path.data, like->kind, ret, &twice))
+    uint32_t first;
+    if (known(columns, path.data, like->kind, ret, &first))
         return 0;
     size_t size = path.len + 1 + room_for(like->machine) + room_for(like->object) +
                   room_for(like->parent) + room_for(like->instance) + room_for(like->counter);
@@ -241,12 +244,12 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     char *cursor = column->text;
     column->door = *like;
-    column->door.twice = twice;
+    column->door.twice = first != NO_COLUMN;
     column->door.path = keep(&cursor, path.data);
     column->door.machine = keep(&cursor, like->machine);
     column->door.object = keep(&cursor, like->object);
     column->door.parent = keep(&cursor, like->parent);
     column->door.instance = keep(&cursor, like->instance);
     column->door.counter = keep(&cursor, like->counter);
-    return insert(columns, column, ret);
+    return insert(columns, column, first, ret);
 }

@@ -15,9 +15,10 @@ enum {
     MARK_BYTES = 1 << 18     /* from one mark of a file to the next, at least */
 };
 
-/* ---- stream.c: bytes at a position; a pipe is kept in an unnamed file as it is read ---- */
+/* ---- stream.c: bytes at a position; a pipe is kept in an unnamed file as it is read; bytes in
+ * memory are a window that never moves, of no more than their size ---- */
 struct stream {
-    int fd, pipe; /* pipe: -1 for a plain file; else where the rest comes from */
+    int fd, pipe; /* fd -1: in memory; pipe: -1 for a plain file; else where the rest comes from */
     char *name;
     char *window;
     size_t room, len;
@@ -26,6 +27,7 @@ struct stream {
     LSTATUS status;   /* of the last read that failed */
 };
 LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes fd */
+LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
 /* The same bytes again with a window of its own. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
 void stream_done(struct stream *stream);
@@ -58,7 +60,11 @@ static inline uint64_t get64(const void *at)
 /* ---- columns.c: the columns of all files, equal ones united ---- */
 struct column {
     struct log_column door;
-    uint32_t stamp; /* the catalogue that named it last: twice in one catalogue are two columns */
+    uint32_t twin; /* the next one of the same path, plus one */
+    /* Of the first one of a path; twice in a catalogue are two columns. */
+    uint32_t stamp; /* the catalogue that named it last */
+    uint32_t turn;  /* the twin that comes when this catalogue names it again, plus one */
+    uint32_t last;  /* its last twin, plus one; 0: this is a twin itself */
     uint32_t next;  /* in its chain of the table, plus one */
     bool unwanted;
     char text[];

@@ -33,7 +33,7 @@ static bool names_add(struct names *names, const char *name, uint32_t number,
 {
     const struct sample none = {0};
     size_t length = strlen(name);
-    const struct instance_key key = {name, length, picture_hash(name, length), number};
+    const struct instance_key key = {name, length, text_hash_fold(name, length), number};
     if (item_find_key(&names->set, &key, UINT32_MAX))
         return true;
     if (names->set.count == names->more_room) {
@@ -140,7 +140,7 @@ static bool gather_items(struct gathering *gathering, const struct log_value *va
             continue;
         gathering->has_instances = true;
         uint32_t number =
-            item_set_number(&here.set, name, strlen(name), picture_hash(name, strlen(name)));
+            item_set_number(&here.set, name, strlen(name), text_hash_fold(name, strlen(name)));
         struct names_more more = {.has_parent = strchr(name, '/')};
         good = names_add(&here, name, number, more) &&
                names_add(&gathering->instances, name, number, more);

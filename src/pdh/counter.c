@@ -93,7 +93,7 @@ static struct machine_group *group_of(struct query *query, const char *machine)
 static void take_key(struct counter *counter, const char *name, size_t length, uint32_t number)
 {
     counter->keys[counter->key_count++] = (struct instance_key){
-        .name = name, .length = length, .hash = picture_hash(name, length), .number = number};
+        .name = name, .length = length, .hash = text_hash_fold(name, length), .number = number};
 }
 
 /* "a#2" is the third a; or it is called "a#2". */

@@ -45,37 +45,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* One code point outside ASCII; a byte that belongs to none is itself. */
-static uint32_t upper_at(const unsigned char **at, const unsigned char *end)
-{
-    const unsigned char *byte = *at;
-    size_t length = *byte >= 0xf0 ? 4 : *byte >= 0xe0 ? 3 : *byte >= 0xc0 ? 2 : 1;
-    uint32_t code = *byte & (0xffu >> (length + 1));
-    *at = byte + 1;
-    if (length == 1 || (size_t)(end - byte) < length)
-        return *byte;
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | (byte[i] & 0x3fu);
-    *at = byte + length;
-    return unicode_upper(code);
-}
-
-uint64_t picture_hash(const char *text, size_t length)
-{
-    const unsigned char *at = (const unsigned char *)text, *end = at + length;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    while (at < end) {
-        uint32_t code = *at;
-        if (code < 0x80) {
-            code -= code >= 'a' && code <= 'z' ? 'a' - 'A' : 0;
-            at++;
-        } else
-            code = upper_at(&at, end);
-        hash = (hash ^ code) * UINT64_C(0x100000001b3);
-    }
-    return hash ^ hash >> 32;
-}
-
 /* ---- definitions ---- */
 
 /* House decision 16: a process is told by its number and its start, a thread by its own number
@@ -184,7 +153,7 @@ static bool name_instance(struct picture *picture, const struct picture_object *
     if (!add_name(picture, object, &instance->view))
         return false;
     drop_needless_parent(names, instance);
-    instance->hash = picture_hash(names->data + instance->full, names->len - instance->full);
+    instance->hash = text_hash_fold(names->data + instance->full, names->len - instance->full);
     return buffer_add_byte(names, '\0') && names->len < UINT32_MAX;
 }
 

@@ -69,12 +69,10 @@ static inline const char *picture_full_name(const struct picture *picture,
 {
     return picture->names.data + instance->full;
 }
-/* The instance of this full name; PICTURE_NONE-th: NULL. `hash` is picture_hash's. */
+/* The instance of this full name; PICTURE_NONE-th: NULL. `hash` is text_hash_fold's. */
 const struct picture_instance *picture_find(const struct picture *picture,
                                             const struct picture_object *object, uint64_t hash,
                                             const char *full_name, size_t length, uint32_t number);
-/* Of text as names are compared: without regard to case. */
-uint64_t picture_hash(const char *text, size_t length);
 /* Who the instance is, beyond its name; 0 if its object does not tell. */
 uint64_t picture_identity(struct picture *picture, const struct picture_object *object,
                           const struct picture_instance *instance);

@@ -102,8 +102,8 @@ static bool instance_fits(const struct counter *counter, const struct log_column
 static size_t place_of(const struct reading *reading, const char *object, const char *counter,
                        uint64_t instance_hash)
 {
-    uint64_t hash = instance_hash * 31 + picture_hash(object, strlen(object));
-    hash = hash * 31 + picture_hash(counter, strlen(counter));
+    uint64_t hash = instance_hash * 31 + text_hash_fold(object, strlen(object));
+    hash = hash * 31 + text_hash_fold(counter, strlen(counter));
     return 1 + hash % (reading->places - 1);
 }
 
@@ -118,7 +118,7 @@ static size_t place_of_column(const struct reading *reading, const struct log_co
                   column->instance);
     return full.failed ? 0
                        : place_of(reading, column->object, column->counter,
-                                  picture_hash(full.data, full.len));
+                                  text_hash_fold(full.data, full.len));
 }
 
 static bool index_columns(struct reading *reading)
@@ -297,7 +297,7 @@ static void take_items(struct counter *counter, const struct log_value *value, s
     for (size_t i = 0; i < value->count; i++) {
         const struct sample sample = sample_of_item(value, &value->items[i]);
         const char *name = value->items[i].name;
-        struct instance_key key = {name, strlen(name), picture_hash(name, strlen(name)), 0};
+        struct instance_key key = {name, strlen(name), text_hash_fold(name, strlen(name)), 0};
         key.number = item_set_number(all, name, key.length, key.hash);
         if (!item_add(all, &key, &sample))
             return;
@@ -323,7 +323,7 @@ static struct item_set *names_of(struct reading *reading, uint32_t column,
     item_set_clear(set);
     for (size_t i = 0; i < value->count; i++) {
         const char *name = value->items[i].name;
-        struct instance_key key = {name, strlen(name), picture_hash(name, strlen(name)), 0};
+        struct instance_key key = {name, strlen(name), text_hash_fold(name, strlen(name)), 0};
         key.number = item_set_number(set, name, key.length, key.hash);
         if (!item_add(set, &key, &none)) {
             block->items_sample = 0;
@@ -338,7 +338,7 @@ static const struct log_item *find_item(struct counter *counter, uint32_t column
 {
     struct item_set *set = names_of(counter->query->reading, column, value);
     const struct item *found = NULL;
-    const struct instance_key single = {"", 0, picture_hash("", 0), 0};
+    const struct instance_key single = {"", 0, text_hash_fold("", 0), 0};
     if (set && !counter->path.whole)
         found = item_find_key(set, &single, counter->position);
     for (unsigned k = 0; set && !found && k < counter->key_count; k++)
@@ -439,7 +439,7 @@ static void sample_column(struct counter *counter, uint32_t number, const struct
         struct instance_key key = {name.data, name.len, 0, column->index};
         if (name.failed)
             return;
-        key.hash = picture_hash(key.name, key.length);
+        key.hash = text_hash_fold(key.name, key.length);
         item_add(set, &key, &sample);
     }
 }

@@ -89,7 +89,7 @@ static bool take_pairs(struct titles *titles)
 
 static uint32_t hash_of(const char *name)
 {
-    return (uint32_t)picture_hash(name, strlen(name));
+    return (uint32_t)text_hash_fold(name, strlen(name));
 }
 
 /* From the last to the first, so that chains ascend. */

@@ -63,7 +63,7 @@ static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, co
         return false;
     column->key.name = column->instance;
     column->key.length = strlen(column->instance);
-    column->key.hash = picture_hash(column->key.name, column->key.length);
+    column->key.hash = text_hash_fold(column->key.name, column->key.length);
     column->key.number = parts.index == PATH_NO_INDEX ? 0 : parts.index;
     return true;
 }
