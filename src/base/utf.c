@@ -199,6 +199,9 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
 {
     const unsigned char *l = (const unsigned char *)left, *l_end = l + left_count;
     const unsigned char *r = (const unsigned char *)right, *r_end = r + right_count;
+    /* mostly they are the same */
+    if (left_count == right_count && left_count && !memcmp(left, right, left_count))
+        return 0;
     while (l < l_end && r < r_end) {
         uint32_t a, b;
         decode(&l, l_end, &a);
