@@ -62,8 +62,10 @@ const char *source_kind(const char *file);
 /* ---- report.c: what a person sees; nothing if standard output has the data ---- */
 void report_input(const struct relog *asked, const struct source *source);
 void report_counters(const struct source *source, FILE *out);
-/* How far it is, in the span of the input; on a terminal only, and not before a second. */
-void report_progress(const struct relog *asked, const struct source *source, LONGLONG time);
+/* Shall it be shown how far it is? On a terminal only, not before a second, and then at most ten
+ * times a second: the loop that asks is the fast one. */
+bool report_due(const struct relog *asked, const struct source *source);
+void report_progress(const struct source *source, LONGLONG time);
 struct report {
     LONGLONG first, last;
     unsigned long samples;

@@ -62,22 +62,29 @@ static void draw(double share)
 
 static bool drawn;
 
-/* Drawn at most ten times a second: the loop that calls this is the fast one. */
-void report_progress(const struct relog *asked, const struct source *source, LONGLONG time)
+bool report_due(const struct relog *asked, const struct source *source)
 {
     static struct timespec begin, last;
+    static int terminal = -1;
     struct timespec now;
-    LONGLONG span = source->extent.EndTime - source->extent.StartTime;
-    if (span <= 0 || asked->follow || !report_wanted(asked) || !isatty(STDOUT_FILENO))
-        return;
+    terminal = terminal < 0 ? isatty(STDOUT_FILENO) : terminal;
+    if (!terminal || source->extent.EndTime <= source->extent.StartTime || asked->follow ||
+        !report_wanted(asked))
+        return false;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     if (!begin.tv_sec)
         begin = now;
     if (seconds_between(&begin, &now) < 1 || seconds_between(&last, &now) < 0.1)
-        return;
+        return false;
     last = now;
+    return true;
+}
+
+void report_progress(const struct source *source, LONGLONG time)
+{
+    LONGLONG begin = source->extent.StartTime;
     drawn = true;
-    draw((double)(time - source->extent.StartTime) / (double)span);
+    draw((double)(time - begin) / (double)(source->extent.EndTime - begin));
 }
 
 static void end_progress(bool whole)

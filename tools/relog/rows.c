@@ -145,7 +145,8 @@ static void print(struct rows *rows, LONGLONG time, const double *values)
     sheet_row(&rows->sheet, time, values);
     if (rows->asked->flows)
         sheet_flush(&rows->sheet);
-    report_progress(rows->asked, rows->source, time);
+    if (report_due(rows->asked, rows->source))
+        report_progress(rows->source, time);
 }
 
 static void print_pending(struct rows *rows)

@@ -68,8 +68,10 @@ static int copy_samples(const struct relog *asked, struct source *source, PDH_HL
                 return code;
             continue;
         }
-        read_span(log, report);
-        report_progress(asked, source, report->last);
+        if (report_due(asked, source)) {
+            read_span(log, report);
+            report_progress(source, report->last);
+        }
     }
 }
 
@@ -84,9 +86,10 @@ static int copy(const struct relog *asked, struct source *source, struct report 
     if (status)
         return pdh_complain("relog", asked->output, status);
     int code = copy_samples(asked, source, log, report);
-    if (report->samples && report->first < latest)
-        warn_of_order(asked, latest, report->first);
+    read_span(log, report);
     status = PdhCloseLog(log, 0);
+    if (!status && report->samples && report->first < latest)
+        warn_of_order(asked, latest, report->first);
     return status && !code ? pdh_complain("relog", asked->output, status) : code;
 }
 
