@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static size_t capture_sum; /* keeps what was read from being left out */
 
@@ -20,8 +18,9 @@ static inline void capture_value(const struct log_value *value)
     if (value->kind == LOG_ARRAY)
         for (size_t i = 0; i < value->count; i++)
             capture_sum += strlen(value->items[i].name);
-    for (size_t i = 0; value->kind == LOG_BLOCK && i < value->size; i++)
-        capture_sum += ((const unsigned char *)value->block)[i];
+    const unsigned char *block = value->block; /* its ends: what lies between is there, too */
+    if (value->kind == LOG_BLOCK && value->size)
+        capture_sum += block[0] + block[value->size - 1];
 }
 
 static inline void capture_read(struct log *log)
@@ -38,19 +37,17 @@ static inline void capture_read(struct log *log)
     }
 }
 
-static inline void capture_try(const uint8_t *data, size_t size)
+/* False: it is no capture. */
+static inline bool capture_try(const uint8_t *data, size_t size)
 {
-    int fd = memfd_create("capture", MFD_CLOEXEC);
     struct log *log = NULL;
     struct log_extent extent;
     BUFFER_AUTO problem = {0};
-    if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
-        abort();
-    PDH_STATUS status = log_open_fd(fd, "capture", &log, &problem);
+    PDH_STATUS status = log_open_bytes(data, size, "capture", &log, &problem);
     if (status && !problem.len)
         abort();
     if (status)
-        return;
+        return false;
     for (size_t i = 0; i < log_columns(log); i++)
         capture_sum += strlen(log_column(log, i)->path);
     capture_read(log);
@@ -58,6 +55,7 @@ static inline void capture_try(const uint8_t *data, size_t size)
     log_rewind(log);
     capture_read(log);
     log_close(log);
+    return true;
 }
 
 #endif

@@ -451,8 +451,8 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
     file->facts.zone = zone_name(binary->zone_text[summer]);
-    file->facts.bias =
-        binary->zone.bias + (summer ? binary->zone.daylight_bias : binary->zone.standard_bias);
+    LONG more = summer ? binary->zone.daylight_bias : binary->zone.standard_bias;
+    file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
 /* The next sample's record; what stands before it is taken. */

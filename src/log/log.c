@@ -147,12 +147,12 @@ static void file_advance(struct file *file)
     file->pending = file->ended == 0;
 }
 
-static PDH_STATUS file_open(struct log *log, struct file *file, int fd, const char *name)
+/* `opened`: how opening its stream ended. */
+static PDH_STATUS file_open(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
-    LSTATUS status = stream_open(&file->stream, fd, name);
-    if (status)
-        return file_problem(file, status_to_pdh(status), 0, "%s", status_text(status));
+    if (opened)
+        return file_problem(file, status_to_pdh(opened), 0, "%s", status_text(opened));
     PDH_STATUS found = find_format(file);
     if (found)
         return found;
@@ -198,22 +198,22 @@ static struct log *log_new(size_t count)
     return log;
 }
 
-static PDH_STATUS add_file(struct log *log, int fd, const char *name, struct buffer *problem)
+/* The file whose stream comes next. */
+static PDH_STATUS add_file(struct log *log, LSTATUS opened, struct buffer *problem)
 {
     struct file *file = &log->files[log->file_count++];
-    PDH_STATUS status = file_open(log, file, fd, name);
+    PDH_STATUS status = file_open(log, file, opened);
     tell(file, problem);
     return status;
 }
 
-PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem)
+static PDH_STATUS add_fd(struct log *log, int fd, const char *name, struct buffer *problem)
 {
-    struct log *log = log_new(1);
-    if (!log) {
-        close(fd);
-        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    PDH_STATUS status = add_file(log, fd, name, problem);
+    return add_file(log, stream_open(&log->files[log->file_count].stream, fd, name), problem);
+}
+
+static PDH_STATUS give_log(struct log *log, PDH_STATUS status, struct log **ret)
+{
     if (status) {
         log_close(log);
         return status;
@@ -223,13 +223,33 @@ PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer
     return 0;
 }
 
+PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem)
+{
+    struct log *log = log_new(1);
+    if (!log) {
+        close(fd);
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    return give_log(log, add_fd(log, fd, name, problem), ret);
+}
+
+PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
+                          struct buffer *problem)
+{
+    struct log *log = log_new(1);
+    if (!log)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    LSTATUS opened = stream_open_bytes(&log->files[0].stream, bytes, size, name);
+    return give_log(log, add_file(log, opened, problem), ret);
+}
+
 static PDH_STATUS open_path(struct log *log, const char *path, struct buffer *problem)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                       : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0)
-        return add_file(log, fd, standard ? "standard input" : path, problem);
+        return add_fd(log, fd, standard ? "standard input" : path, problem);
     LSTATUS status = status_from_errno(errno);
     const char *words = status == ERROR_FILE_NOT_FOUND ? "no such file" : status_text(status);
     if (problem)
@@ -247,13 +267,7 @@ PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
     PDH_STATUS status = log ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     for (size_t i = 0; i < count && !status; i++)
         status = open_path(log, paths[i], problem);
-    if (status) {
-        log_close(log);
-        return status;
-    }
-    set_facts(log);
-    *ret = log;
-    return 0;
+    return give_log(log, status, ret);
 }
 
 void log_close(struct log *log)

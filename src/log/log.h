@@ -119,6 +119,9 @@ PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
                     struct buffer *problem);
 /* Takes the descriptor; `name` is for messages. */
 PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem);
+/* A copy of bytes in memory: no file is made. */
+PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
+                          struct buffer *problem);
 void log_close(struct log *log); /* NULL: nothing */
 
 /* Valid until log_close; more columns may follow when an appended capture comes to its second

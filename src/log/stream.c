@@ -41,6 +41,17 @@ LSTATUS stream_open(struct stream *stream, int fd, const char *name)
     return ERROR_SUCCESS;
 }
 
+LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name)
+{
+    *stream = (struct stream){.fd = -1, .pipe = -1, .name = strdup(name)};
+    stream->window = malloc(size ? size : 1);
+    if (!stream->name || !stream->window)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    memcpy(stream->window, bytes, size);
+    stream->len = size;
+    return ERROR_SUCCESS;
+}
+
 void stream_done(struct stream *stream)
 {
     if (stream->fd >= 0)
@@ -97,6 +108,8 @@ LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
 {
     *ret = (struct stream){.fd = -1, .pipe = -1};
     struct stream *from = (struct stream *)stream;
+    if (stream->fd < 0)
+        return stream_open_bytes(ret, stream->window, stream->len, stream->name);
     LSTATUS status = stream->pipe >= 0 ? spool_to(from, UINT64_MAX) : ERROR_SUCCESS;
     if (status)
         return status;
@@ -110,6 +123,8 @@ LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
 uint64_t stream_size(struct stream *stream)
 {
     struct stat st;
+    if (stream->fd < 0)
+        return stream->len;
     return fstat(stream->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
@@ -161,7 +176,9 @@ static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
 
 const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret)
 {
-    if (!stream->window || stream_have(stream, offset) < size) {
+    if (stream->fd < 0 && offset > stream->len)
+        offset = stream->len;
+    if (stream->fd >= 0 && (!stream->window || stream_have(stream, offset) < size)) {
         stream->status =
             make_room(stream, size) ? fill(stream, offset, size) : ERROR_NOT_ENOUGH_MEMORY;
         if (stream->status)

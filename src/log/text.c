@@ -66,9 +66,14 @@ static const uint16_t western_80_9f[32] = {
 
 static void add_western(struct buffer *out, const char *bytes, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0, run = 0; i < size; i++, run = i) {
+        while (i < size && !(bytes[i] & 0x80))
+            i++;
+        buffer_add(out, bytes + run, i - run);
+        if (i == size)
+            return;
         unsigned char c = (unsigned char)bytes[i];
-        uint16_t unit = c >= 0x80 && c < 0xA0 ? western_80_9f[c - 0x80] : c;
+        uint16_t unit = c < 0xA0 ? western_80_9f[c - 0x80] : c;
         utf16_add_as_8(out, &unit, 1);
     }
 }

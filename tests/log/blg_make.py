@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Makes .blg captures of every shape that docs/format.md allows.
 
-usage: blg_make.py SEED FILE
+usage: blg_make.py [--small] SEED FILE
 
 The same seed makes the same file; its traits are printed. What a trait is called is what Maker.has asks for.
+--small: few of everything in buffers of 1 to 4 KiB, for the fuzzer's corpus.
 """
 import random
 import struct
@@ -108,8 +109,8 @@ class Machine:
 
 class Maker:
     """A capture of `seed`; self.traits has what came up."""
-    def __init__(self, seed, without=()):
-        self.random, self.traits, self.without = random.Random(seed), {}, without
+    def __init__(self, seed, without=(), small=False):
+        self.random, self.traits, self.without, self.small = random.Random(seed), {}, without, small
         random_ = self.random
         self.samples = random_.randint(25, 40) if self.has("long", 0.15) else random_.randint(1, 10)
         self.machines = []
@@ -117,6 +118,8 @@ class Maker:
                                             random_.choice([1, 1, 2, 3]))
         for name in self.machine_names:
             self.machines.append(self.make_machine(name))
+        if small:
+            self.shrink()
         self.times = self.make_times()
         self.entries = []  # entry bytes, function of a sample -> piece
         for machine in self.machines:
@@ -124,6 +127,23 @@ class Maker:
                 self.entries += self.make_entries(machine, object_)
         if self.has("entries of machines mixed", 0.3):
             random_.shuffle(self.entries)
+
+    def shrink(self):
+        """Three samples of a few counters."""
+        self.samples = min(self.samples, 3)
+        for machine in self.machines[1:]:
+            machine.objects = machine.objects[:1]
+        for machine in self.machines:
+            machine.objects = machine.objects[:2]
+            for object_ in machine.objects:
+                object_.counters = object_.counters[-2:]
+                # others may be the parents of these
+                object_.instances = [[name[:20], samples, min(parent, 2)] for name, samples, parent in object_.instances][:3]
+                if object_.parent and len(object_.parent.instances) < 3:
+                    object_.parent = None
+            kept = {name for one in machine.objects for name in (one.name, *(each.name for each in one.counters))}
+            kept |= {one.parent.name for one in machine.objects if one.parent}
+            machine.titles = {index: name for index, name in machine.titles.items() if name in kept}
 
     def has(self, trait, chance):
         """Whether this capture has a trait: asked once, and the same from then on."""
@@ -408,6 +428,7 @@ class Maker:
         system = 0x0A if self.has("32 bit", 0.3) else 0x14
         own = self.random.randbytes(16)
         limit = self.random.choice([1000, 7777, 4001]) if self.has("short parts", 0.15) else 8000
+        limit = self.random.choice([200, 700]) if self.small else limit
         for kind, time, body in self.bodies():
             parts = [body[at:at + limit] for at in range(0, len(body), limit)] or [b""]
             for number, part in enumerate(parts, 1):
@@ -438,6 +459,7 @@ class Maker:
 
     def file(self):
         size = self.random.choice([16384, 32768, 131072]) if self.has("other buffers", 0.2) else 65536
+        size = self.random.choice([1024, 1024, 4096]) if self.small else size
         said, event = self.head(size)
         buffers, number, now = [self.buffer(size, 0, rounded(event), said)], 1, b""
         for event in self.events():
@@ -461,18 +483,19 @@ class Maker:
             + events + b"\xff" * (size - used)
 
 
-def make(seed, without=()):
+def make(seed, without=(), small=False):
     """The capture's bytes, and its traits; `without` has traits that it must not have."""
-    maker = Maker(seed, without)
+    maker = Maker(seed, without, small)
     data = maker.file()
     return data, sorted(name for name, there in maker.traits.items() if there)
 
 
 def main():
-    if len(sys.argv) != 3:
+    small = sys.argv[1:2] == ["--small"]
+    if len(sys.argv) != 3 + small:
         sys.exit(__doc__)
-    data, traits = make(int(sys.argv[1]))
-    with open(sys.argv[2], "wb") as file:
+    data, traits = make(int(sys.argv[-2]), (), small)
+    with open(sys.argv[-1], "wb") as file:
         file.write(data)
     print(f"{len(data)} bytes: {', '.join(traits)}")
     return 0

@@ -46,7 +46,7 @@ static int memory_file(const void *bytes, size_t size)
 static struct log *open_bytes(const void *bytes, size_t size)
 {
     struct log *log = NULL;
-    assert_int_equal(log_open_fd(memory_file(bytes, size), "capture", &log, NULL), 0);
+    assert_int_equal(log_open_bytes(bytes, size, "capture", &log, NULL), 0);
     return log;
 }
 
@@ -664,6 +664,33 @@ static void impossible_times_are_no_samples(void **state)
     }
 }
 
+/* Names that differ in letters outside ASCII only, and the same name again and again; in the second
+ * head the same columns come in the same order. Each took a look at all before it. */
+static void many_columns_of_like_names_are_found(void **state)
+{
+    enum { MANY = 20000 };
+    BUFFER_AUTO text = {0};
+    (void)state;
+    for (int head = 0; head < 2; head++) {
+        buffer_add_text(&text, "\"(PDH-CSV 4.0)\"");
+        for (int i = 0; i < MANY; i++) {
+            buffer_printf(&text, ",\"\\\\M\\O\\same\",\"\\\\M\\O\\");
+            for (int rest = i; rest; rest /= 10)
+                buffer_printf(&text, "\xd0%c", 0xb0 + rest % 10);
+            buffer_add_text(&text, "\"");
+        }
+        buffer_add_text(&text, "\n\"01/05/2003 04:05:06.000\"\n");
+    }
+    struct log *log = open_text(text.data);
+    assert_int_equal(log_columns(log), 2 * MANY);
+    assert_non_null(next(log));
+    assert_non_null(next(log));
+    assert_int_equal(log_columns(log), 2 * MANY);
+    for (int i = 2; i < 2 * MANY; i++)
+        assert_int_equal(log_column(log, (size_t)i)->twice, i % 2 == 0);
+    log_close(log);
+}
+
 /* Reading fails, for good: no page lies at address 0. */
 static void a_file_that_cannot_be_read_is_told(void **state)
 {
@@ -700,6 +727,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(binary_has_facts),
         cmocka_unit_test(impossible_times_are_no_samples),
+        cmocka_unit_test(many_columns_of_like_names_are_found),
         cmocka_unit_test(a_file_that_cannot_be_read_is_told),
         cmocka_unit_test(binary_has_columns),
         cmocka_unit_test(binary_has_raw_values),
