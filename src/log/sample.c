@@ -241,10 +241,12 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
         read_block(body, size, value);
     else
         value->status = PDH_CSTATUS_INVALID_DATA;
+    if (value->status != PDH_CSTATUS_INVALID_DATA)
+        return;
     bool unread = (kind == KIND_ONE && size < RAW_SIZE) || (kind == KIND_ITEMS && !value->items) ||
                   (kind == KIND_BLOCK && !value->block) ||
                   (kind != KIND_ONE && kind != KIND_ITEMS && kind != KIND_BLOCK);
-    if (unread && value->status == PDH_CSTATUS_INVALID_DATA)
+    if (unread)
         file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->door.path, kind);
 }
 
