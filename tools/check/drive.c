@@ -197,7 +197,7 @@ bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;
     if (send(worker->line, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
-        !await(worker, most_ms * machine_is_busy())) {
+        !await(worker, most_ms * machine_is_busy() + most_ms / 2)) { /* late is not never */
         worker->end = WORKER_LATE;
         return false;
     }
