@@ -13,16 +13,16 @@ static const opl_source requests = {.path = "sys/block/*/io_stat"};
 
 #define LEVEL PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE
 #define RATE PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED
-#define WORD(file, number) OPL_COLUMN(&file, number, OPL_ONE), .total = OPL_SUM
+#define WORD(file, number) OPL_COLUMN(&file, number, OPL_ONE)
 
 /* clang-format off */
 static const opl_counter counters[] = {
-    {2, 2, LEVEL, WORD(memory, 1), .name = "Stored Bytes", .help = "What was written to the disk, before it was compressed."},
-    {4, 4, LEVEL, WORD(memory, 3), .name = "Memory Bytes", .help = "Memory that the disk takes, what its driver needs for itself included."},
+    {2, 2, LEVEL, WORD(memory, 1), .total = OPL_SUM, .name = "Stored Bytes", .help = "What was written to the disk, before it was compressed."},
+    {4, 4, LEVEL, WORD(memory, 3), .total = OPL_SUM, .name = "Memory Bytes", .help = "Memory that the disk takes, what its driver needs for itself included."},
     {6, 6, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, WORD(memory, 3), .base = OPL_COLUMN(&memory, 1, OPL_ONE),
-     .name = "% Compressed", .help = "Memory that the disk takes, as share of what was written to it."},
-    {8, 8, RATE, WORD(requests, 1), .name = "Failed Reads/sec", .help = "Reads per second that failed."},
-    {10, 10, RATE, WORD(requests, 2), .name = "Failed Writes/sec", .help = "Writes per second that failed; mostly there was no memory left."},
+     .total = OPL_SUM, .name = "% Compressed", .help = "Memory that the disk takes, as share of what was written to it."},
+    {8, 8, RATE, WORD(requests, 1), .total = OPL_SUM, .name = "Failed Reads/sec", .help = "Reads per second that failed."},
+    {10, 10, RATE, WORD(requests, 2), .total = OPL_SUM, .name = "Failed Writes/sec", .help = "Writes per second that failed; mostly there was no memory left."},
 };
 /* clang-format on */
 
@@ -41,10 +41,10 @@ static const opl_object disks = {.index = 0,
                                  .help = "Disks in compressed memory (zram): how much they take.",
                                  OPL_COUNTERS(counters),
                                  .default_counter = 4,
-                                 .needs = "sys/block",
-                                 .known_only = true,
                                  .instances = true,
                                  .total = "_Total",
-                                 .list = list};
+                                 .list = list,
+                                 .needs = "sys/block",
+                                 .known_only = true};
 static const opl_object *const objects[] = {&disks};
 OPL_PROVIDER("Driver", objects);
