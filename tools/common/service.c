@@ -77,12 +77,22 @@ LSTATUS service_read(const char *name, struct service *ret)
     return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-bool service_on_probation(const struct service *service)
+/* "until 2026-11-21T20:10:00Z", and more behind it; 0: it says no time. */
+static time_t read_until(const char *text)
 {
     struct tm until = {0};
-    return service->disabled & DISABLED && service->quarantine &&
-           strptime(service->quarantine, "until %Y-%m-%dT%H:%M:%SZ", &until) &&
-           timegm(&until) <= time(NULL);
+    return text && strptime(text, "until %Y-%m-%dT%H:%M:%SZ", &until) ? timegm(&until) : 0;
+}
+
+bool service_on_probation(const struct service *service)
+{
+    time_t until = read_until(service->quarantine);
+    return service->disabled & DISABLED && until && until <= time(NULL);
+}
+
+bool service_not_waited_for(const struct service *service)
+{
+    return read_until(service->unanswered) > time(NULL);
 }
 
 bool service_enabled(const struct service *service)

@@ -15,6 +15,8 @@ struct service {
 };
 /* Is its quarantine over? Then it is asked again, and the next answer decides. */
 bool service_on_probation(const struct service *service);
+/* Did it not answer in time, so that for a while queries go on without it? */
+bool service_not_waited_for(const struct service *service);
 /* Is it asked, by programs of this word size? */
 bool service_enabled(const struct service *service);
 /* 2: no such service, or no counters below it. Free with service_done. */

@@ -55,6 +55,52 @@ static bool library_is_there(const struct service *service)
            access(path, F_OK) == 0;
 }
 
+/* Registrations of the other layer are not repaired in this visit: only what shows is said. */
+static const char *judge_other_layer(const struct service *service, const char *option, char *text,
+                                     size_t room)
+{
+    bool held = service->quarantine && service->disabled;
+    if (held)
+        snprintf(text, room, "%s; \"lodctr%s doctor\" lets it be asked again", service->quarantine,
+                 option);
+    else if (service_enabled(service) && service->library && !library_is_there(service))
+        snprintf(text, room, "%s is not there; install it again, or \"unlodctr%s --library %s\"",
+                 service->library, option, service->name);
+    else
+        return NULL;
+    return held ? "quarantine" : "library-gone";
+}
+
+/* What keeps a provider from answering that is registered well, as perfmon status sees it. */
+static const char *judge(const struct visit *visit, const struct service *service, char *text,
+                         size_t room)
+{
+    const char *name = service->name, *option = is_users(service) ? " --user" : "", *kind = NULL;
+    opl_load_event event;
+    if (is_users(service) != visit->asked->user)
+        kind = judge_other_layer(service, option, text, room);
+    if (kind || !service_enabled(service))
+        return kind;
+    if (owners_explain(&visit->owners, name, option, text, room))
+        return "taken-object";
+    if (!library_is_there(service))
+        return NULL;
+    if (!service->loaded && !service->object_list) {
+        snprintf(text, room, "it has no numbers and no names yet: lodctr its ini file");
+        return "not-loaded";
+    }
+    if (last_event_fails(name, &event)) {
+        snprintf(text, room, "no answer passed since event %u: %s; %s", (unsigned)event.id,
+                 event.text, event.advice);
+        return "failing";
+    }
+    if (!service_not_waited_for(service))
+        return NULL;
+    snprintf(text, room, "nobody waits for it (%s); \"perfmon status --ask %s\" asks it now",
+             service->unanswered, name);
+    return "not-waited-for";
+}
+
 /* A provider whose answers are dropped is registered well, and yet something is left to do. */
 static bool take_failing(void *self, const char *name)
 {
@@ -62,19 +108,9 @@ static bool take_failing(void *self, const char *name)
     struct service service;
     opl_load_event event;
     char text[sizeof event.text + sizeof event.advice + 64];
-    const char *kind = NULL;
     if (service_read(name, &service))
         return true;
-    if (is_users(&service) != visit->asked->user || !service_enabled(&service))
-        kind = NULL;
-    else if (owners_explain(&visit->owners, name, visit->asked->user ? " --user" : "", text,
-                            sizeof text))
-        kind = "taken-object";
-    else if (library_is_there(&service) && last_event_fails(name, &event)) {
-        snprintf(text, sizeof text, "no answer passed since event %u: %s; %s", (unsigned)event.id,
-                 event.text, event.advice);
-        kind = "failing";
-    }
+    const char *kind = judge(visit, &service, text, sizeof text);
     if (kind)
         take_finding(visit, &(opl_load_finding){.kind = kind, .service = name, .text = text});
     visit->failing += kind != NULL;
