@@ -193,6 +193,7 @@ static void start_thread(void)
 }
 
 MISTAKE(leaks_memory, leaked = malloc(100); memset(leaked, 1, 100))
+MISTAKE(leaks_slowly, usleep(60000); leaked = malloc(4 << 20); memset(leaked, 1, 4 << 20))
 MISTAKE(leaks_descriptors, open("/dev/null", O_RDONLY))
 MISTAKE(leaves_a_thread, if (calls == 1) start_thread())
 MISTAKE(is_slow, usleep(1300000))

@@ -35,7 +35,7 @@ static const struct tool tool = {
         "The library is registered in a registry of its own, by its ini file or its\n"
         "DllRegisterServer, and loaded into a process of its own, with the sanitizer that it was\n"
         "built with. Nothing of the system is changed. It takes two seconds at most, unless the\n"
-        "library hangs.\n"
+        "library is slow or hangs.\n"
         "\n"
         "Exit status: 0 no mistake (there may be warnings), 1 mistakes, 2 wrong usage, 3 no such\n"
         "file or service.\n"

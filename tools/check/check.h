@@ -135,6 +135,7 @@ struct timing {
     double open_ms, close_ms, median_ms, worst_ms;
     unsigned collects;
     bool asked_perflib; /* the way of every program, too */
+    bool hurried;       /* too few calls for small leaks to show */
 };
 void trial_run(const struct registration *registration, struct report *report,
                struct timing *timing);

@@ -114,6 +114,8 @@ static void print_times(const struct timing *timing)
         printf("Open %.2f ms; Collect, %u times: median %.3f ms, worst %.2f ms; Close %.2f ms\n",
                timing->open_ms, timing->collects, timing->median_ms, timing->worst_ms,
                timing->close_ms);
+    if (timing->hurried)
+        printf("Collect is too slow for so short a time: small leaks were not looked for\n");
 }
 
 static const char *plural(size_t count)
@@ -186,6 +188,7 @@ void report_json(const struct report *report, const struct registration *registr
     json_integer(&json, "notShown", (int64_t)report->lost);
     json_integer(&json, "mistakes", (int64_t)mistakes);
     json_integer(&json, "warnings", (int64_t)(report->count + report->lost - mistakes));
+    json_bool(&json, "leaksLookedFor", timing->collects && !timing->hurried);
     json_open(&json, "timesMs", '{');
     json_double(&json, "open", timing->open_ms);
     json_integer(&json, "collects", timing->collects);

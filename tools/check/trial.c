@@ -18,6 +18,8 @@ enum {
     ROUNDS = 4,       /* of calls, between which it is looked at what they left */
     CALLS_MOST = 16,  /* in a round */
     ROUND_MS = 150,   /* calls that take longer are fewer */
+    LEAK_ROUNDS = 4,  /* fewer may have been the beginning of a cache */
+    LARGE = 1 << 20,  /* bytes a call, which nobody keeps: a round less is enough */
     REPEAT_MS = 1000, /* nothing is begun again after this */
     COSTLY_MS = 2000, /* programs wait 30 s; nobody who checks does */
     LOAD_MS = 2000,
@@ -348,16 +350,18 @@ static void try_threads(struct trial *trial)
 /* ---- what calls leave behind ---- */
 
 /* It grew in every round, and by about as much in each: the least of it; 0: it did not. */
-static int64_t growth(const int64_t *values, int count)
+static int64_t growth(const int64_t *values, int count, int64_t large)
 {
     int64_t least = INT64_MAX, most = 0;
-    if (count < 4)
+    if (count < LEAK_ROUNDS - 1)
         return 0;
     for (int i = 1; i < count; i++) {
         int64_t more = values[i] - values[i - 1];
         least = more < least ? more : least;
         most = more > most ? more : most;
     }
+    if (count < LEAK_ROUNDS && least < large)
+        return 0;
     return least > 0 && least >= most / 2 ? least : 0;
 }
 
@@ -379,7 +383,8 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     const int64_t *const values[] = {account->heap, account->descriptors, account->threads};
     static const char *const names[] = {"memory", "descriptors", "threads"};
     for (int i = 0; i < 3; i++) {
-        int64_t more = growth(values[i], account->count);
+        int64_t large = i == 0 ? (int64_t)LARGE * calls : INT64_MAX;
+        int64_t more = growth(values[i], account->count, large);
         if (more >= (i == 0 ? 8 * calls : 1))
             report_add(trial->report, MISTAKE, &nowhere, names[i], IN_LIFE,
                        "as many after many calls as after some", "%" PRId64 "%s more after %d %s",
@@ -395,7 +400,8 @@ static void try_many(struct trial *trial)
     double each = median(trial);
     int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
     calls = calls < 2 ? 2 : calls;
-    for (int round = 0; round <= ROUNDS && has_time(trial); round++) {
+    int least = each * calls <= ROUND_MS ? LEAK_ROUNDS - 1 : 0;
+    for (int round = 0; round <= ROUNDS && (has_time(trial) || round < least); round++) {
         struct usage usage = {0};
         for (int i = 0; i < calls && !trial->ended; i++) {
             struct answer answer;
@@ -408,6 +414,7 @@ static void try_many(struct trial *trial)
         if (!trial->ended)
             note_usage(&account, &usage);
     }
+    trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
     report_leaks(trial, &account, calls, "calls of Collect");
 }
 
