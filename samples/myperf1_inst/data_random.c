@@ -3,6 +3,7 @@
 #include "data.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST = 9, LONGEST = 12 };
 static char names[MOST][LONGEST + 1];
@@ -16,12 +17,25 @@ static void makeName(char *name)
     name[length] = '\0';
 }
 
+/* Has one of those before it the same name? Viewers would mix the two. */
+static int isTaken(int position)
+{
+    int i;
+    for (i = 0; i < position; i++)
+        if (strcmp(names[i], names[position]) == 0)
+            return 1;
+    return 0;
+}
+
 DWORD dataCount(void)
 {
     int count = rand() % (MOST + 1);
     int i;
-    for (i = 0; i < count; i++)
-        makeName(names[i]);
+    for (i = 0; i < count; i++) {
+        do
+            makeName(names[i]);
+        while (isTaken(i));
+    }
     return (DWORD)count;
 }
 
