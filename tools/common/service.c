@@ -111,6 +111,17 @@ void service_done(struct service *service)
         free(texts[i]);
 }
 
+/* Is the count of its failures all that is left of it? unlodctr --user cannot reach that where the
+ * machine's layer has it. */
+static bool is_gone(HKEY key)
+{
+    char value[64];
+    DWORD size = sizeof value, second = sizeof value;
+    return RegEnumValueA(key, 0, value, &size, NULL, NULL, NULL, NULL) == ERROR_SUCCESS &&
+           strcasecmp(value, "Error Count") == 0 &&
+           RegEnumValueA(key, 1, value, &second, NULL, NULL, NULL, NULL) == ERROR_NO_MORE_ITEMS;
+}
+
 static bool has_counters(HKEY services, const char *name)
 {
     char path[NAME_ROOM + sizeof "\\Performance"];
@@ -118,8 +129,9 @@ static bool has_counters(HKEY services, const char *name)
     snprintf(path, sizeof path, "%s\\Performance", name);
     if (RegOpenKeyExA(services, path, 0, KEY_READ, &key))
         return false;
+    bool gone = is_gone(key);
     RegCloseKey(key);
-    return true;
+    return !gone;
 }
 
 LSTATUS service_each(bool (*each)(void *self, const char *name), void *self)
