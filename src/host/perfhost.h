@@ -24,8 +24,9 @@ bool sandbox_scope_signals(void);
 /* ---- perfhost_seccomp.c: calls that fail with EPERM ---- */
 void seccomp_deny_calls(void);
 void seccomp_deny_signals(void);
-void seccomp_deny_processes(void);  /* threads may be started */
-void seccomp_deny_priorities(void); /* of others, and their limits */
+void seccomp_deny_processes(void);                         /* threads may be started */
+void seccomp_deny_priorities(void);                        /* of others, and their limits */
+void seccomp_deny_moving(const void *memory, size_t size); /* by mremap; once */
 
 /* ---- perfhost_crash.c ---- */
 void crash_prepare(void);

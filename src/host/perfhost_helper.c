@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static struct channel *served;
-static size_t mapped;
-static pid_t owner; /* a child that the provider forks has no channel */
+static size_t usable; /* bytes of it */
+static pid_t owner;   /* a child that the provider forks has no channel */
 static pid_t parent;
 
 /* The signal itself comes again and ends the process: so its parent knows which it was. */
@@ -49,37 +49,34 @@ void helper_prepare(void)
         sigaction(crashes[i], &action, NULL);
 }
 
-/* The provider gets no descriptor of ours, and a child that it forks none of the memory. */
+/* The provider gets no descriptor of ours, and a child that it forks none of the memory. All of the
+ * channel has its place at once and nothing is right behind it: who writes far beyond crashes. */
 static struct channel *map_channel(uint32_t slot)
 {
-    mapped = CHANNEL_ROOM_OFFSET;
-    void *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
-                        keeper_slot_offset(slot));
-    if (memory == MAP_FAILED || madvise(memory, mapped, MADV_DONTFORK))
+    enum { NOTHING_BEHIND = 1 << 20 };
+    char *place = mmap(NULL, (size_t)CHANNEL_BYTES + NOTHING_BEHIND, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED)
         return NULL;
+    void *memory = mmap(place, CHANNEL_BYTES, PROT_NONE, MAP_SHARED | MAP_FIXED, KEEPER_MEMORY_FD,
+                        keeper_slot_offset(slot));
+    if (memory == MAP_FAILED || madvise(memory, CHANNEL_BYTES, MADV_DONTFORK) ||
+        mprotect(memory, CHANNEL_ROOM_OFFSET, PROT_READ | PROT_WRITE))
+        return NULL;
+    usable = CHANNEL_ROOM_OFFSET;
     return memory;
 }
 
-/* Maps the room that is asked for and nothing right behind it: who writes far beyond crashes. */
+/* Makes usable what is asked for, and no more. */
 static bool make_room(size_t room)
 {
-    enum { NOTHING_BEHIND = 1 << 20 };
     size_t pages = (room + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
     size_t size = CHANNEL_ROOM_OFFSET + pages * CHANNEL_PAGE;
-    if (size <= mapped)
+    if (size <= usable)
         return true;
-    char *place = mmap(NULL, size + NOTHING_BEHIND, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED)
+    if (size > CHANNEL_BYTES || mprotect(served, size, PROT_READ | PROT_WRITE))
         return false;
-    void *memory = mremap(served, mapped, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-    if (memory == MAP_FAILED) {
-        munmap(place, size + NOTHING_BEHIND);
-        return false;
-    }
-    if (mapped > CHANNEL_ROOM_OFFSET) /* the empty place behind the old one */
-        munmap((char *)served + mapped, NOTHING_BEHIND);
-    served = memory;
-    mapped = size;
+    usable = size;
     return true;
 }
 
@@ -169,6 +166,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
     if (getppid() != keeper || !served || served->mark != CHANNEL_MARK)
         _exit(EXIT_FAILURE);
     take_name(served, title, title_bytes);
+    seccomp_deny_moving(served, CHANNEL_BYTES);
     sandbox_enter(served->order.observes, served->order.children);
     sigprocmask(SIG_SETMASK, &none, NULL);
     serve(memory_limit_mib(served->order.memory_mib));

@@ -48,6 +48,10 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386};
     {                                                                                              \
         435, 435                                                                                   \
     }
+#define REMAP_CALL                                                                                 \
+    {                                                                                              \
+        25, 163                                                                                    \
+    }
 #define MAKING_CALLS                                                                               \
     CLONE_CALL,                                                                                    \
     {                                                                                              \
@@ -83,6 +87,10 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
     {                                                                                              \
         435                                                                                        \
     }
+#define REMAP_CALL                                                                                 \
+    {                                                                                              \
+        SYS_mremap                                                                                 \
+    }
 #define MAKING_CALLS                                                                               \
     CLONE_CALL,                                                                                    \
     {                                                                                              \
@@ -110,6 +118,10 @@ void seccomp_deny_processes(void)
 }
 
 void seccomp_deny_priorities(void)
+{
+}
+
+void seccomp_deny_moving(const void *memory, size_t size)
 {
 }
 #else
@@ -165,11 +177,12 @@ static void end_with(uint32_t action)
     add(BPF_RET | BPF_K, action, 0, 0);
 }
 
+static const size_t low_half = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
+
 /* The half of a 64-bit argument that a number of a process lies in. */
 static size_t argument(size_t position)
 {
-    size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
-    return offsetof(struct seccomp_data, args) + position * sizeof(uint64_t) + low;
+    return offsetof(struct seccomp_data, args) + position * sizeof(uint64_t) + low_half;
 }
 
 static void deny_all(const unsigned short calls[][KINDS], size_t count, size_t kind)
@@ -290,6 +303,30 @@ static void deny_processes(size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
+static uint64_t unmovable, unmovable_end; /* the last byte */
+
+/* mremap of the part of it whose addresses have this upper half. */
+static void deny_moving_part(uint32_t call, uint32_t half)
+{
+    uint32_t first = unmovable >> 32 == half ? (uint32_t)unmovable : 0;
+    uint32_t last = unmovable_end >> 32 == half ? (uint32_t)unmovable_end : UINT32_MAX;
+    equal(call, 0, 7);
+    load(offsetof(struct seccomp_data, args) + 4 - low_half);
+    equal(half, 0, 4);
+    load(argument(0));
+    add(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2);
+    add(BPF_JMP | BPF_JGT | BPF_K, last, 1, 0);
+    end_with(SECCOMP_RET_ERRNO | EPERM);
+    load(offsetof(struct seccomp_data, nr));
+}
+
+static void deny_moving(size_t kind)
+{
+    static const unsigned short remap[KINDS] = REMAP_CALL;
+    deny_moving_part(remap[kind], (uint32_t)(unmovable >> 32));
+    deny_moving_part(remap[kind], (uint32_t)(unmovable_end >> 32));
+}
+
 /* One list for each kind of call; the other kind's is jumped over. */
 static void install(void (*list)(size_t kind))
 {
@@ -327,5 +364,12 @@ void seccomp_deny_processes(void)
 void seccomp_deny_priorities(void)
 {
     install(deny_priorities);
+}
+
+void seccomp_deny_moving(const void *memory, size_t size)
+{
+    unmovable = (uintptr_t)memory;
+    unmovable_end = unmovable + size - 1;
+    install(deny_moving);
 }
 #endif

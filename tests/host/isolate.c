@@ -444,6 +444,13 @@ static void f_c5_helper_reaches_no_other_channel(void **state)
     assert_string_equal(answer, "0 0");
 }
 
+static void f_c5_helper_moves_its_channel_nowhere(void **state)
+{
+    ask("remap_collect");
+    take_text();
+    assert_string_equal(answer, "0 0 0");
+}
+
 /* Inherited, permitted, effective, bounding, ambient. */
 static void f_c5_helper_keeps_few_capabilities(void **state)
 {
@@ -670,6 +677,7 @@ int main(void)
         TEST(sees_what_was_written_outside),
         TEST(leaves_no_thread_and_no_child),
         TEST(f_c5_helper_reaches_no_other_channel),
+        TEST(f_c5_helper_moves_its_channel_nowhere),
         TEST(f_c5_helper_keeps_few_capabilities),
         TEST(f_c5_a_broken_keeper_is_replaced),
         TEST(f_c6_helper_changes_nobodys_rank),

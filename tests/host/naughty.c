@@ -280,6 +280,21 @@ PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
+/* Its own channel, where the buffer lies, mapped twice, moved to the keeper's page, and grown. */
+PROCEDURE remap_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    enum { PAGE = 4096, BEYOND = 128 << 20 };
+    char *page = (char *)((uintptr_t)*data & ~(uintptr_t)(PAGE - 1)), text[64];
+    char *twin = mremap(page, 0, BEYOND, MREMAP_MAYMOVE);
+    int mapped_twice = twin != MAP_FAILED;
+    if (!mapped_twice)
+        twin = page;
+    int moved = syscall(SYS_remap_file_pages, twin, PAGE, 0, 0, 0) == 0;
+    int grown = mremap(twin, PAGE, BEYOND, MREMAP_MAYMOVE) != MAP_FAILED;
+    snprintf(text, sizeof text, "%d %d %d", mapped_twice, moved, grown);
+    return answer(data, bytes, objects, text);
+}
+
 PROCEDURE rights_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[256] = "", line[256], value[32];
