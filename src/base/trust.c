@@ -129,6 +129,18 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])
     return judge_above(path, 0, why);
 }
 
+/* Behind a folder that is missing ".." leads nowhere yet, and anywhere once it was made. */
+static LSTATUS refuse_up(const char *folder, const char *found, char why[static TRUST_TEXT])
+{
+    for (const char *at = folder + strlen(found); (at = strstr(at, "/..")); at += 3)
+        if (!at[3] || at[3] == '/') {
+            snprintf(why, TRUST_TEXT, "%.200s has \"..\" behind a folder that is not there",
+                     folder);
+            return ERROR_INVALID_PARAMETER;
+        }
+    return ERROR_SUCCESS;
+}
+
 /* The folder, or the nearest one above it that is there; where anybody may make it, the folder. */
 static LSTATUS look_for_folder(char *path, struct stat *ret, char why[static TRUST_TEXT])
 {
@@ -150,8 +162,9 @@ LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT])
     struct stat st;
     LSTATUS status = copy_path(folder, path, why);
     status = status ? status : look_for_folder(path, &st, why);
-    if (status)
-        return status;
+    LSTATUS up = status && status != ERROR_FILE_NOT_FOUND ? status : refuse_up(folder, path, why);
+    if (up || status)
+        return up ? up : status;
     if (st.st_gid == getegid())
         st.st_mode &= ~(mode_t)S_IWGRP;
     if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {

@@ -82,6 +82,18 @@ static void f_c3_links_and_relative_paths_are_not_followed(void **state)
     expect_vendor_refused("./build", "no absolute path");
 }
 
+/* It would be judged as a place below `folder`, and lead to the link once "new" was made. */
+static void f_c3_up_from_what_is_missing_is_refused(void **state)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/new/../..%s", folder, strrchr(link_path, '/'));
+    expect_vendor_refused(path, "behind a folder that is not there");
+    snprintf(path, sizeof path, "%s/new/..", folder);
+    expect_vendor_refused(path, "behind a folder that is not there");
+    snprintf(path, sizeof path, "%s/../..dots", folder);
+    expect_vendor(path);
+}
+
 static void f_c3_what_others_may_write_is_not_used(void **state)
 {
     char deep[128];
@@ -279,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(f_c3_ones_own_folder_is_used),
         CASE(f_c3_links_and_relative_paths_are_not_followed),
+        CASE(f_c3_up_from_what_is_missing_is_refused),
         CASE(f_c3_what_others_may_write_is_not_used),
         CASE(f_c3_another_users_folder_is_not_used),
         CASE(f_c3_a_refused_root_is_no_root_at_all),
