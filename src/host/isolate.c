@@ -51,8 +51,12 @@ static void end_helper(struct isolated *isolated)
     isolated->owed = false;
 }
 
+/* Where the marks are gone, the stage is not to be believed, and it was the provider that wrote. */
 static enum isolate_stage stage_of(struct channel *channel)
 {
+    const volatile struct channel *shared = channel;
+    if (shared->mark != CHANNEL_MARK || shared->end_mark != CHANNEL_MARK)
+        return ISOLATE_COLLECT;
     uint32_t stage = atomic_load(&channel->stage.value);
     return stage <= ISOLATE_CLOSE ? (enum isolate_stage)stage : ISOLATE_START;
 }
@@ -233,8 +237,9 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
         ret->has_address = shared->last.has_address, ret->address = shared->last.address;
         copy_words(ret->calls, channel->last.calls);
     }
-    if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY)
-        take_size(shared->last.resident_mib, ret);
+    uint32_t resident_mib = shared->last.resident_mib;
+    if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY && resident_mib)
+        take_size(resident_mib, ret);
     if (ret->end == ISOLATE_CRASHED && ret->code == SIGKILL)
         strcpy(ret->text, "killed from outside, for want of memory, or by itself");
 }

@@ -380,6 +380,7 @@ static void sees_what_was_written_outside(void **state)
         wait_for(1000);
         /* either its words are nonsense, or it starves on what it wrote */
         assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_LATE);
+        assert_int_equal(reply.stage, ISOLATE_COLLECT); /* it is not blamed on loading */
         isolate_end(isolated);
     }
     struct isolate_request lie = request_of("good_open", "lie_collect", "good_close");
