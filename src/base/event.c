@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8, ROWS = SHELVES * SHELF_ROOM };
 enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lines */
@@ -63,6 +64,20 @@ static void free_words(struct words *words)
     free(words->text);
     free(words->advice);
     free(words);
+}
+
+/* In a child of fork(): what its parent held back, its parent says. */
+static void leave_parents_counts(void)
+{
+    static pid_t owner;
+    lock_take(&lock);
+    if (owner != getpid()) {
+        for (size_t i = 0; i < ROWS; i++)
+            repetitions[i].held_back = 0;
+        atomic_store(&first_count_due, INT64_MAX);
+        owner = getpid();
+    }
+    lock_release(&lock);
 }
 
 /* Its row; else a free one (last_seen 0), else that of the event seen longest ago. */
@@ -257,6 +272,7 @@ static void say_counts(bool closing)
 void event_close(void)
 {
     int saved = errno;
+    leave_parents_counts();
     if (atomic_load(&first_count_due) != INT64_MAX)
         say_counts(true);
     errno = saved;
@@ -328,6 +344,7 @@ void event_log(const char *source, unsigned id, const char *service,
     struct event_record record = {
         .source = source, .id = id, .service = or_empty(service), .fields = fields};
     uint64_t what = hash_event(source, id, record.service);
+    leave_parents_counts();
     if (is_due(what, &record.repeated)) {
         message = message ? message : &no_row;
         record.level = message->level;

@@ -194,7 +194,7 @@ bool access_granted(const struct peer *peer)
 
 void access_audit(const struct peer *peer)
 {
-    if (peer->is_caller && !limits_may_audit())
+    if (!limits_may_audit())
         return;
     event_log(
         "Perflib", 1000, peer->name,

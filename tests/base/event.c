@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char folder[64];
 static int64_t now;
@@ -157,6 +159,24 @@ static void a_count_is_said_at_the_end_of_a_session(void **state)
     assert_int_equal(lines(&log), 12);
 }
 
+/* A server with a process for each client would write a line for each. */
+static void a_child_does_not_say_its_parents_counts(void **state)
+{
+    BUFFER_AUTO log = {0};
+    int status;
+    report_flood("Flood", 25);
+    pid_t child = fork();
+    if (!child) {
+        event_close();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(lines(&log), 10);
+    event_close();
+    assert_int_equal(lines(&log), 11);
+    assert_non_null(strstr(log.data, "failed (and 15 more like this)"));
+}
+
 /* Not a thousand lines at one event; none is forgotten. */
 static void many_counts_are_said_bit_by_bit(void **state)
 {
@@ -253,6 +273,7 @@ int main(void)
         TEST(a_flood_is_held_back),
         TEST(a_count_is_said_with_any_event_a_minute_later),
         TEST(a_count_is_said_at_the_end_of_a_session),
+        TEST(a_child_does_not_say_its_parents_counts),
         TEST(many_counts_are_said_bit_by_bit),
         TEST(threads_count_together),
         TEST(many_providers_are_all_held_back),
