@@ -132,6 +132,7 @@ FIELD(wrong_object_name, OBJECT + TITLE, first_counter + 100000)
 FIELD(wrong_object_help, OBJECT + HELP, first_help + 100000)
 FIELD(wrong_name, RATE + NAME, first_counter + 100000)
 FIELD(name_twice, SHARE + NAME, get(at + RATE + NAME))
+FIELD(same_text_twice, SHARE + NAME, first_counter + 6)
 FIELD(object_of_another, OBJECT + TITLE, 238)
 
 /* definitions */
@@ -170,6 +171,9 @@ FIELD(odd_name, ONE + NAME_LENGTH, 7)
 FIELD(name_in_head, ONE + NAME_OFFSET, 8)
 FIELD(name_behind, ONE + NAME_OFFSET, 400)
 MISTAKE(name_of_a_path, at[ONE + 24] = '\\')
+FIELD(empty_name, ONE + 24, 0)
+MISTAKE(line_in_a_name, at[ONE + 24] = '\n')
+MISTAKE(name_that_is_no_text, memcpy(at + ONE + 24, "\xfd\xff", 2))
 FIELD(code_page, OBJECT + PAGE, 77777)
 
 /* values */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAME_ROOM = 256, COUNTERS_MOST = 512, PARTIAL = 64 };
 
@@ -208,6 +209,23 @@ static void check_overlaps(const struct scene *scene, size_t counter)
     }
 }
 
+/* Paths of counters have the name alone: the second one is never found. */
+static void check_namesakes(const struct scene *scene, size_t counter)
+{
+    const struct names *names = &scene->report->names;
+    struct place place = counter_place(scene, counter);
+    const char *own = names_english(names, place.counter);
+    for (size_t i = 0; own && scene->is->has_names && i < counter; i++) {
+        uint32_t other = scene->counters[i].definition.CounterNameTitleIndex;
+        const char *text = names_english(names, other);
+        if (text && other != place.counter && strcasecmp(text, own) == 0 &&
+            !info_of(scene, counter).is_base && !info_of(scene, i).is_base)
+            report_add(scene->report, MISTAKE, &place, "CounterNameTitleIndex", IN_NAMES,
+                       "a name that no other counter of the object has",
+                       "\"%s\", as counter %" PRIu32 " is called", own, other);
+    }
+}
+
 /* ---- the object ---- */
 
 static void check_object_times(const struct scene *scene)
@@ -360,6 +378,15 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
                    "a surrogate alone");
 }
 
+/* What opl_instance_name makes of text that is none. */
+static bool has_odd_characters(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return true;
+    return strstr(name, "\xef\xbf\xbd") != NULL;
+}
+
 static void check_instance_name(const struct scene *scene, const opl_instance_view *instance,
                                 const struct place *place)
 {
@@ -375,6 +402,13 @@ static void check_instance_name(const struct scene *scene, const opl_instance_vi
                    (uint32_t)definition->NameOffset);
     if (definition->NameLength > 0)
         check_instance_text(scene, instance, place);
+    if (definition->UniqueID == PERF_NO_UNIQUE_ID && !*place->instance)
+        report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
+                   "at least one character, for paths of counters", "an empty one");
+    if (has_odd_characters(place->instance))
+        report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
+                   "printable characters, which were valid text (UTF-8, where a table is)",
+                   "a control character, or U+FFFD in the place of what is no text");
     if (strpbrk(place->instance, "\\()*#"))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
                    "none of \\ ( ) * #, which have a meaning in paths of counters", "%s",
@@ -508,6 +542,7 @@ void fields_check(struct answer *answer, const struct registration *registration
         for (size_t i = 0; i < scene->counter_count; i++) {
             check_definition(scene, i);
             check_overlaps(scene, i);
+            check_namesakes(scene, i);
         }
         check_instances(scene);
     }
