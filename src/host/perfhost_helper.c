@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static struct channel *served;
-static size_t usable; /* bytes of it */
-static pid_t owner;   /* a child that the provider forks has no channel */
+static size_t reserved, usable; /* bytes of it: that have their place, that may be written to */
+static pid_t owner;             /* a child that the provider forks has no channel */
 static pid_t parent;
 
 /* The signal itself comes again and ends the process: so its parent knows which it was. */
@@ -49,18 +49,33 @@ void helper_prepare(void)
         sigaction(crashes[i], &action, NULL);
 }
 
+/* A program with little address space (RLIMIT_AS) has helpers with less room for answers; some of
+ * it must be left for the library. */
+static char *reserve_place(void)
+{
+    enum { NOTHING_BEHIND = 1 << 20, LEFT = 4 << 20 };
+    for (reserved = CHANNEL_BYTES; reserved > CHANNEL_ROOM_OFFSET; reserved /= 2) {
+        reserved &= ~(size_t)(CHANNEL_PAGE - 1);
+        char *place = mmap(NULL, reserved + NOTHING_BEHIND + LEFT, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (place == MAP_FAILED)
+            continue;
+        munmap(place + reserved + NOTHING_BEHIND, LEFT);
+        return place;
+    }
+    return NULL;
+}
+
 /* The provider gets no descriptor of ours, and a child that it forks none of the memory. All of the
  * channel has its place at once and nothing is right behind it: who writes far beyond crashes. */
 static struct channel *map_channel(uint32_t slot)
 {
-    enum { NOTHING_BEHIND = 1 << 20 };
-    char *place = mmap(NULL, (size_t)CHANNEL_BYTES + NOTHING_BEHIND, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED)
+    char *place = reserve_place();
+    if (!place)
         return NULL;
-    void *memory = mmap(place, CHANNEL_BYTES, PROT_NONE, MAP_SHARED | MAP_FIXED, KEEPER_MEMORY_FD,
+    void *memory = mmap(place, reserved, PROT_NONE, MAP_SHARED | MAP_FIXED, KEEPER_MEMORY_FD,
                         keeper_slot_offset(slot));
-    if (memory == MAP_FAILED || madvise(memory, CHANNEL_BYTES, MADV_DONTFORK) ||
+    if (memory == MAP_FAILED || madvise(memory, reserved, MADV_DONTFORK) ||
         mprotect(memory, CHANNEL_ROOM_OFFSET, PROT_READ | PROT_WRITE))
         return NULL;
     usable = CHANNEL_ROOM_OFFSET;
@@ -74,7 +89,7 @@ static bool make_room(size_t room)
     size_t size = CHANNEL_ROOM_OFFSET + pages * CHANNEL_PAGE;
     if (size <= usable)
         return true;
-    if (size > CHANNEL_BYTES || mprotect(served, size, PROT_READ | PROT_WRITE))
+    if (size > reserved || mprotect(served, size, PROT_READ | PROT_WRITE))
         return false;
     usable = size;
     return true;
@@ -166,7 +181,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
     if (getppid() != keeper || !served || served->mark != CHANNEL_MARK)
         _exit(EXIT_FAILURE);
     take_name(served, title, title_bytes);
-    seccomp_deny_moving(served, CHANNEL_BYTES);
+    seccomp_deny_moving(served, reserved);
     sandbox_enter(served->order.observes, served->order.children);
     sigprocmask(SIG_SETMASK, &none, NULL);
     serve(memory_limit_mib(served->order.memory_mib));
