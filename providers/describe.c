@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what the tables of provider libraries say: docs/counters.md, the explanations that the
- * English name base is made of, or the drop-in that registers a provider of the packaged block.
- * Nothing here knows an object: all of it is in the rows.
+ * Prints what the tables of provider libraries say: the pages of docs/counters, the explanations
+ * that the English name base is made of, or the drop-in that registers a provider of the packaged
+ * block. Nothing here knows an object: all of it is in the rows.
  */
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,7 +226,7 @@ static bool print_registration(const char *service, const char *path, char **mor
     return good;
 }
 
-/* ---- docs/counters.md ---- */
+/* ---- docs/counters: a page for each object ---- */
 
 static const char *type_name(DWORD type)
 {
@@ -371,9 +372,29 @@ static void print_untried(const opl_object *object)
     puts(".");
 }
 
+/* "TCPv4" is on the page tcpv4.md, "Network Interface" on network-interface.md. */
+static void page_name(const opl_object *object, char *ret, size_t capacity)
+{
+    size_t used = 0;
+    for (const char *at = object->name; *at && used + 4 < capacity; at++)
+        ret[used++] = *at == ' ' ? '-' : (char)tolower((unsigned char)*at);
+    snprintf(ret + used, capacity - used, ".md");
+}
+
+/* What is printed goes to the page from now on. */
+static bool begin_page(const char *folder, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!freopen(path, "w", stdout))
+        return perror(path), false;
+    puts("<!-- SPDX-License-Identifier: MIT -->");
+    return true;
+}
+
 static void print_object(const opl_object *object, FILE *const *absent, size_t absent_count)
 {
-    printf("\n## %s (%u)\n\n%s\n\n", object->name, (unsigned)object->index, object->help);
+    printf("# %s (%u)\n\n%s\n\n", object->name, (unsigned)object->index, object->help);
     printf("| index | counter | type |%s where from | what it says |\n|---|---|---|---|---|%s\n",
            object->total ? " `_Total` |" : "", object->total ? "---|" : "");
     for (size_t row = 0; row < object->counter_count; row++)
@@ -383,35 +404,53 @@ static void print_object(const opl_object *object, FILE *const *absent, size_t a
         print_absent(absent[i], object->index);
 }
 
-static void print_markdown(FILE *const *absent, size_t absent_count)
+static void print_index(void)
 {
+    char page[256];
     puts(
-        "<!-- SPDX-License-Identifier: MIT -->\n# The counters\n\n"
-        "Printed from the providers' tables by `ninja -C build counters.md`; a test fails when it "
-        "is\n"
-        "out of date. Sources lie below `/`; `*` stands for the instance. A counter whose source "
-        "a\n"
-        "machine lacks is not there on that machine. 32-bit counters wrap around, as on "
-        "Windows.\n\n"
-        "What a user may not read is not there either, never 0: a counter that was denied for one "
-        "of\n"
-        "the instances has no definition in that answer, and an instance of which nothing may be "
-        "read\n"
-        "is not listed. \"Needs rights\" below says where that happens; root sees all.\n"
-        "pcview and typeperf say once what they had to leave out for that reason.\n"
-        "What cannot be read for another reason is left out in the same way where an instance is a "
-        "device\n"
-        "that may be silent (batteries, frequencies); a remark says where it is 0 instead.");
-    for (size_t i = 0; i < object_count; i++)
+        "# The counters\n\n"
+        "One page for each object, printed from the providers' tables by\n"
+        "`ninja -C build counters`; a test fails when a page is out of date. Sources lie below\n"
+        "`/`; `*` stands for the instance. A counter whose source a machine lacks is absent on\n"
+        "that machine. 32-bit counters wrap around, as on Windows.\n\n"
+        "A value that a user may not read is absent too, never 0: a counter that was denied for\n"
+        "one of the instances has no definition in that answer, and an instance of which nothing\n"
+        "may be read is not listed. \"Needs rights\" on a page says where that happens; root sees\n"
+        "everything. pcview and typeperf print once what they had to leave out for that reason.\n"
+        "Where an instance is a device that may be silent (batteries, frequencies), a value that\n"
+        "cannot be read for another reason is absent as well; a remark says where it is 0 "
+        "instead.\n\n"
+        "| object | number | what it shows |\n|---|---|---|");
+    for (size_t i = 0; i < object_count; i++) {
+        page_name(objects[i], page, sizeof page);
+        printf("| [%s](%s) | %u | %s |\n", objects[i]->name, page, (unsigned)objects[i]->index,
+               objects[i]->help);
+    }
+}
+
+static bool print_pages(const char *folder, FILE *const *absent, size_t absent_count)
+{
+    char page[256];
+    if (!begin_page(folder, "README.md"))
+        return false;
+    print_index();
+    for (size_t i = 0; i < object_count; i++) {
+        page_name(objects[i], page, sizeof page);
+        if (!begin_page(folder, page))
+            return false;
         print_object(objects[i], absent, absent_count);
+    }
+    return true;
 }
 
 static int usage(FILE *out)
 {
     fputs(
-        "usage: describe counters | texts FILE...\n"
+        "usage: describe texts FILE...\n"
+        "       describe counters FOLDER FILE...\n"
         "       describe registration SERVICE LIBRARY [NAME=NUMBER]... [LIBRARY]... [TEXTS.tsv]\n\n"
-        "Prints what the tables say. FILE: provider libraries (*.so), and lists of counters that\n"
+        "Prints what the tables say, counters as a page for each object in FOLDER. FILE: provider "
+        "libraries (*.so), and lists of counters that\n"
         "are not there (*.tsv); oracles.tsv says what was not tried. registration: the packaged "
         "file that registers the library, with\n"
         "the texts of its numbers from 100000 on and of other libraries', and further values of "
@@ -457,17 +496,20 @@ int main(int argc, char **argv)
         return usage(stdout);
     if (strcmp(argv[1], "registration") == 0)
         return argc >= 4 ? registration(argv[2], argv[3], argv + 4) : usage(stderr);
-    for (int i = 2; i < argc; i++)
+    bool pages = strcmp(argv[1], "counters") == 0;
+    if (pages && argc < 4)
+        return usage(stderr);
+    for (int i = 2 + pages; i < argc; i++)
         if (!load(argv[i], absent, &absent_count))
             return 1;
     qsort(objects, object_count, sizeof *objects, by_index);
     if (!numbers_differ())
         return 1;
-    if (strcmp(argv[1], "texts") == 0)
-        print_texts();
-    else if (strcmp(argv[1], "counters") == 0)
-        print_markdown(absent, absent_count);
-    else
+    if (pages && !print_pages(argv[2], absent, absent_count))
+        return 1;
+    if (!pages && strcmp(argv[1], "texts") != 0)
         return usage(stderr);
+    if (!pages)
+        print_texts();
     return fflush(stdout) ? 1 : 0;
 }

@@ -181,7 +181,7 @@ typedef struct opl_counter {
     opl_value value, base;
     opl_total total;
     const char *name, *help; /* help: sentences with a period */
-    const char *where;       /* where the value comes from, for docs/counters.md */
+    const char *where;       /* where the value comes from, for docs/counters */
     /* OPL_FIELD: of instances whose item is known (opl_listing_read_known) the value is this
      * member, a number, and `value` is not asked: the same fact, had in another way. */
     opl_value item;

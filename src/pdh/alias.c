@@ -5,7 +5,7 @@
  * the machine has nothing of the name itself is a row asked for. Their lists write (*) behind
  * objects that have no instances, too. (product 3.2)
  *
- * Those that have none, and why, are in docs/counters.md at the objects where they were looked for.
+ * Those that have none, and why, are in docs/counters at the objects where they were looked for.
  */
 #include "pdh/source.h"
 

@@ -209,7 +209,7 @@ static void other_brackets_are_refused(void **state)
     }
 }
 
-/* What docs/counters.md says is not there, is not. */
+/* What docs/counters says is not there, is not. */
 static void names_without_a_meaning_stay_unknown(void **state)
 {
     static const char *const paths[] = {"\\System\\Load1",

@@ -107,7 +107,7 @@ void missing_rights(const char *tool, const char *object)
     fflush(stdout);
     fprintf(stderr, "%s: left out, because this user may not read it of every instance: %s; %s\n",
             tool, denied,
-            geteuid() ? "root may: use sudo; 'Needs rights' in docs/counters.md names what shows "
+            geteuid() ? "root may: use sudo; 'Needs rights' in docs/counters names what shows "
                         "one's own"
                       : "not even root may here, as in some containers");
 }
