@@ -3,7 +3,7 @@
  * What strangers do wrong, one row for each kind: what Collect (or Open, Close, the library) does,
  * and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is written (D.4,
  * D.5, docs/experiments.md). All of it holds while System and another stranger answer the same
- * query as ever. docs/strangers.md is printed from here.
+ * query as ever. docs/third-party.md is printed from here.
  */
 #include "kinds.h"
 
