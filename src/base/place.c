@@ -28,7 +28,8 @@ static struct {
 static struct refusal {
     const char *variable;
     char why[TRUST_TEXT];
-} refusal;
+} refusals[2];
+static size_t refused;
 
 /* NULL, and a refusal, if it may not be used. Where others could make the folder it is made. */
 static char *trusted_folder(const char *variable)
@@ -36,11 +37,14 @@ static char *trusted_folder(const char *variable)
     const char *value = environment_get(variable);
     if (!value || !*value)
         return NULL;
-    LSTATUS status = trust_check_folder(value, refusal.why);
+    struct refusal *refusal = &refusals[refused];
+    LSTATUS status = trust_check_folder(value, refusal->why);
     if (status == ERROR_FILE_NOT_FOUND && !file_make_folders(value, 0755))
-        status = trust_check_folder(value, refusal.why);
-    if (status)
-        refusal.variable = variable;
+        status = trust_check_folder(value, refusal->why);
+    if (status) {
+        refusal->variable = variable;
+        refused++;
+    }
     return status ? NULL : strdup(value);
 }
 
@@ -87,6 +91,7 @@ static char *runtime_answers(void)
 static void find_out(void)
 {
     const char *root = environment_get("OPENPERFLIB_ROOT");
+    refused = 0;
     places.vendor = trusted_folder("OPENPERFLIB_VENDOR");
     places.sysroot = from_environment("OPENPERFLIB_SYSROOT");
     places.root = trusted_folder("OPENPERFLIB_ROOT");
@@ -116,14 +121,14 @@ static const char *ask(char *const *place, const char *otherwise)
 /* Without the lock: the event asks for places itself. */
 static void report_refusal(void)
 {
-    struct refusal now;
     lock_take(&lock);
-    now = refusal;
-    refusal.variable = NULL;
+    size_t count = refused;
+    refused = 0; /* the environment is read once: what is said below is not written to any more */
     lock_release(&lock);
-    if (now.variable)
+    for (size_t i = 0; i < count; i++)
         event_log("Perflib", 4013, NULL,
-                  EVENT_FIELDS(EVENT_TEXT("Variable", now.variable), EVENT_TEXT("Reason", now.why)),
+                  EVENT_FIELDS(EVENT_TEXT("Variable", refusals[i].variable),
+                               EVENT_TEXT("Reason", refusals[i].why)),
                   NULL);
 }
 

@@ -6,6 +6,8 @@
 
 #include <pwd.h>
 #include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 static char root[64], folder[96], link_path[96], why[TRUST_TEXT];
@@ -135,6 +137,29 @@ static void f_c3_a_refused_root_is_no_root_at_all(void **state)
     assert_null(place_user());
     assert_null(place_events());
     assert_null(place_answers());
+}
+
+/* No root of its own is left for events then, so they go to the journal. */
+static void both_refused_variables_are_named(void **state)
+{
+    static struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *before = event_journal_path;
+    char text[2][4096] = {"", ""};
+    int journal = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/journal", root);
+    assert_int_equal(bind(journal, (struct sockaddr *)&address, sizeof address), 0);
+    setenv("OPENPERFLIB_ROOT", link_path, 1);
+    setenv("OPENPERFLIB_VENDOR", link_path, 1);
+    place_forget();
+    event_forget();
+    event_journal_path = address.sun_path;
+    place_vendor();
+    event_journal_path = before;
+    for (int i = 0; i < 2; i++)
+        (void)!recv(journal, text[i], sizeof text[i] - 1, 0);
+    close(journal);
+    assert_non_null(strstr(text[0], "OPENPERFLIB_VENDOR"));
+    assert_non_null(strstr(text[1], "OPENPERFLIB_ROOT"));
 }
 
 /* Where anybody could make the folder, it is made before somebody else does. */
@@ -295,6 +320,7 @@ int main(void)
         CASE(f_c3_what_others_may_write_is_not_used),
         CASE(f_c3_another_users_folder_is_not_used),
         CASE(f_c3_a_refused_root_is_no_root_at_all),
+        CASE(both_refused_variables_are_named),
         CASE(f_c3_a_root_in_tmp_is_made),
         CASE(f_c11_the_owner_of_a_chroot_is_not_root),
         CASE(f_c9_a_fifo_or_a_device_is_no_library),
