@@ -433,7 +433,8 @@ static LSTATUS end_quarantines(struct doctor *doctor)
     const struct buffer *names = &doctor->quarantined;
     LSTATUS status = ERROR_SUCCESS;
     for (size_t at = 0; !status && at < names->len; at += strlen(names->data + at) + 1)
-        status = (LSTATUS)opl_load_enable(names->data + at, true, doctor->load->options);
+        if (!(status = (LSTATUS)opl_load_enable(names->data + at, true, doctor->load->options)))
+            doctor->result->restored++;
     return status ? status : remove_orphans(doctor);
 }
 
