@@ -131,7 +131,19 @@ void fields_check(struct answer *answer, const struct registration *registration
 void values_compare(struct answer *before, struct answer *now, struct report *report);
 
 /* ---- trial.c: all that is tried with the library ---- */
+/* What is left out where calls are slow. */
+enum step {
+    STEP_FOREIGN,
+    STEP_SIZES,
+    STEP_THREADS,
+    STEP_AGAIN,
+    STEP_COSTLY,
+    STEP_PERFLIB,
+    STEP_COUNT
+};
 struct timing {
+    int64_t begin_ms; /* when this program began, of the monotonic clock */
+    unsigned planned[STEP_COUNT], made[STEP_COUNT];
     double open_ms, close_ms, median_ms, worst_ms;
     unsigned collects;
     bool asked_perflib; /* the way of every program, too */

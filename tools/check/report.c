@@ -108,6 +108,23 @@ static void print_finding(const struct report *report, const struct finding *fin
     }
 }
 
+static const char *const steps[] = {
+    [STEP_FOREIGN] = "queries for what is not its own",
+    [STEP_SIZES] = "sizes of the buffer",
+    [STEP_THREADS] = "calls in another thread",
+    [STEP_AGAIN] = "calls after a further Open",
+    [STEP_COSTLY] = "queries for Costly",
+    [STEP_PERFLIB] = "queries through Perflib",
+};
+
+static void print_left_out(const struct timing *timing)
+{
+    for (int i = 0; i < STEP_COUNT; i++)
+        if (timing->made[i] < timing->planned[i])
+            printf("%u of %u %s tried: Collect takes %.0f ms\n", timing->made[i],
+                   timing->planned[i], steps[i], timing->median_ms);
+}
+
 static void print_times(const struct timing *timing)
 {
     if (timing->collects)
@@ -116,6 +133,7 @@ static void print_times(const struct timing *timing)
                timing->close_ms);
     if (timing->hurried)
         printf("Collect is too slow for so short a time: small leaks were not looked for\n");
+    print_left_out(timing);
 }
 
 static const char *plural(size_t count)
@@ -189,6 +207,16 @@ void report_json(const struct report *report, const struct registration *registr
     json_integer(&json, "mistakes", (int64_t)mistakes);
     json_integer(&json, "warnings", (int64_t)(report->count + report->lost - mistakes));
     json_bool(&json, "leaksLookedFor", timing->collects && !timing->hurried);
+    json_open(&json, "leftOut", '[');
+    for (int i = 0; i < STEP_COUNT; i++)
+        if (timing->made[i] < timing->planned[i]) {
+            json_open_flat(&json, NULL);
+            json_string(&json, "what", steps[i]);
+            json_integer(&json, "tried", timing->made[i]);
+            json_integer(&json, "planned", timing->planned[i]);
+            json_close_flat(&json);
+        }
+    json_close(&json, ']');
     json_open(&json, "timesMs", '{');
     json_double(&json, "open", timing->open_ms);
     json_integer(&json, "collects", timing->collects);

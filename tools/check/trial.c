@@ -21,6 +21,9 @@ enum {
     LEAK_ROUNDS = 4,  /* fewer may have been the beginning of a cache */
     LARGE = 1 << 20,  /* bytes a call, which nobody keeps: a round less is enough */
     REPEAT_MS = 1000, /* nothing is begun again after this */
+    BUDGET_MS = 1700, /* since this program began; its end has to fit into two seconds, too */
+    SIZES_FIRST = 1,  /* sizes that come before queries that are none of its business */
+    LEAK_CALLS = 2,   /* that a large leak needs to show in, after the first answer */
     COSTLY_MS = 2000, /* programs wait 30 s; nobody who checks does */
     LOAD_MS = 2000,
     START_MS = 10000,
@@ -42,6 +45,8 @@ struct trial {
     struct answer last;
     double times[TIMES_MOST];
     struct usage loaded; /* before the first Open */
+    struct usage usage;  /* after the last answer */
+    double each;         /* ms that a call takes, with the wait for a processor */
 };
 
 #define SLOW "time of Collect"
@@ -57,6 +62,26 @@ static int64_t now_ms(void)
 static bool has_time(const struct trial *trial)
 {
     return !trial->ended && now_ms() - trial->start < REPEAT_MS * machine_is_busy();
+}
+
+static double budget(const struct trial *trial)
+{
+    return (double)(trial->timing->begin_ms + BUDGET_MS - now_ms());
+}
+
+/* That many calls end before the budget does. */
+static bool fits(const struct trial *trial, int calls)
+{
+    return !trial->ended && calls * trial->each <= budget(trial);
+}
+
+/* As fits, and counts the step as made or as left out. */
+static bool may(struct trial *trial, enum step step, int calls)
+{
+    bool made = fits(trial, calls);
+    trial->timing->planned[step] += !trial->ended;
+    trial->timing->made[step] += made;
+    return made;
 }
 
 /* ---- what becomes of the worker ---- */
@@ -206,8 +231,14 @@ static bool collect(struct trial *trial, const char *query, uint32_t room, bool 
     channel->request.room = room;
     channel->request.null_buffer = false;
     channel->request.own_thread = own_thread;
+    int64_t begin = now_ms();
     if (!ask(trial, ORDER_COLLECT, costly ? COSTLY_MS : (int)trial->is->collect_ms, &ret->reply))
         return false;
+    if (!ret->reply.status && (!trial->query || strcmp(query, trial->query) == 0)) {
+        double took = (double)(now_ms() - begin);
+        trial->each = trial->each > 0 ? (trial->each + took) / 2 : took;
+        trial->usage = ret->reply.usage;
+    }
     check_time(trial, ret);
     bool data = answer_check_returns(ret, trial->report);
     if (!data)
@@ -283,6 +314,8 @@ static void try_foreign(struct trial *trial)
     static const char *const queries[] = {"2147483646", "Nonsense", "Foreign nowhere.invalid"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         struct answer answer;
+        if (!may(trial, STEP_FOREIGN, 1 + SIZES_FIRST + LEAK_CALLS))
+            continue;
         if (collect(trial, queries[i], trial->room ? trial->room : FIRST_ROOM, false, &answer))
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                        "no data for what it was not asked for", "%zu bytes for \"%s\"", answer.size,
@@ -327,20 +360,25 @@ static void try_null(struct trial *trial)
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
-    const uint32_t rooms[] = {0, 4, exact / 2 & ~7u, exact - 1, exact, exact + 8, 2 * exact};
-    try_null(trial);
+    const uint32_t rooms[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         struct answer answer;
+        if (!may(trial, STEP_SIZES, 1 + LEAK_CALLS))
+            continue;
         if (collect(trial, trial->query, rooms[i], false, &answer))
             take(trial, &answer);
         answer_done(&answer);
     }
+    if (may(trial, STEP_SIZES, 1 + LEAK_CALLS))
+        try_null(trial);
 }
 
 static void try_threads(struct trial *trial)
 {
     for (int i = 0; i < 3; i++) {
         struct answer answer;
+        if (!may(trial, STEP_THREADS, 1 + LEAK_CALLS))
+            continue;
         if (collect(trial, trial->query, trial->room, true, &answer))
             take(trial, &answer);
         answer_done(&answer);
@@ -399,9 +437,12 @@ static void try_many(struct trial *trial)
     struct account account = {0};
     double each = median(trial);
     int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
-    calls = calls < 2 ? 2 : calls;
-    int least = each * calls <= ROUND_MS ? LEAK_ROUNDS - 1 : 0;
-    for (int round = 0; round <= ROUNDS && (has_time(trial) || round < least); round++) {
+    calls = calls < 2 && fits(trial, 2 * LEAK_ROUNDS) ? 2 : calls < 1 ? 1 : calls;
+    int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
+    if (calls == 1) /* what the answers before left is the first round */
+        note_usage(&account, &trial->usage);
+    for (int round = account.count;
+         round <= ROUNDS && fits(trial, calls) && (has_time(trial) || round < least); round++) {
         struct usage usage = {0};
         for (int i = 0; i < calls && !trial->ended; i++) {
             struct answer answer;
@@ -450,6 +491,8 @@ static void must_answer(struct trial *trial, const char *when)
     struct answer answer;
     if (!trial->query)
         return;
+    if (!may(trial, STEP_AGAIN, 1))
+        return;
     bool good = collect(trial, trial->query, trial->room, false, &answer);
     if (!good && !trial->ended && !answer.reply.status)
         report_add(trial->report, WARNING, &nowhere, "Collect", IN_LIFE, "an answer as before",
@@ -474,7 +517,7 @@ static void try_again(struct trial *trial)
 {
     struct account account = {0};
     struct worker_reply reply = {0};
-    for (int round = 0; round <= ROUNDS && has_time(trial); round++) {
+    for (int round = 0; round <= ROUNDS && has_time(trial) && fits(trial, 1); round++) {
         if (!open_once(trial, &reply))
             break;
         must_answer(trial, "when it was closed and opened again");
@@ -570,7 +613,8 @@ static void try_all(struct trial *trial)
     }
     if (close_once(trial, &reply))
         try_again(trial);
-    if (trial->query && open_once(trial, &reply)) { /* last, as it may take long */
+    if (trial->query && may(trial, STEP_COSTLY, 1) &&
+        open_once(trial, &reply)) { /* last, as it may take long */
         try_costly(trial);
         close_once(trial, &reply);
     }
@@ -591,7 +635,8 @@ void trial_run(const struct registration *registration, struct report *report,
         report_doubt(report, "falling value", 2); /* once may be the kernel's, or another thing's */
         report_doubt(report, SLOW, SLOW_MOST);
         worker_end(&trial->worker, report);
-        if (!report_mistakes(report) && registration->root && registration->service && *trial->own)
+        if (!report_mistakes(report) && registration->root && registration->service &&
+            *trial->own && may(trial, STEP_PERFLIB, 2))
             perflib_check(registration, trial->own, report);
     } else {
         report_add(report, MISTAKE, &nowhere, "process", IN_LIFE, "a process for the library",
