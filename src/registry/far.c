@@ -22,7 +22,7 @@ static void connect_far(struct key_meeting *meetings, size_t count, struct far_m
             far[begun++] =
                 (struct far_meeting){.machine = meetings[i].machine, .root = meetings[i].root};
     if (begun)
-        registry_tables.far->connect_all(far, begun);
+        registry_tables->far->connect_all(far, begun);
     for (size_t i = 0, at = 0; i < count; i++)
         if (!machine_is_own(meetings[i].machine))
             take_key(&far[at++], &meetings[i]);
@@ -39,7 +39,7 @@ void key_connect_all(struct key_meeting *meetings, size_t count)
         else
             meeting->status = far ? ERROR_BAD_NETPATH : ERROR_NOT_ENOUGH_MEMORY;
     }
-    if (far && registry_tables.far)
+    if (far && registry_tables->far)
         connect_far(meetings, count, far);
 }
 
@@ -99,7 +99,7 @@ static void query_far(struct asking *asking, struct far_question *far)
                                                  .name = asking->questions[i].name,
                                                  .data = asking->questions[i].data};
     if (begun)
-        registry_tables.far->query_all(far, begun, query_own, asking);
+        registry_tables->far->query_all(far, begun, query_own, asking);
     else
         query_own(asking);
     for (size_t i = 0, at = 0; at < begun; i++)

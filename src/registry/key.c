@@ -80,7 +80,7 @@ LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret)
         status = put_into_table(key, ret);
     }
     if (status)
-        registry_tables.far->close(far);
+        registry_tables->far->close(far);
     return status;
 }
 
@@ -97,7 +97,7 @@ static void drop_and_unlock(struct open_key *key)
     if (!last)
         return;
     if (key->far)
-        registry_tables.far->close(key->far);
+        registry_tables->far->close(key->far);
     free(key);
 }
 
@@ -236,7 +236,7 @@ static LSTATUS open_far(const struct held *above, const char *sub, REGSAM access
     struct far_key *far = NULL;
     if (plain_access(access) & writing_rights)
         return ERROR_ACCESS_DENIED;
-    LSTATUS status = registry_tables.far->open(above->far, sub, &far);
+    LSTATUS status = registry_tables->far->open(above->far, sub, &far);
     return status ? status : key_of_far(far, above->key->far_performance, ret);
 }
 

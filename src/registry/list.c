@@ -130,7 +130,7 @@ static LSTATUS enum_far_key(const struct held *held, DWORD index, bool wide, voi
 {
     BUFFER_AUTO text = {0};
     FILETIME time = {0};
-    LSTATUS status = registry_tables.far->enum_key(held->far, index, &text, &time);
+    LSTATUS status = registry_tables->far->enum_key(held->far, index, &text, &time);
     status = status ? status : give_name(text.data, wide, name, name_size);
     if (!status && ret_time)
         *ret_time = time;
@@ -142,7 +142,7 @@ static LSTATUS enum_far_value(const struct held *held, DWORD index, bool wide, v
 {
     BUFFER_AUTO text = {0};
     LSTATUS status =
-        registry_tables.far->enum_value(held->far, index, wide, &text, type, data, size);
+        registry_tables->far->enum_value(held->far, index, wide, &text, type, data, size);
     return status ? status : give_name(text.data, wide, name, name_size);
 }
 
@@ -186,7 +186,7 @@ static bool found_by_index(const struct held *held, const struct tree_key *key, 
     if (index < stored)
         return found_by_name(held, key, key->values[index].name, ret);
     index -= stored;
-    const struct registry_computed *computed = registry_tables.computed;
+    const struct registry_computed *computed = registry_tables->computed;
     for (; computed && computed->path; computed++)
         if (text_equal_fold(computed->path, held->path) &&
             !already_listed(held, key, computed->name, false) && index-- == 0)
@@ -263,7 +263,7 @@ LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
     *ret = (struct key_info){0};
     LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
     if (!status && held.far)
-        return registry_tables.far->info(held.far, wide, ret);
+        return registry_tables->far->info(held.far, wide, ret);
     if (!status && !held.performance)
         status = look(&held, &snapshot, &node);
     if (!status && !held.performance)

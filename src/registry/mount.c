@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+static const struct registry_tables no_tables;
+const struct registry_tables *registry_tables = &no_tables;
+
+void registry_init(const struct registry_tables *tables)
+{
+    registry_tables = tables;
+}
+
 /* The number of a predefined key, sign- or zero-extended; 0: an ordinary handle. */
 static uint32_t predefined_number(HKEY key)
 {
@@ -16,7 +24,7 @@ static uint32_t predefined_number(HKEY key)
 const struct mount *mount_of_handle(HKEY key)
 {
     uint32_t number = predefined_number(key);
-    const struct mount *mount = registry_tables.mounts;
+    const struct mount *mount = registry_tables->mounts;
     for (; number && mount && mount->path; mount++)
         if (mount->predefined && predefined_number(mount->predefined) == number)
             return mount;
@@ -46,7 +54,7 @@ static bool is_wanted(void *self, const char *name)
 /* Another name of a key is there, though nobody lists it. */
 static bool is_alias(const char *path)
 {
-    const struct mount *mount = registry_tables.mounts;
+    const struct mount *mount = registry_tables->mounts;
     for (; mount && mount->path; mount++)
         if (mount->alias && text_equal_fold(mount->path, path))
             return true;
@@ -57,7 +65,7 @@ bool virtual_key(const char *path)
 {
     const char *last = strrchr(path, '\\');
     struct search search = {.name = last ? last + 1 : ""};
-    const struct registry_virtual_keys *keys = registry_tables.virtual_keys;
+    const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
     for (; last && keys && keys->path; keys++)
         if (parent_is(path, keys->path) && !keys->each(is_wanted, &search) && search.found)
             return true;
@@ -66,7 +74,7 @@ bool virtual_key(const char *path)
 
 const struct registry_virtual_keys *virtual_keys_of(const char *path)
 {
-    const struct registry_virtual_keys *keys = registry_tables.virtual_keys;
+    const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
     for (; keys && keys->path; keys++)
         if (text_equal_fold(keys->path, path))
             return keys;
@@ -86,7 +94,7 @@ static bool mount_matches(const struct mount *mount, const char *path)
 
 const struct mount *mount_of_path(const char *path)
 {
-    const struct mount *mount = registry_tables.mounts;
+    const struct mount *mount = registry_tables->mounts;
     for (; mount && mount->path; mount++)
         if (!mount->predefined && mount_matches(mount, path))
             return mount;
@@ -103,7 +111,7 @@ bool mount_has_value(const struct mount *mount, const char *name)
 
 const struct registry_computed *computed_value(const char *path, const char *name)
 {
-    const struct registry_computed *computed = registry_tables.computed;
+    const struct registry_computed *computed = registry_tables->computed;
     for (; computed && computed->path; computed++)
         if (text_equal_fold(computed->name, name) && text_equal_fold(computed->path, path))
             return computed;
@@ -114,7 +122,7 @@ bool path_fixed(const char *path)
 {
     if (!strchr(path, '\\') || virtual_keys_of(path) || virtual_key(path) || mount_of_path(path))
         return true;
-    const struct registry_computed *computed = registry_tables.computed;
+    const struct registry_computed *computed = registry_tables->computed;
     for (; computed && computed->path; computed++)
         if (text_equal_fold(computed->path, path))
             return true;

@@ -164,8 +164,9 @@ struct registry_tables {
     const struct registry_virtual_keys *virtual_keys;
     const struct registry_far *far; /* NULL: no other machines */
 };
-extern const struct registry_tables
-    registry_tables; /* defined in win32/tables.c (tests: their own) */
+/* Called once, before any thread asks: by win32/tables.c when the library is loaded (tests: with
+ * their own). `tables` stays valid for good. Until then the registry has nothing but files. */
+void registry_init(const struct registry_tables *tables);
 
 /* ---- keys: the operations behind the Reg functions; names and texts in UTF-8 ---- */
 /* `sub` may be NULL: the key itself. *ret is a predefined key where a mount says so. */

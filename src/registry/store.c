@@ -100,14 +100,14 @@ static bool add_fixed_keys(struct tree_key *root)
     bool good = tree_make(root, path_users_own(), true);
     for (size_t i = 0; good && i < COUNT(roots); i++)
         good = tree_make(root, roots[i], true);
-    const struct mount *mount = registry_tables.mounts;
+    const struct mount *mount = registry_tables->mounts;
     for (; good && mount && mount->path; mount++)
         if (!mount->predefined && !mount->alias && !strchr(mount->path, '*'))
             good = tree_make(root, mount->path, true);
-    const struct registry_computed *computed = registry_tables.computed;
+    const struct registry_computed *computed = registry_tables->computed;
     for (; good && computed && computed->path; computed++)
         good = tree_make(root, computed->path, true);
-    const struct registry_virtual_keys *keys = registry_tables.virtual_keys;
+    const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
     for (; good && keys && keys->path; keys++)
         good = tree_make(root, keys->path, true);
     return good;

@@ -100,6 +100,10 @@ void writers_leave(struct writers_lock *lock);
 enum registry_layer layer_of_path(const char *path);
 bool layer_writable(enum registry_layer layer);
 
+/* ---- mount.c ---- */
+/* Never NULL; registry_init alone writes it. */
+extern const struct registry_tables *registry_tables;
+
 /* ---- path.c ---- */
 /* Puts the one name of a key in the place of its aliases (HKEY_CLASSES_ROOT, the user's number). */
 bool path_canonical(struct buffer *path);

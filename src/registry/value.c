@@ -106,7 +106,7 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
     if (data && !size)
         return ERROR_INVALID_PARAMETER;
     if (held.far)
-        return registry_tables.far->query(held.far, name, wide, type, data, size);
+        return registry_tables->far->query(held.far, name, wide, type, data, size);
     if (held.performance)
         return held.mount->query(held.path, name, wide, type, data, size);
     status = find(&held, name ? name : "", &snapshot, &found);

@@ -202,4 +202,10 @@ static const struct registry_virtual_keys virtual_keys[] = {
     {0               },
 };
 
-const struct registry_tables registry_tables = {mounts, computed, virtual_keys, &remote_far};
+static const struct registry_tables tables = {mounts, computed, virtual_keys, &remote_far};
+
+/* Programs begin with any function, in any thread: the tables are there before all of them. */
+__attribute__((constructor)) static void hand_down_tables(void)
+{
+    registry_init(&tables);
+}

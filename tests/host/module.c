@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct registry_tables registry_tables;
 static char why[MODULE_TEXT];
 
 static const char *library(void)

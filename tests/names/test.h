@@ -8,8 +8,6 @@
 
 #define SERVICE(name, language) REGISTRY_SERVICES "\\" name "\\Performance\\Names\\" language
 
-const struct registry_tables registry_tables = {0};
-
 static inline int names_set_up(void **state)
 {
     names_forget();

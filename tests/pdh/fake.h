@@ -178,7 +178,12 @@ static const struct mount fake_mounts[] = {
     {.path = "HKEY_PERFORMANCE_DATA", .predefined = HKEY_PERFORMANCE_DATA, .query = FAKE_QUERY},
     {.path = NULL           },
 };
-const struct registry_tables registry_tables = {.mounts = fake_mounts};
+static const struct registry_tables tables = {.mounts = fake_mounts};
+
+__attribute__((constructor)) static void hand_down_tables(void)
+{
+    registry_init(&tables);
+}
 
 /* Both clocks go on. */
 static inline void fake_pass(LONGLONG milliseconds)

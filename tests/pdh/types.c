@@ -202,7 +202,12 @@ static const struct mount mounts[] = {
     {.path = "HKEY_PERFORMANCE_DATA", .predefined = HKEY_PERFORMANCE_DATA, .query = query_key},
     {.path = NULL            },
 };
-const struct registry_tables registry_tables = {.mounts = mounts};
+static const struct registry_tables tables = {.mounts = mounts};
+
+__attribute__((constructor)) static void hand_down_tables(void)
+{
+    registry_init(&tables);
+}
 
 static PDH_HQUERY query;
 

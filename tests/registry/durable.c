@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <time.h>
 
-const struct registry_tables registry_tables = {0};
-
 enum { MOST_FILES = 64, MOST_NAMES = 64, MOST_OPERATIONS = 64, MOST_FDS = 64 };
 
 struct content {

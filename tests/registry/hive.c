@@ -3,8 +3,6 @@
 #include "test.h"
 #include "registry/hive.h"
 
-const struct registry_tables registry_tables = {0};
-
 /* One line per entry, so that a test states the whole file at once. */
 static bool note_entry(void *self, const opl_reg_entry *entry)
 {

@@ -5,8 +5,6 @@
 
 #include <openperflib/regfile.h>
 
-const struct registry_tables registry_tables = {0};
-
 struct said {
     unsigned count, line;
     LSTATUS status;

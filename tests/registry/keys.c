@@ -117,7 +117,12 @@ static const struct registry_virtual_keys virtual_keys[] = {
     {LANGUAGES, each_language},
     {.path = NULL        }
 };
-const struct registry_tables registry_tables = {mounts, computed, virtual_keys};
+static const struct registry_tables tables = {mounts, computed, virtual_keys};
+
+__attribute__((constructor)) static void hand_down_tables(void)
+{
+    registry_init(&tables);
+}
 
 static HKEY opened(const char *sub, REGSAM access)
 {

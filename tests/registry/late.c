@@ -8,8 +8,6 @@
 
 #include <time.h>
 
-const struct registry_tables registry_tables = {0};
-
 #define TEXTS REGISTRY_SERVICES "\\Svc\\Performance\\Names\\009"
 #define NUMBERS_KEY REGISTRY_SERVICES "\\Svc\\Performance"
 #define NAMES_KEY "SYSTEM\\CurrentControlSet\\Services\\Svc\\Performance\\Names\\009"

@@ -2,8 +2,6 @@
 /* Tests of the merged view: layers, deletions, changes seen, trust, damage. */
 #include "test.h"
 
-const struct registry_tables registry_tables = {0};
-
 static void nothing_written_yet_makes_no_folder(void **state)
 {
     BUFFER_AUTO data = {0};

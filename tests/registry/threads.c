@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-const struct registry_tables registry_tables = {0};
-
 enum { READERS = 3, WRITERS = 2, WRITES = 40 };
 static atomic_bool stopped;
 

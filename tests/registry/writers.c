@@ -9,8 +9,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-const struct registry_tables registry_tables = {0};
-
 enum { WRITERS = 3, VALUES = 30, SLOTS = 8, LONGEST_LIFE_US = 30000 };
 static unsigned kills = 60;
 
