@@ -131,9 +131,7 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
 
 /* ---- environment.c ---- */
-/* Has the program more rights than its caller? Then nothing of the environment is believed. */
-bool environment_is_callers(void);
-/* NULL then, or if the variable is not set. */
+/* NULL: the variable is not set, or the program has more rights than its caller. */
 const char *environment_get(const char *name);
 /* A list, made anew, for a program that is started: PATH, languages, time zone, what the user data
  * base says of the effective user, and our own variables as far as they are believed; for logging
@@ -165,9 +163,6 @@ void cancel_permit(void *unused);
     __attribute__((cleanup(cancel_permit), unused)) char uncancelled = (cancel_forbid(), '\0')
 void lock_take(pthread_mutex_t *lock);
 void lock_release(pthread_mutex_t *lock);
-void lock_take_shared(pthread_rwlock_t *lock);
-void lock_take_alone(pthread_rwlock_t *lock);
-void lock_release_rw(pthread_rwlock_t *lock);
 /* For whoever waits long while he holds it: fork() does not wait for it. Open when zero. Never to
  * be taken by who holds a lock. */
 struct claim {

@@ -27,7 +27,8 @@ __attribute__((constructor)) static void note_ids(void)
                    real_group != effective_group || real_group != saved_group;
 }
 
-bool environment_is_callers(void)
+/* Has the program more rights than its caller? Then nothing of the environment is believed. */
+static bool environment_is_callers(void)
 {
     return ids_differed || getauxval(AT_SECURE);
 }

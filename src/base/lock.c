@@ -99,24 +99,6 @@ void lock_release(pthread_mutex_t *lock)
     leave();
 }
 
-void lock_take_shared(pthread_rwlock_t *lock)
-{
-    enter();
-    pthread_rwlock_rdlock(lock);
-}
-
-void lock_take_alone(pthread_rwlock_t *lock)
-{
-    enter();
-    pthread_rwlock_wrlock(lock);
-}
-
-void lock_release_rw(pthread_rwlock_t *lock)
-{
-    pthread_rwlock_unlock(lock);
-    leave();
-}
-
 static bool is_open(uint32_t word)
 {
     return (word & ~(uint32_t)CLAIM_BITS) != forks || (word & CLAIM_BITS) == CLAIM_OPEN;

@@ -246,8 +246,6 @@ void library_report_slow_open(const struct service *service, int64_t ms);
 /* The session ends. Waits for whoever is asking. Without `settings` its failures do not count. */
 void library_close(struct service *service, const struct host_settings *settings, bool unload);
 void library_free(struct service *service);
-/* By the real path, never by the service's name. */
-bool library_is_shipped(const char *real_path);
 /* Will it probably be? Cheap, for the order of answers. */
 bool library_named_as_shipped(const char *library);
 /* A provider's code runs in this thread: it must not ask again, it would wait for itself. */

@@ -59,7 +59,8 @@ static const char *shipped_folder(void)
     return folder;
 }
 
-bool library_is_shipped(const char *real_path)
+/* By the real path, never by the service's name. */
+static bool library_is_shipped(const char *real_path)
 {
     const char *folder = shipped_folder();
     size_t length = folder ? strlen(folder) : 0;

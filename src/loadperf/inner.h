@@ -168,7 +168,6 @@ struct plan {
 };
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
-bool plan_has_language(const struct plan *plan, uint32_t language);
 void plan_sort(struct plan *plan);
 /* Of sorted texts; NULL: there is none. */
 const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);

@@ -19,7 +19,7 @@ void plan_done(struct plan *plan)
     *plan = (struct plan){0};
 }
 
-bool plan_has_language(const struct plan *plan, uint32_t language)
+static bool plan_has_language(const struct plan *plan, uint32_t language)
 {
     for (size_t i = 0; i < plan->language_count; i++)
         if (plan->languages[i] == language)

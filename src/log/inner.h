@@ -184,8 +184,6 @@ PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, c
 #define file_lose(file, reason, count, ...)                                                        \
     ((file)->blind ? (void)0 : losses_add(&(file)->log->losses, reason, count, __VA_ARGS__))
 void file_done(struct file *file);
-/* Makes the file's marks if they are not of its size now. A pipe has them only once it was read. */
-PDH_STATUS file_mark(struct file *file);
 /* The next sample, but for stretches that are not in the log's range. */
 PDH_STATUS file_next_wanted(struct file *file);
 /* Room for one more entry of the file's catalogue. */

@@ -58,7 +58,8 @@ static void note_all(struct file *file)
     }
 }
 
-PDH_STATUS file_mark(struct file *file)
+/* Makes the file's marks if they are not of its size now. A pipe has them only once it was read. */
+static PDH_STATUS file_mark(struct file *file)
 {
     uint64_t size = stream_size(&file->stream);
     if (file->marks.size && file->marks.size == size)

@@ -143,7 +143,6 @@ enum row_result {
 LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base);
 enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret);
 DWORD row_base_type(DWORD type); /* 0: the type has no base */
-DWORD row_size(DWORD type);      /* 0: no type for tables */
 
 /* ---- listing.c: the instances of an object in one collection ---- */
 struct instance {

@@ -28,8 +28,9 @@ DWORD row_base_type(DWORD type)
     return 0;
 }
 
-/* Average timers carry 8 bytes although their size bits say 4, as Windows' do. */
-DWORD row_size(DWORD type)
+/* Average timers carry 8 bytes although their size bits say 4, as Windows' do. 0: no type for
+ * tables. */
+static DWORD row_size(DWORD type)
 {
     if (type == PERF_AVERAGE_TIMER)
         return 8;

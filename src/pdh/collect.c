@@ -11,7 +11,8 @@
 
 /* ---- time ---- */
 
-int64_t local_time(int64_t utc_100ns)
+/* UTC as FILETIME to the local time of this machine. */
+static int64_t local_time(int64_t utc_100ns)
 {
     static const int64_t unix_epoch = INT64_C(116444736000000000);
     time_t seconds = (time_t)((utc_100ns - unix_epoch) / CLOCK_TICKS_PER_SECOND);

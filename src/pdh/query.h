@@ -142,8 +142,6 @@ void counter_sampled(struct counter *counter, const struct sample *sample, bool 
 /* The set that the next items go to, emptied; item_add fills it, counter_sampled_set ends it. */
 struct item_set *counter_next_set(struct counter *counter);
 void counter_sampled_set(struct counter *counter, bool steady);
-/* UTC as FILETIME to the local time of this machine. */
-int64_t local_time(int64_t utc_100ns);
 
 /* The value of the one instance that the counter means; its CStatus says if it is not there. */
 void sample_one(struct counter *counter, struct picture *picture,

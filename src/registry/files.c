@@ -250,7 +250,7 @@ static int compare_files(const void *left, const void *right)
                          ((const struct layer_file *)right)->name);
 }
 
-struct layer_file *folder_file(const struct layer_folder *folder, const char *name)
+static struct layer_file *folder_file(const struct layer_folder *folder, const char *name)
 {
     struct layer_file wanted = {.name = (char *)name};
     if (!folder->count)

@@ -69,7 +69,8 @@ static void report_line(struct reader *reader, opl_reg_kind kind, unsigned line,
 
 /* ---- keys ---- */
 
-const char *hive_root(const char *name, size_t count)
+/* The long name of a root, "HKEY_LOCAL_MACHINE" for "HKLM" too; NULL: no root of a file. */
+static const char *hive_root(const char *name, size_t count)
 {
     static const struct {
         const char *given, *path;

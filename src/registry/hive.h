@@ -9,9 +9,6 @@
 
 #define HIVE_HEADER "Windows Registry Editor Version 5.00"
 
-/* The long name of a root, "HKEY_LOCAL_MACHINE" for "HKLM" too; NULL: no root of a file. */
-const char *hive_root(const char *name, size_t count);
-
 /* As opl_reg_read. Behind a key's line `wanted` may leave the values unread: `skipped` is then told
  * where the section lies in the bytes, from the key's line on. Text that is not UTF-8 is never
  * left. */
@@ -27,8 +24,6 @@ LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
                   bool (*each)(void *self, const opl_reg_entry *entry),
                   const struct hive_late *late, void *self);
 
-/* Prints the entry behind what is there. */
-bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry);
 /* The whole file: header, remarks (comment lines), keys. */
 bool hive_print(struct buffer *out, const struct tree_key *root, const char *remarks);
 

@@ -177,7 +177,7 @@ void key_mark_deleted(const char *path, bool below)
 
 /* ---- opening ---- */
 
-bool path_exists(const struct snapshot *snapshot, const char *path)
+static bool path_exists(const struct snapshot *snapshot, const char *path)
 {
     return tree_find(snapshot->root, path) || virtual_key(path);
 }

@@ -36,7 +36,6 @@ bool key_is_performance(HKEY key);
 LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret);
 /* RegConnectRegistry to this machine. */
 LSTATUS key_connect_here(HKEY root, HKEY *ret);
-bool path_exists(const struct snapshot *snapshot, const char *path);
 /* The key is gone, or (`below`) those below it: old handles of this process say so. */
 void key_mark_deleted(const char *path, bool below);
 
@@ -51,8 +50,5 @@ bool found_by_name(const struct held *held, const struct tree_key *key, const ch
                    struct found *ret);
 LSTATUS found_give(const struct found *found, const struct held *held, bool wide, DWORD *type,
                    void *data, DWORD *size);
-/* By RegQueryValueEx's rules; text types in the form asked for. */
-LSTATUS give_data(uint32_t given_type, const void *given, size_t given_size, bool wide, DWORD *type,
-                  void *data, DWORD *size);
 
 #endif

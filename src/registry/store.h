@@ -34,7 +34,6 @@ struct layer_folder {
 /* Reads what is new. Looks at the folder, and at so many of its files: in turn, if not at all. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
-struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
 bool hive_is_name(const char *name); /* of a file that holds registry text */
 /* The folder, if it may be believed; an event says why not. *ret_fd is -1 or the caller's. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);

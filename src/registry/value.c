@@ -10,8 +10,9 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-LSTATUS give_data(uint32_t given_type, const void *given, size_t given_size, bool wide, DWORD *type,
-                  void *data, DWORD *size)
+/* By RegQueryValueEx's rules; text types in the form asked for. */
+static LSTATUS give_data(uint32_t given_type, const void *given, size_t given_size, bool wide,
+                         DWORD *type, void *data, DWORD *size)
 {
     BUFFER_AUTO text = {0};
     if (wide && is_text(given_type)) {
