@@ -217,18 +217,19 @@ static void print_outcome(const struct outcome *outcome)
 static void print_tables(void)
 {
     printf(
-        "<!-- SPDX-License-Identifier: MIT -->\n# Faulty strangers\n\n"
-        "What becomes of a provider's mistakes at the levels of `ExtCounterTestLevel`: is its "
-        "data\n"
-        "delivered, and which event is written. Printed by `tests/experiments/matrix.c` from\n"
-        "`kinds.c`, which tests each row: the asking program is unharmed, and the other objects "
-        "of\n"
-        "the same query are delivered. \"Either\" is left to chance, or to what no check looks "
-        "at.\n"
-        "Level 4 is in-process only, and not tried where there is nothing to write into but the\n"
-        "caller's memory.\n");
+        "<!-- SPDX-License-Identifier: MIT -->\n# Faulty third-party providers\n\n"
+        "The effect of each fault of a provider at the four levels of `ExtCounterTestLevel`: "
+        "whether\n"
+        "its data is kept or dropped, and which event is written. Printed by\n"
+        "`tests/experiments/matrix.c` from `kinds.c`, which tests each row: the querying program "
+        "is\n"
+        "not damaged, and gets the other objects of the same query. \"Either\" means that the "
+        "result\n"
+        "depends on chance, or that no check covers it. Level 4 is in-process only, and is not "
+        "tested\n"
+        "where the provider would write into the caller's memory.\n");
     for (size_t t = 0; t < kind_table_count; t++) {
-        printf("\n## %s%s\n\n| it | 1 | 2 | 3 | 4 |\n| --- | --- | --- | --- | --- |\n",
+        printf("\n## %s%s\n\n| fault | 1 | 2 | 3 | 4 |\n| --- | --- | --- | --- | --- |\n",
                kind_tables[t].title, kind_tables[t].in_process ? "" : " (isolated)");
         for (size_t i = 0; i < kind_tables[t].count; i++) {
             printf("| %s", kind_tables[t].kinds[i].what);
