@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults of third-party providers, one row for each kind: what Collect (or Open, Close, the library)
- * does, and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is written (D.4,
- * D.5, docs/experiments.md). In each case System and another third-party provider answer the same
- * query as usual. docs/third-party.md is printed from here.
+ * Faults of third-party providers, one row for each kind: what Collect (or Open, Close, the
+ * library) does, and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is
+ * written (D.4, D.5, docs/experiments.md). In each case System and another third-party provider
+ * answer the same query as usual. docs/third-party.md is printed from here.
  */
 #include "kinds.h"
 
