@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When each provider answered last, and how long it took: one line of text for each, in a file that
- * is gone when the machine starts. What a query hears costs it two stores; once a second a program
- * writes what is new. A file that is mapped would cost nothing then, but whoever truncates it would
- * end every program that has it mapped.
+ * When each provider answered last, and how long it took: one line of text per provider, in a file
+ * that does not survive a reboot. Recording an answer costs a query two stores; once a second a
+ * program writes what is new to the file. A mapped file would make that write free, but a process
+ * that truncates the file would then crash every program that has it mapped.
  *
  *     2026-11-22T16:22:43.123Z   1234567.8 us PerfOS
  *
- * A line's first part has a fixed width and is written over in place; lines are only added, so
- * programs need no lock among each other: two that add the same one at once leave two, and the
- * later time is the true one.
+ * The first part of a line has a fixed width and is overwritten in place; lines are only ever
+ * appended. So programs need no lock between them: if two append the same line at once, both lines
+ * stay and the later time counts.
  */
 #include "host/host.h"
 #include "host/internal.h"
@@ -59,7 +59,7 @@ static bool read_line(const char *line, struct host_answer *ret)
         return false;
     ret->when = clock_filetime_from(&utc);
     ret->took = us * 10 + tenth;
-    clock_systemtime(ret->when, &again); /* a 99th month is none */
+    clock_systemtime(ret->when, &again); /* month 99 is rejected */
     return again.wMonth == utc.wMonth && again.wDay == utc.wDay && again.wSecond == utc.wSecond;
 }
 
@@ -84,10 +84,11 @@ static _Atomic int64_t next_write;
 
 struct writing {
     int fd;
-    struct buffer text, added; /* the file, once somebody's line must be found; new lines */
+    struct buffer text, added; /* the file, read only if a line must be searched; lines to append */
 };
 
-/* The folder was never made? OPENPERFLIB_ROOT (which moves the events too) is whoever's it is. */
+/* The folder is created if it is missing. A folder below OPENPERFLIB_ROOT (which moves the events
+ * too) belongs to the user who set that variable. */
 static int open_to_write(const char *path)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
@@ -101,13 +102,13 @@ static int open_to_write(const char *path)
     if (fd < 0)
         return fd;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-        (st.st_size || !fchmod(fd, 0644))) /* everybody may look, whatever the umask */
+        (st.st_size || !fchmod(fd, 0644))) /* readable by all users, whatever the umask */
         return fd;
     close(fd);
     return -1;
 }
 
-/* Others may have made the file anew. */
+/* Another program may have replaced the file. */
 static bool is_there(int fd, const struct service *service)
 {
     char line[FIXED_CHARS + NAME_BYTES + 1];
@@ -141,7 +142,7 @@ static void write_one(struct writing *writing, const struct service *service)
         if (pwrite(writing->fd, line, FIXED_CHARS, heard->place) != FIXED_CHARS)
             trace("host", "%s: its answer could not be written down", service->name);
     } else if (!strchr(service->name, '\n')) {
-        const struct buffer *text = &writing->text; /* its last line may lack its end */
+        const struct buffer *text = &writing->text; /* the last line may lack its newline */
         bool torn = text->len && text->data[text->len - 1] != '\n' && !writing->added.len;
         buffer_printf(&writing->added, "%s%s%s\n", torn ? "\n" : "", line, service->name);
     }
@@ -192,7 +193,8 @@ void answers_write(const struct roster *roster, bool last)
 
 /* ---- reading ---- */
 
-/* A line may be read while it is written over: what is read twice alike is whole. */
+/* A line may be read while another program overwrites it: it is valid if two reads give the same
+ * bytes. */
 static LSTATUS read_whole(int fd, struct buffer *ret)
 {
     BUFFER_AUTO again = {0};
@@ -208,7 +210,7 @@ static LSTATUS read_whole(int fd, struct buffer *ret)
     return status ? status : ERROR_BUSY;
 }
 
-/* The latest of the file, if its owner is the one who should have written it. */
+/* The latest time in the file, if the file belongs to the user who is expected to write it. */
 static void look_into(const char *path, uid_t owner, const char *service, struct host_answer *ret)
 {
     BUFFER_AUTO text = {0};

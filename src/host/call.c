@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One Collect in this process: the only place where a provider's code writes data here. It gets a
- * private buffer between guards; at ExtCounterTestLevel 4 the caller's own. (D.3)
+ * One Collect in this process: the only place where a provider's code writes data here. Collect
+ * gets a private buffer between guards; at ExtCounterTestLevel 4 it gets the caller's own buffer.
+ * (D.3)
  */
 #include "host/internal.h"
 
@@ -54,8 +55,8 @@ static LSTATUS ask_guarded(struct library *code, const struct host_settings *set
     return ERROR_SUCCESS;
 }
 
-/* Here nobody can stop it: what came late is kept, and said. The shipped ones may take their time
- * on a busy machine. */
+/* A Collect in this process cannot be interrupted: a late answer is kept, and reported. For shipped
+ * providers it is not reported, because they may be slow on a busy machine. */
 static void report_late(struct service *service, const struct host_settings *settings,
                         const struct query *query, int64_t ms)
 {
@@ -74,7 +75,7 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     LSTATUS status = library_open(service, settings);
     if (status) {
         piece->size = 0;
-        return ERROR_SUCCESS; /* reported; it costs only its own objects */
+        return ERROR_SUCCESS; /* reported; only this provider's objects are missing */
     }
     status = write_query_text(code, query->text);
     int64_t start = clock_ticks();

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* the kernel's own moment, whatever the width of libc's time_t is */
+/* the kernel's own timespec, independent of the width of libc's time_t */
 struct short_moment {
     long seconds, nanoseconds;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The memory that a client, its keeper and the keeper's helpers share: a sealed memfd with one page
- * between client and keeper, and a channel for each helper. A helper maps its own channel and no
- * other, and may write anything anywhere in it at any moment: the client reads each value once and
- * believes none. The keeper runs nobody else's code; its page is believed.
+ * between client and keeper, and a channel for each helper. A helper maps its own channel only, and
+ * may write anything anywhere in it at any moment: the client reads each value once and trusts none
+ * of them. The keeper runs no third-party code, so its page is trusted.
  *
- * No part is ever used twice: a helper that is started again has a channel that nobody wrote to.
+ * No part is ever reused: a helper that is restarted gets a channel that no process has written to.
  */
 #ifndef OPL_HOST_CHANNEL_H
 #define OPL_HOST_CHANNEL_H
@@ -16,9 +16,9 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 5, /* of this layout: perfhost may be of another installation */
+    CHANNEL_VERSION = 5, /* of this layout: perfhost may come from another installation */
     CHANNEL_MARK =
-        0x6f706c, /* at both ends of the first page; who scribbles, scribbles there too */
+        0x6f706c, /* at both ends of the first page; damaged when a provider overwrites the page */
     CHANNEL_GUARD = 1024,
     CHANNEL_GUARD_PATTERN = 0xA5,
     CHANNEL_PAGE = 4096,
@@ -26,33 +26,34 @@ enum {
     CHANNEL_TEXT_BYTES = 1 << 20,
     CHANNEL_ROOM_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
     CHANNEL_BYTES = CHANNEL_ROOM_OFFSET + ISOLATE_ROOM + CHANNEL_PAGE,
-    CHANNEL_WORDS = 256,       /* characters of what is said in words */
-    CHANNEL_EXIT_MEMORY = 212, /* a helper's exit code: it had more memory than it may */
+    CHANNEL_WORDS = 256,       /* characters of a message */
+    CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
-    /* the descriptors that the keeper is started with */
+    /* the descriptors that the keeper inherits */
     KEEPER_MEMORY_FD = 3,
-    KEEPER_CLIENT_FD = 4 /* a pidfd; absent where the kernel has none */
+    KEEPER_CLIENT_FD = 4 /* a pidfd; absent if the kernel has none */
 };
 
-/* A futex, in a cache line of its own: one side's writing does not slow the other's waiting. */
+/* A futex in a cache line of its own, so that writes of one side do not slow the other's
+ * waiting. */
 struct channel_word {
     _Alignas(64) _Atomic uint32_t value;
 };
 struct channel_text {
-    uint32_t offset, bytes; /* 0, 0: there is none; its NUL is counted */
+    uint32_t offset, bytes; /* 0, 0: absent; the NUL is counted */
 };
 
 enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE, CHANNEL_CLOSE_AND_STAY };
-/* Values of `answer`. The client owes the word a request, the helper an answer, the keeper the word
- * that nobody will answer any more. */
+/* Values of `answer`. The client stores OWED, the helper ANSWERED, and the keeper DIED when no
+ * answer will come any more. */
 enum { CHANNEL_ANSWERED, CHANNEL_OWED, CHANNEL_DIED };
 
 struct channel {
     uint32_t mark;
-    struct channel_word request; /* counts; the helper waits for a new number */
+    struct channel_word request; /* a counter; the helper waits for a new number */
     struct channel_word answer;  /* the client waits for it */
-    struct channel_word stage;   /* enum isolate_stage, as far as it came */
+    struct channel_word stage;   /* enum isolate_stage, the last one entered */
     struct {                     /* written by the client before `request` */
         uint32_t order, room, observes, children, memory_mib;
         struct channel_text service, library, procedures[3], export_names, query;
@@ -62,34 +63,35 @@ struct channel {
         int64_t end_offset, took_100ns;
         char text[CHANNEL_WORDS];
     } reply;
-    struct { /* a crashing helper's last words; which signal it was the keeper knows better */
+    struct { /* written by a crashing helper; the signal number comes from the keeper */
         uint32_t signal, resident_mib;
-        uint32_t has_address; /* of a fault; a signal that was sent has none */
+        uint32_t has_address; /* of a fault; a signal sent by another process has none */
         uint64_t address;
-        char calls[CHANNEL_WORDS]; /* the place, and what called it */
+        char calls[CHANNEL_WORDS]; /* the place, and its callers */
     } last;
     uint32_t end_mark;
 };
 _Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "the words fit into their page");
 _Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2, "a futex is an atomic word");
 
-/* What the client wishes for a helper, and what became of it. */
+/* What the client requests for a helper, and the result. */
 enum keeper_wish { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
 enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
 struct keeper_slot {
     _Atomic uint32_t wish, state;
-    uint32_t status;       /* KEEPER_ENDED: as wait() has it; KEEPER_FAILED: errno of fork */
-    uint32_t resident_mib; /* why the keeper ended it: it had so much; else 0 */
+    uint32_t status;       /* KEEPER_ENDED: as from wait(); KEEPER_FAILED: errno of fork */
+    uint32_t resident_mib; /* the size for which the keeper ended it; else 0 */
 };
-/* The last argument of perfhost: room for a name. */
+/* The last argument of perfhost: space for a name. */
 #define KEEPER_TITLE_ROOM "                                                                "
-/* Value of `request`: the keeper has gone, because it had no helper for long. */
+/* Value of `request`: the keeper has exited, because it had no helper for 30 s. */
 #define KEEPER_LEFT UINT32_MAX
 
 struct keeper_page {
     uint32_t version, slot_count;
-    struct channel_word request; /* the client counts it up after it wished */
-    struct channel_word life;    /* a thread of the keeper, a robust futex: 0 before it is there */
+    struct channel_word request; /* the client increments it after setting its request */
+    /* a robust futex held by a thread of the keeper: 0 before that thread runs */
+    struct channel_word life;
     struct keeper_slot slots[KEEPER_SLOTS];
 };
 _Static_assert(sizeof(struct keeper_page) <= CHANNEL_PAGE, "the keeper's page is one");

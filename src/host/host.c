@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One query's way to all providers that it concerns. No lock is held on the way but that of the
- * provider that is being asked. (C39, C.5, C.6)
+ * One query, to all providers that it concerns. The only lock held is that of the provider whose
+ * Collect is running. (C39, C.5, C.6)
  */
 #include "host/host.h"
 #include "host/internal.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the first of the missing answers is awaited before the others are looked at. */
+/* How long the first missing answer is awaited before the others are checked. */
 enum {
     NOT_AT_ALL = 0,
     FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000,
     LONGEST_LOOK = CLOCK_TICKS_PER_SECOND / 20
 };
 
-/* What a query needs besides the caller's buffer; spent ones are kept, so that a steady query
+/* What a query needs besides the caller's buffer; kept in a free list, so that a steady query
  * allocates nothing. */
 struct round {
     uint32_t *chosen; /* positions in the roster */
@@ -26,7 +26,7 @@ struct round {
         struct piece piece;
         LSTATUS status;
         size_t begin, end; /* where in the block its objects are */
-    } * taken;             /* answers that came before their turn */
+    } * taken;             /* answers that arrived before their turn */
     size_t count, room;
     struct round *next;
 };
@@ -69,18 +69,18 @@ static struct round *round_take(size_t room)
     return round;
 }
 
-/* A query on its way, and what has come together. */
+/* A query in progress, and what has been collected. */
 struct collection {
     const struct query *query;
     struct roster *roster;
     struct round *round;
-    struct outside_question question; /* to those in helpers */
+    struct outside_question question; /* for the providers in helpers */
     unsigned char *data;
     size_t room, used;
     uint32_t objects;
-    bool whole; /* somebody answered with a block of his own: that is all */
+    bool whole; /* a provider answered with a block of its own: nothing else is added */
     LSTATUS status;
-    struct service *starved; /* the first that lacked room */
+    struct service *starved; /* the first that lacked space */
     struct shortage shortage;
     size_t before; /* bytes of the others that came before it */
 };
@@ -108,8 +108,8 @@ static struct service *chosen_service(const struct collection *collection, size_
     return &collection->roster->services[collection->round->chosen[i]];
 }
 
-/* Too much of one is ERROR_MORE_DATA for all, but the others are asked all the same, as the
- * article's experiments saw. */
+/* An answer that is too large makes the query return ERROR_MORE_DATA, but the other providers are
+ * still queried, as the article's experiments showed. */
 static void add_piece(struct collection *collection, const struct piece *piece, LSTATUS status)
 {
     if (!status && collection->whole) {
@@ -127,7 +127,7 @@ static void add_piece(struct collection *collection, const struct piece *piece, 
     }
 }
 
-/* Whose objects lie there. */
+/* The service whose objects lie at that offset. */
 static const struct service *service_at(const void *self, size_t offset)
 {
     const struct collection *collection = self;
@@ -138,7 +138,8 @@ static const struct service *service_at(const void *self, size_t offset)
     return chosen_service(collection, i);
 }
 
-/* The answer's way into the block: an object that is there already would never be found. */
+/* Adds the answer to the block, unless the block has one of its objects already: readers would
+ * never find the second. */
 static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
 {
     struct service *service = chosen_service(collection, i);
@@ -156,7 +157,7 @@ static void take_piece(struct collection *collection, size_t i, struct piece *pi
     taken->end = collection->used;
 }
 
-/* Its turn has come; what it was offered may have been filled by others meanwhile. */
+/* Its turn has come; the space that it was given may have been used by others meanwhile. */
 static LSTATUS join(struct taken *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
@@ -220,7 +221,8 @@ static void collect_shipped(struct collection *collection)
     }
 }
 
-/* Another thread may be asking it: it is free at the latest when that one's deadline is over. */
+/* Another thread may be waiting for this helper: it is free at the latest when that thread's
+ * deadline is over. */
 static enum way ask_helper(struct collection *collection, size_t i, int64_t until)
 {
     static const enum way ways[] = {
@@ -228,7 +230,8 @@ static enum way ask_helper(struct collection *collection, size_t i, int64_t unti
     return ways[outside_ask(chosen_service(collection, i), &collection->question, until)];
 }
 
-/* All helpers are asked before any is waited for: each is offered what the shipped ones left. */
+/* All helpers get their requests before any answer is awaited: each is given the space that the
+ * shipped providers left. */
 static void ask_helpers(struct collection *collection)
 {
     const struct host_settings *settings = &collection->roster->settings;
@@ -245,7 +248,7 @@ static void ask_helpers(struct collection *collection)
             outside_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
 }
 
-/* Without memory it stays where it is, until its turn comes. */
+/* Without memory the answer stays in the helper until its turn comes. */
 static void take_early(struct collection *collection, size_t i)
 {
     struct service *service = chosen_service(collection, i);
@@ -260,7 +263,7 @@ static void take_early(struct collection *collection, size_t i)
     collection->round->ways[i] = TAKEN;
 }
 
-/* Asked at last, answered at last, or over: may its turn come? */
+/* True if the service was not queried, has answered, or its deadline is over. */
 static bool is_ready(struct collection *collection, size_t i, int64_t until)
 {
     enum way *way = &collection->round->ways[i];
@@ -272,7 +275,7 @@ static bool is_ready(struct collection *collection, size_t i, int64_t until)
            outside_is_ready(chosen_service(collection, i), &collection->roster->settings, until);
 }
 
-/* Those behind it that are ready; is another one still awaited? */
+/* Takes the ready answers behind the first; true: another answer is still awaited. */
 static bool take_ready(struct collection *collection, size_t first)
 {
     const enum way *ways = collection->round->ways;
@@ -287,8 +290,8 @@ static bool take_ready(struct collection *collection, size_t first)
     return awaited;
 }
 
-/* Answers are joined in registry order; but who has answered is not kept from other threads while
- * one before it hangs, be it in Open, in Collect, or asked by somebody else. */
+/* Answers are joined in registry order. But a provider that has answered is freed for other threads
+ * even if one before it hangs, in Open, in Collect, or in another thread's query. */
 static void await_turn(struct collection *collection, size_t i)
 {
     int64_t look = FIRST_LOOK;
@@ -317,9 +320,9 @@ static void collect_chosen(struct collection *collection)
         judge_starving(chosen_service(collection, i));
 }
 
-/* Programs offer more until it is enough. One whose offers are too small so often learns nothing
- * from the status; an administrator learns here whether it is the loop that ends too early, or
- * something that has become too many. */
+/* Programs retry with larger buffers until the answer fits. A program whose buffers are too small
+ * this often learns nothing from the status; the event tells an administrator whether its loop ends
+ * too early, or the number of some instances has grown too far. */
 static void note_starving(const struct collection *collection)
 {
     enum { MANY_TRIES = 10 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider in a helper process, asked through shared memory. Whatever the helper wrote is hostile
- * input: each value is read once, texts are cut and cleaned, waits have an end. (house section 0a)
+ * A provider in a helper process, queried through shared memory. Everything the helper wrote is
+ * hostile input: each value is read once, texts are truncated and cleaned, waits are bounded.
+ * (house section 0a)
  */
 #include "host/isolate.h"
 #include "host/helper.h"
@@ -15,10 +16,10 @@
 
 struct isolated {
     struct helper *helper; /* NULL: none */
-    bool owed;             /* a request was handed over, its answer was not taken yet */
-    bool known;            /* the next reply is `reply`: nobody needs to be waited for */
+    bool owed;             /* a request was sent, its answer was not taken yet */
+    bool known;            /* `reply` is already known, nothing to wait for */
     bool guards;
-    unsigned hopeless; /* answers in a row that came too late to look for them awake */
+    unsigned hopeless; /* answers in a row that came too late for polling */
     size_t room;
     struct isolate_reply reply;
 };
@@ -32,7 +33,7 @@ LSTATUS isolate_new(struct isolated **ret)
     return ERROR_SUCCESS;
 }
 
-/* In a child of fork() the parent's helper is not ours: nothing is ended, and nothing unmapped. */
+/* In a child of fork() the helper belongs to the parent: it is neither ended nor unmapped. */
 static void leave_parents(struct isolated *isolated)
 {
     if (!isolated->helper || helper_is_ours(isolated->helper))
@@ -51,7 +52,8 @@ static void end_helper(struct isolated *isolated)
     isolated->owed = false;
 }
 
-/* Where the marks are gone, the stage is not to be believed, and it was the provider that wrote. */
+/* If the magic numbers are damaged, the stage is not trusted: the provider was running and
+ * overwrote it. */
 static enum isolate_stage stage_of(struct channel *channel)
 {
     const volatile struct channel *shared = channel;
@@ -61,7 +63,7 @@ static enum isolate_stage stage_of(struct channel *channel)
     return stage <= ISOLATE_CLOSE ? (enum isolate_stage)stage : ISOLATE_START;
 }
 
-/* Who wrote over the words that both share cannot be understood any more. */
+/* A helper that overwrote the shared words cannot be used any more. */
 static void take_nonsense(struct isolated *isolated, struct isolate_reply *ret)
 {
     *ret = (struct isolate_reply){.stage = stage_of(isolated->helper->channel),
@@ -72,9 +74,9 @@ static void take_nonsense(struct isolated *isolated, struct isolate_reply *ret)
     end_helper(isolated);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* Puts one text behind the others; its NUL is counted, so that nothing has no bytes. */
+/* Appends one text to the others; its NUL is counted, so that 0 bytes mean no text. */
 struct text_place {
     char *texts;
     size_t used;
@@ -145,7 +147,8 @@ static bool guard_whole(const unsigned char *shared)
     return guard[0] == CHANNEL_GUARD_PATTERN && memcmp(guard, guard + 1, sizeof(guard) - 1) == 0;
 }
 
-/* `answer` first: whoever dies from now on is marked there. False: he had died, or scribbled. */
+/* Sets `answer` first: a helper that dies from now on is marked there. Returns false if the helper
+ * exited or overwrote the state word. */
 static bool hand_over(struct helper *helper)
 {
     struct channel *channel = helper->channel;
@@ -174,7 +177,7 @@ static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate
     return ERROR_SUCCESS;
 }
 
-/* A keeper that had nothing to do for 30 s may go this very moment: then there is a new one. */
+/* A keeper that was idle for 30 s may exit at this moment: then a new one is started. */
 static LSTATUS ask_new_helper(struct isolated *isolated, const struct isolate_request *request)
 {
     struct isolate_reply *reply = &isolated->reply;
@@ -207,7 +210,8 @@ LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *req
 
 /* ---- the answer ---- */
 
-/* A stranger's words go to the event log: cut, ended and without control characters. */
+/* Text from a third-party provider goes to the event log: truncated, terminated and without control
+ * characters. */
 static void copy_words(char to[static CHANNEL_WORDS], const char from[static CHANNEL_WORDS])
 {
     memcpy(to, from, CHANNEL_WORDS);
@@ -227,7 +231,7 @@ static void take_size(uint32_t resident_mib, struct isolate_reply *ret)
     ret->resident_mib = resident_mib;
 }
 
-/* How the process ended is the keeper's word; where it crashed is its own. */
+/* How the process ended is known from the keeper; where it crashed, from the helper only. */
 static void take_end(struct channel *channel, int status, struct isolate_reply *ret)
 {
     const volatile struct channel *shared = channel;
@@ -244,7 +248,7 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
         strcpy(ret->text, "killed from outside, for want of memory, or by itself");
 }
 
-/* The keeper ended, or never came to life. */
+/* The keeper ended, or never started. */
 static void take_loss(bool was_alive, struct isolate_reply *ret)
 {
     ret->end = was_alive ? ISOLATE_CRASHED : ISOLATE_REFUSED;
@@ -311,7 +315,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
 enum {
     LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
     AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than waking an idle processor takes */
-    HOPELESS = 3,                                 /* from then on, only one of 16 is looked for */
+    HOPELESS = 3,                                 /* from then on, only one in 16 is polled */
 };
 
 static bool alone_on_processor(void)
@@ -329,9 +333,9 @@ static void pause_a_little(void)
 #endif
 }
 
-/* Looks for the answer without sleeping, for a moment: an open helper usually needs microseconds,
- * and on an idle machine each sleep costs as much again as waking the helper did. One that is
- * slower than this moment is slept for, so that it costs nobody's processor. */
+/* Polls for the answer for a moment, without sleeping: an open helper usually needs microseconds,
+ * and on an idle machine each sleep costs as much again as waking the helper did. After that moment
+ * the thread sleeps, so that a slow helper costs no processor time. */
 static void await_awake(struct isolated *isolated, int64_t deadline)
 {
     struct channel *channel = isolated->helper->channel;
@@ -351,8 +355,9 @@ static void await_awake(struct isolated *isolated, int64_t deadline)
     isolated->hopeless++;
 }
 
-/* The word when it is not owed any more, or CHANNEL_OWED at the deadline. A helper's death comes as
- * a word of its keeper; only whether that lives must be looked at now and then. */
+/* Returns the word once it is not CHANNEL_OWED, or CHANNEL_OWED at the deadline. The keeper changes
+ * the word when a helper dies; only whether the keeper itself lives must be checked from time to
+ * time. */
 static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline)
 {
     struct channel *channel = isolated->helper->channel;
@@ -366,7 +371,7 @@ static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t 
         int64_t now = clock_ticks();
         int64_t deadline = stage_of(channel) < ISOLATE_COLLECT ? open_deadline : collect_deadline;
         if (now >= deadline || now >= begin + LOOK_EVERY_100NS)
-            helper_watch(isolated->helper); /* it takes its time: and how much memory? */
+            helper_watch(isolated->helper); /* it is slow: have the keeper check its memory */
         if (now >= deadline)
             return CHANNEL_OWED;
         if (deadline - now > LOOK_EVERY_100NS)

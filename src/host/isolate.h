@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider in a process of its own, as its client sees it: asked without waiting, awaited until a
- * moment, and never believed. perfhost.c is the other side, channel.h what both share.
+ * A provider in a process of its own, as its client sees it: queried without waiting, awaited until
+ * a deadline, and never trusted. perfhost.c is the other side, channel.h what both share.
  *
  * It is fault isolation, not a security boundary. (house section 0a)
  */
@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* How far a helper came. */
+/* The stage a helper has reached. */
 enum isolate_stage {
     ISOLATE_START, /* no helper yet */
     ISOLATE_LOAD,  /* the library, its constructors, DllMain */
@@ -20,30 +20,33 @@ enum isolate_stage {
     ISOLATE_CLOSE, /* Close, DllMain's detach, unloading */
 };
 enum isolate_end {
-    ISOLATE_ANSWERED, /* the stage ended with `status`; after ISOLATE_COLLECT the rest is filled */
-    ISOLATE_LATE,     /* the moment passed; the helper goes on */
-    ISOLATE_CRASHED,  /* a signal; `code` is its number, `address` the place */
-    ISOLATE_EXITED,   /* it ended itself; `code` is its exit code */
-    ISOLATE_REFUSED,  /* no helper could be started: `status`, `text` says what was refused */
-    ISOLATE_LARGE,    /* it had more memory than it may, and was ended; `resident_mib` */
+    /* the stage ended with `status`; after ISOLATE_COLLECT the other members are set */
+    ISOLATE_ANSWERED,
+    ISOLATE_LATE,    /* the deadline passed; the helper goes on */
+    ISOLATE_CRASHED, /* a signal; `code` is its number, `address` the fault's */
+    ISOLATE_EXITED,  /* it ended itself; `code` is its exit code */
+    /* no helper could be started: `status`, and `text` names the step that failed */
+    ISOLATE_REFUSED,
+    ISOLATE_LARGE, /* it exceeded its memory limit and was ended; `resident_mib` */
 };
 
-/* What the helper needs to know. Texts stay the caller's and must last during isolate_ask. */
+/* What the helper needs to know. The texts belong to the caller and must stay valid during
+ * isolate_ask. */
 struct isolate_request {
-    const char *service;          /* for traces and the helper's title */
-    const char *library;          /* an absolute real path whose owner was judged */
+    const char *service;          /* for traces and the process title */
+    const char *library;          /* an absolute real path whose owner was checked */
     const char *procedures[3];    /* Open, Collect, Close; NULL: not registered */
     const uint16_t *export_names; /* Linkage\Export, multi-string in UTF-16, or NULL */
     size_t export_units;
-    const char *query; /* UTF-8, as it is handed on */
-    size_t room;       /* bytes offered to Collect, at most ISOLATE_ROOM */
+    const char *query; /* UTF-8, passed to Collect */
+    size_t room;       /* buffer size for Collect, at most ISOLATE_ROOM */
     bool guards;       /* arm and check the patterns around the buffer */
-    /* heard by a new helper only: */
-    bool observes;       /* it may look into other processes */
+    /* used when a helper starts only: */
+    bool observes;       /* it may read other processes' data */
     bool children;       /* it may start processes */
-    uint32_t memory_mib; /* that it may have, resident; 0: ISOLATE_MEMORY_MIB */
+    uint32_t memory_mib; /* resident memory limit; 0: ISOLATE_MEMORY_MIB */
 };
-enum { ISOLATE_ROOM = 64 << 20 }; /* who has not enough with this has failed */
+enum { ISOLATE_ROOM = 64 << 20 }; /* a provider that needs more has failed */
 enum { ISOLATE_MEMORY_MIB = 256 };
 
 struct isolate_reply {
@@ -51,41 +54,42 @@ struct isolate_reply {
     enum isolate_end end;
     LSTATUS status;          /* of the stage: Open's, Collect's, or why loading failed */
     uint32_t bytes, objects; /* as Collect left them */
-    int64_t end_offset;      /* where its pointer stood, from the buffer's start */
-    int64_t took_100ns;      /* Collect, as its helper says */
+    int64_t end_offset;      /* its returned pointer, relative to the buffer's start */
+    int64_t took_100ns;      /* Collect, measured by the helper */
     bool guards_intact;
     int code;
-    bool has_address; /* of a fault; a signal that was sent has none */
+    bool has_address; /* of a fault; a signal sent by another process has none */
     uint32_t resident_mib;
     uint64_t address;
-    char calls[256]; /* where it crashed, and what called that; "" when nothing is known */
-    char text[256];  /* dlerror's words, the missing procedure, what was refused, how it died */
+    char calls[256]; /* where it crashed, and its callers; "" when unknown */
+    /* dlerror's message, the missing procedure, the step that failed, or how it ended */
+    char text[256];
 };
 
 /* One provider's helper, shared memory and state, for one thread at a time. No function here waits
- * with a lock of base/lock.c held, and neither should its caller: fork() waits for those. In a
- * child of fork() each is as new, and nothing is done to the parent's helper. */
+ * while it holds a lock of base/lock.c, and callers should not either: fork() waits for those. In a
+ * child of fork() each starts as new, and the parent's helper is left alone. */
 struct isolated;
 LSTATUS isolate_new(struct isolated **ret);
-/* Hands the request over and returns at once: starts a helper if there is none, lets it load and
- * open what is not loaded and opened, then Collect. ERROR_BUSY: it has not answered the last
- * one. */
+/* Sends the request and returns at once: starts a helper if there is none, which loads and opens
+ * the library if needed, then calls Collect. ERROR_BUSY: it has not answered the last request. */
 LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *request);
-/* Waits until the reply is there or clock_ticks() reached `open_deadline` while it was still to be
- * opened, `collect_deadline` else; a moment in the past only looks. After ISOLATE_LATE it may be
- * called again. */
+/* Waits for the reply until clock_ticks() reaches `open_deadline` while Open is not over, else
+ * `collect_deadline`; a deadline in the past only checks. After ISOLATE_LATE it may be called
+ * again. */
 void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline,
                   struct isolate_reply *ret);
-/* Copies the answer's first `size` bytes out of the shared memory: check the copy, never that. */
+/* Copies the answer's first `size` bytes out of the shared memory: check the copy, never the shared
+ * memory. */
 void isolate_copy(struct isolated *isolated, void *to, size_t size);
-/* Was a request handed over that nobody answered? */
+/* True if a request has not been answered. */
 bool isolate_busy(const struct isolated *isolated);
-/* Close, and with `unload` the end of the library and its helper; awaited until `deadline` (a hung
- * one is ended); what starts helpers stays 30 s for whoever asks next. `ret` may be NULL;
+/* Calls Close, and with `unload` unloads the library and ends its helper; waits until `deadline` (a
+ * hung helper is ended). The keeper stays for 30 s, for later requests. `ret` may be NULL;
  * ISOLATE_ANSWERED with `status` 0: nothing was open. */
 void isolate_close(struct isolated *isolated, bool unload, int64_t deadline,
                    struct isolate_reply *ret);
-/* Ends the helper at once, without Close: what it does cannot be trusted any more. */
+/* Ends the helper at once, without Close, when its state cannot be trusted. */
 void isolate_end(struct isolated *isolated);
 void isolate_free(struct isolated *isolated);
 

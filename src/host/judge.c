@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What we think of an answer, in the order of reference D.4, wherever the provider runs. Bytes are
- * copied to the caller first and judged there: the provider's side may go on changing its own.
+ * Checks an answer, in the order of reference D.4, wherever the provider runs. Bytes are copied to
+ * the caller first and checked there, because the provider may go on changing its own buffer.
  * (C115-C118, C123-C129)
  */
 #include "host/internal.h"
 
 #include <stdatomic.h>
 
-/* Which checks: everything at level 1, pointers and guards at 2, only what could harm us above. */
+/* Which checks: all at level 1, pointers and guards at 2, above that only what could damage this
+ * process. */
 static uint32_t level_of(const struct service *service, const struct host_settings *settings)
 {
     return service->code->unproven ? 1 : settings->test_level;
 }
 
-/* Checks 2 and 3 (at every level: behind its buffer is nothing to copy), then 1. */
+/* Checks 2 and 3 (at every level: behind its buffer there is nothing to copy), then 1. */
 static struct finding judge_pointer(const struct answer *answer)
 {
     int64_t room = (int64_t)answer->room, end = answer->end;
@@ -30,7 +31,7 @@ static struct finding judge_pointer(const struct answer *answer)
     };
 }
 
-/* What is wrong with the bytes that lie in the piece, as verdicts see it. */
+/* Maps a finding of wire to a mistake of verdict.c. */
 static enum mistake mistake_of(enum wire_fault fault)
 {
     static const enum mistake mistakes[] = {
@@ -46,13 +47,13 @@ static enum mistake mistake_of(enum wire_fault fault)
     return mistakes[fault];
 }
 
-/* An answer whose findings are read one by one. */
+/* An answer whose findings are reported one by one. */
 struct content {
     struct service *service;
     const struct host_settings *settings;
     const struct answer *answer;
     const struct finding *pointer;
-    struct finding grave; /* the first that damages */
+    struct finding grave; /* the first for which the data is dropped */
 };
 
 static struct finding finding_of(const struct answer *answer, const struct wire_finding *found)
@@ -82,7 +83,7 @@ static void take_finding(void *self, const struct wire_finding *found)
     }
 }
 
-/* Checks 5 to 8 and ours: warnings are reported, what damages is returned. */
+/* Checks 5 to 8 and our own: warnings are reported, a finding that drops the data is returned. */
 static struct finding judge_content(struct service *service, const struct host_settings *settings,
                                     const struct answer *answer, const struct piece *piece,
                                     const struct finding *pointer)
@@ -92,7 +93,7 @@ static struct finding judge_content(struct service *service, const struct host_s
     return content.grave;
 }
 
-/* A foreign machine may be answered for by one block, of whatever byte order. (C121) */
+/* For a foreign machine the answer may be one whole block, of either byte order. (C121) */
 static bool is_whole_block(const struct answer *answer, const struct piece *piece)
 {
     return answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);
@@ -104,7 +105,7 @@ static struct finding judge_block(const struct answer *answer, const struct piec
     return (struct finding){good ? MISTAKE_NONE : MISTAKE_OBJECTS, .numbers = {answer->objects}};
 }
 
-/* What is wrong with bytes that lie in the piece now. */
+/* Checks bytes that are in the piece now. */
 static struct finding judge_bytes(struct service *service, const struct host_settings *settings,
                                   const struct answer *answer, const struct piece *piece,
                                   const struct finding *pointer)
@@ -118,7 +119,7 @@ static struct finding judge_bytes(struct service *service, const struct host_set
     return (struct finding){MISTAKE_NONE};
 }
 
-/* The replaced length is said, with what came of it; else what was found inside. */
+/* A corrected length is reported, with its consequence; else what was found in the content. */
 static struct finding join(const struct finding *pointer, const struct finding *content,
                            uint32_t level)
 {
@@ -138,7 +139,7 @@ static bool report_guard(struct service *service, const struct host_settings *se
                         &(struct finding){MISTAKE_GUARD, .numbers = {answer->room}});
 }
 
-/* ---- room ---- */
+/* ---- buffer size ---- */
 
 /* Less than a sixteenth is left. */
 static bool is_full(const struct answer *answer)
@@ -146,8 +147,8 @@ static bool is_full(const struct answer *answer)
     return answer->end > 0 && answer->room - (size_t)answer->end < answer->room / 16;
 }
 
-/* Who needs much leaves more when he is offered more. Who filled a room while others starved, and
- * then one that is four times as large, has no end. */
+/* A provider that merely needs much leaves more of a larger buffer free. One that filled a buffer
+ * while others lacked space, and then one four times as large, is treated as runaway. */
 static bool is_hoarding(const struct service *service, const struct answer *answer)
 {
     size_t least = atomic_load(&service->code->least_filled);
@@ -171,7 +172,7 @@ void judge_starving(struct service *service)
         atomic_store(&service->code->least_filled, filled);
 }
 
-/* An answer that reached us: is it kept? */
+/* Decides whether an answer that arrived is kept. */
 static bool keep(struct service *service, const struct host_settings *settings,
                  const struct answer *answer, struct piece *piece)
 {
@@ -187,7 +188,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
                             &(struct finding){MISTAKE_HOARD, .numbers = {answer->room}});
     note_room(service, answer);
     if ((size_t)answer->end > piece->room)
-        return true; /* the caller will come again with more */
+        return true; /* the caller will retry with a larger buffer */
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
     piece->whole = is_whole_block(answer, piece);
@@ -204,7 +205,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
     return owner_check(service, settings, piece);
 }
 
-/* Collect says that it failed. */
+/* Collect returned an error. */
 static LSTATUS judge_status(struct service *service, const struct host_settings *settings,
                             const struct answer *answer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starting a keeper inside a stranger's program, and asking it for helpers. Everything that needs
- * descriptors happens apart (apart.c): the program's own table never has one of ours, neither for a
- * moment nor for ever. (house section 0a)
+ * Starts a keeper from within a third-party program, and requests helpers from it. Everything that
+ * needs descriptors happens in a detached child (apart.c): the program's own descriptor table never
+ * contains one of ours, not even briefly. (house section 0a)
  */
 #include "host/helper.h"
 
@@ -20,26 +20,26 @@
 #include <unistd.h>
 
 struct keeper {
-    struct keeper_page *page; /* behind it the first page of each channel that nobody has yet */
+    struct keeper_page *page; /* behind it the first page of each unused channel */
     pid_t pid, client;
-    uint32_t slot_count, used; /* slots are given once */
+    uint32_t slot_count, used; /* slots are used once */
     uint32_t users;            /* helpers, and `current` */
 };
 
-/* What the child apart is given, and what it leaves. */
+/* The arguments and results of the detached child. */
 struct start {
     const char *file;
     char **environment;
     pid_t client, pid;
     struct keeper_page *page;
     uint32_t slot_count;
-    const char *step; /* what was being done when `error` came */
+    const char *step; /* the step that failed with `error` */
     int error, exec_error;
 };
 
-/* ---- apart ---- */
+/* ---- in the detached child ---- */
 
-/* 0, 1 and 2 lead nowhere; a chroot may have no /dev. */
+/* 0, 1 and 2 get a descriptor without effect; a chroot may have no /dev. */
 APART static bool occupy_standard(void)
 {
     int fd = open("/dev/null", O_RDWR);
@@ -48,7 +48,7 @@ APART static bool occupy_standard(void)
     return fd == 0 && dup(0) == 1 && dup(0) == 2;
 }
 
-/* The program's limits are not meant for this, and the child's are its own. */
+/* The program's limits are not meant for this, and the child has limits of its own. */
 APART static void raise_limit(int what)
 {
     struct rlimit limit;
@@ -58,7 +58,7 @@ APART static void raise_limit(int what)
     setrlimit(what, &limit);
 }
 
-/* Where files may not be that large there are fewer slots. */
+/* If RLIMIT_FSIZE is small, there are fewer slots. */
 APART static bool give_size(struct start *start)
 {
     raise_limit(RLIMIT_FSIZE);
@@ -73,7 +73,7 @@ APART static bool make_memory(struct start *start)
 {
     start->step = "memfd_create";
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8u /* Linux 6.3; some systems demand it */
+#define MFD_NOEXEC_SEAL 8u /* Linux 6.3; some systems require it */
 #endif
     int fd = memfd_create("openperflib", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL)
@@ -84,7 +84,7 @@ APART static bool make_memory(struct start *start)
     return give_size(start);
 }
 
-/* The keeper's page and the first page of each channel, one behind the other. */
+/* The keeper's page and the first page of each channel, contiguous. */
 APART static bool map_memory(struct start *start)
 {
     start->step = "mapping shared memory";
@@ -105,7 +105,7 @@ APART static bool map_memory(struct start *start)
 APART static int become_keeper(void *argument)
 {
     struct start *start = argument;
-    /* helpers write their service's name over the last one, for ps */
+    /* helpers overwrite the last one with their service's name, for ps */
     char *const arguments[] = {"perfhost", "3", "4", KEEPER_TITLE_ROOM, NULL};
     execve(start->file, arguments, start->environment);
     start->exec_error = errno;
@@ -114,7 +114,7 @@ APART static int become_keeper(void *argument)
 
 APART static bool spawn_keeper(struct start *start)
 {
-    /* where the kernel has none, the keeper looks who maps its memory */
+    /* without pidfd the keeper checks whether the client still maps its memory */
     int client = (int)syscall(SYS_pidfd_open, start->client, 0);
     if (client == KEEPER_CLIENT_FD)
         fcntl(client, F_SETFD, 0);
@@ -158,7 +158,7 @@ static void run_start(struct start *start)
     if (apart_would_be_process_1())
         return;
     start->step = "clone";
-    start->error = EIO; /* stays if the child apart is killed */
+    start->error = EIO; /* stays if the detached child is killed */
     int error = apart_run(start_apart, start);
     start->error = error ? error : start->error;
 }
@@ -185,7 +185,7 @@ static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
     return ERROR_SUCCESS;
 }
 
-/* One at a time, and no fork() meanwhile: a child must not inherit half a channel. */
+/* One at a time, and no fork() meanwhile: a child must not inherit a half-made channel. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct keeper *current;
 
@@ -194,7 +194,7 @@ static char *first_page(const struct keeper *keeper, uint32_t slot)
     return (char *)keeper->page + (1 + (size_t)slot) * CHANNEL_PAGE;
 }
 
-/* In a child of fork() nothing of it is mapped, and other things may lie there by now. */
+/* In a child of fork() none of it is mapped, and the addresses may be in use for other things. */
 static void drop_user(struct keeper *keeper)
 {
     if (--keeper->users)
@@ -207,7 +207,7 @@ static void drop_user(struct keeper *keeper)
     free(keeper);
 }
 
-/* A page that somebody wrote to or punched out says nothing any more. */
+/* A page that was overwritten or punched out is not trusted any more. */
 static bool is_broken(const struct keeper *keeper)
 {
     return keeper->page->version != CHANNEL_VERSION ||
@@ -220,7 +220,7 @@ static bool has_left(const struct keeper *keeper)
            atomic_load(&keeper->page->life.value) & FUTEX_OWNER_DIED;
 }
 
-/* Counts the request up, unless the keeper has left. */
+/* Increments the request, unless the keeper has exited. */
 static bool keeper_call(struct keeper *keeper)
 {
     _Atomic uint32_t *request = &keeper->page->request.value;
@@ -239,7 +239,7 @@ static LSTATUS find_keeper(char *text, size_t size)
     if (current && (current->client != getpid() || current->used == current->slot_count ||
                     has_left(current))) {
         if (current->client == getpid())
-            keeper_call(current); /* one whose page is broken sees it then, and leaves */
+            keeper_call(current); /* a keeper whose page is damaged notices that then, and exits */
         drop_user(current);
         current = NULL;
     }
@@ -288,7 +288,7 @@ bool helper_start(struct helper *helper)
     return keeper_call(helper->keeper);
 }
 
-/* Grows without a descriptor: the mapping knows its file. */
+/* Needs no descriptor: the mapping refers to its file. */
 bool helper_map(struct helper *helper, size_t bytes)
 {
     size_t wanted = (bytes + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE;
@@ -307,7 +307,8 @@ bool helper_is_ours(const struct helper *helper)
     return helper->keeper->client == getpid();
 }
 
-/* Where we are init, or stand for it, orphans are our children and stay until they are fetched. */
+/* If this process is init or a subreaper, orphans become its children and stay until they are
+ * reaped. */
 static bool has_ended(pid_t pid)
 {
     int stands_for_init = getpid() == 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider's library: found, judged, and in this process loaded, opened, closed. Whose code runs
- * here is decided by the real path of its file: the shipped folder's, and a stranger's only where
- * its registration asks for that with Isolation = 0. (C39, C57, C58, D.2; house section 0a)
+ * A provider's library: found, checked, and in this process loaded, opened, closed. Where its code
+ * runs is decided by the real path of its file: libraries of the shipped folder run here,
+ * third-party ones only if their registration requests that with Isolation = 0. (C39, C57, C58,
+ * D.2; house section 0a)
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -41,7 +42,7 @@ LSTATUS library_new(struct library **ret)
     return ERROR_SUCCESS;
 }
 
-/* ---- where its file is, and where it may run ---- */
+/* ---- the library's file, and where it may run ---- */
 
 /* The shipped providers' folder, resolved; NULL: there is none. */
 static const char *shipped_folder(void)
@@ -73,7 +74,7 @@ bool library_named_as_shipped(const char *library)
     return library[0] != '/' || library_is_shipped(library);
 }
 
-/* A bare file name is one of the shipped folder; any other path must be absolute. */
+/* A bare file name is in the shipped folder; any other path must be absolute. */
 static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 {
     if (library[0] == '/')
@@ -85,7 +86,7 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* D.5: the other word size has an event of its own. */
+/* D.5: a library of the other word size has an event of its own. */
 static unsigned load_event(LSTATUS status)
 {
     if (status != ERROR_BAD_EXE_FORMAT)
@@ -99,7 +100,8 @@ void library_report_load(const struct service *service, LSTATUS status, const ch
                    *why ? why : NULL);
 }
 
-/* The file's time and size, as they were when it was installed or first trusted (D.1). */
+/* Compares the file's time and size with those recorded when it was installed or first trusted
+ * (D.1). */
 static bool matches_code(const struct service *service, const char *real_path)
 {
     struct stat st;
@@ -167,7 +169,7 @@ void library_report_missing(const struct service *service, enum module_procedure
                    NULL);
 }
 
-/* Most providers read in Open where their numbers begin. */
+/* Most providers read their first counter number in Open. */
 static bool has_numbers(const struct service *service)
 {
     uint32_t first;
@@ -202,7 +204,7 @@ static LSTATUS load(struct service *service)
     return status;
 }
 
-/* How slow an Open may be before it is reported; 0: any. */
+/* How long an Open may take before it is reported; 0: any time. */
 static int64_t slow_after(const struct service *service, const struct host_settings *settings)
 {
     if (settings->configuration & CONFIGURATION_NO_HANG_TEST)
@@ -244,7 +246,7 @@ LSTATUS library_open(struct service *service, const struct host_settings *settin
         status = call_open(service, settings);
     if (status) {
         module_unload(&code->module);
-        code->place = PLACE_UNKNOWN; /* the file may be another one next time */
+        code->place = PLACE_UNKNOWN; /* the file may be replaced before the next session */
     }
     code->opened = !status;
     return status;
@@ -268,7 +270,7 @@ static void close_inside(struct service *service, bool unload)
     provider_leave();
 }
 
-/* What outlives a session does not forbid the next one. */
+/* Failures of one session do not block the next, unless they persist. */
 static void end_patience(struct patience *patience)
 {
     if (patience->lasts)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading as LoadLibrary does it: DllMain is told when a library comes and when it goes, but of no
- * threads, and may refuse to start. Names count only if the library itself exports them: "Open" and
- * "close" would else be found in libc. (C45, D.2)
+ * Loads libraries like LoadLibrary: DllMain is called when a library is loaded and unloaded, but
+ * not for threads, and may refuse to start. Only names that the library itself exports count: dlsym
+ * would also find "Open" and "close" in libc. (C45, D.2)
  */
 #include "host/module.h"
 
@@ -17,7 +17,7 @@
 
 typedef BOOL WINAPI DLL_MAIN(HINSTANCE, DWORD, LPVOID);
 
-/* What is loaded: services may share a library. */
+/* The loaded libraries: services may share one. */
 struct loaded {
     void *handle;
     unsigned count;
@@ -60,7 +60,7 @@ static struct loaded **find_loaded(const void *handle)
     return at;
 }
 
-/* The first who loads it. */
+/* The first load calls DllMain. */
 static LSTATUS attach(void *handle, char text[static MODULE_TEXT])
 {
     struct loaded *loaded = malloc(sizeof *loaded);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider in its helper process, as a query meets it: asked, awaited until its deadline, judged
- * like any other. Who is late is not waited for again until it answers; who stays silent for much
- * longer is ended. Nothing here waits with a lock held. (house section 0a; D.4, 10 and 11)
+ * A provider in its helper process, as a query uses it: queried, awaited until its deadline,
+ * checked like any other. A late provider is not waited for again until it answers; one that stays
+ * silent for much longer is ended. No lock is held while waiting. (house section 0a; D.4, 10 and
+ * 11)
  */
 #include "host/internal.h"
 
@@ -29,9 +30,9 @@ static void forget_file(struct library *code)
     lock_release(&code->lock);
 }
 
-/* ---- how it can end ---- */
+/* ---- failures ---- */
 
-/* "SIGSEGV"; "signal 64" for one without a name. */
+/* "SIGSEGV"; "signal 64" for a signal without a name. */
 static const char *signal_name(int number, char room[static 16])
 {
     static const struct {
@@ -98,7 +99,7 @@ static bool has_ended(const struct isolate_reply *reply)
            reply->end == ISOLATE_LARGE;
 }
 
-/* D.5 has events for crashes in the three procedures; before them, loading has failed. */
+/* D.5 has events for crashes in the three procedures; a crash before them is a failure to load. */
 static void take_crash(struct service *service, const struct host_settings *settings,
                        const struct isolate_reply *reply)
 {
@@ -124,7 +125,7 @@ static void take_crash(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* It would be ended again and again: so that counts like a crash. */
+/* It would exceed its memory limit again and again, so this counts like a crash. */
 static void take_largeness(struct service *service, const struct host_settings *settings,
                            const struct isolate_reply *reply)
 {
@@ -148,7 +149,8 @@ static void take_end(struct service *service, const struct host_settings *settin
         take_crash(service, settings, reply);
 }
 
-/* No helper, no answer: never in this process instead. */
+/* Without a helper there is no answer: a third-party provider never runs in this process
+ * instead. */
 static void take_refusal(struct service *service, const struct isolate_reply *reply)
 {
     trace("host", "%s: no helper: %s", service->name, reply->text);
@@ -158,8 +160,8 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
     quarantine_delay(service);
 }
 
-/* Programs that ask once are gone before a silence is long: others learn of the first answer that
- * is missing, and it is taken back when it comes. */
+/* Programs that query once exit before a long silence is noticed: so the first missing answer is
+ * published to other programs, and withdrawn when it arrives. */
 static void count_miss(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -183,7 +185,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     uint64_t ms = (uint64_t)((clock_ticks() - code->outside.asked_at) / TICKS_PER_MS);
     trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
     if (code->outside.unsure)
-        return; /* which was said when its process was ended, or by another program */
+        return; /* reported when its process was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
         verdict_keep(service, settings, &(struct finding){MISTAKE_LATE, .numbers = {ms}});
     else if (!code->outside.slow_open_said)
@@ -192,7 +194,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     count_miss(service, settings);
 }
 
-/* ---- one that answered ---- */
+/* ---- answers in time ---- */
 
 static enum module_procedure missing_procedure(const struct service *service, const char *name)
 {
@@ -221,7 +223,7 @@ static void copy_from_helper(void *self, void *to, size_t size)
     isolate_copy(self, to, size);
 }
 
-/* Its helper knows when Collect began and ended, but cannot have taken longer than we waited. */
+/* The helper measures Collect; its figure is limited to the time that this process waited. */
 static int64_t believable_time(const struct library *code, int64_t took_100ns)
 {
     int64_t most = clock_ticks() - code->outside.asked_at;
@@ -249,7 +251,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
     take_miss_back(service);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
-        isolate_end(code->outside.isolated); /* what it does cannot be trusted any more */
+        isolate_end(code->outside.isolated); /* its state cannot be trusted any more */
     code->patience.missed = 0;
     code->outside.unsure = false;
     return status;
@@ -279,7 +281,7 @@ static LSTATUS take_reply(struct service *service, const struct host_settings *s
     return ERROR_SUCCESS;
 }
 
-/* ---- one that was late ---- */
+/* ---- late answers ---- */
 
 static void end_silent(struct service *service, const struct host_settings *settings, int64_t ms)
 {
@@ -293,7 +295,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* Its process is there, and so is an answer. */
+/* Its process is running, and the answer has arrived. */
 static void take_late_answer(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -305,7 +307,7 @@ static void take_late_answer(struct service *service, const struct host_settings
     code->outside.unsure = false;
 }
 
-/* Has it answered meanwhile? What it says now is too old to be used. */
+/* Has it answered meanwhile? That answer is too old to be used. */
 static bool is_still_silent(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -328,7 +330,7 @@ static bool is_still_silent(struct service *service, const struct host_settings 
     return reply.end == ISOLATE_LATE;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static int64_t deadline_of(const struct host_settings *settings, int64_t start, int64_t ms)
 {
@@ -368,8 +370,8 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     return isolate_ask(code->outside.isolated, &request);
 }
 
-/* Another thread's query may have asked it, and may wait longer than this one is ready to: a Costly
- * one does for 30 s. Once given up, it is not waited for again until it is free. */
+/* Another thread's query may be waiting for it, and longer than this one is willing to: a Costly
+ * query waits 30 s. After one timeout, queries do not wait for it until it is free. */
 static enum outside_asked claim(struct service *service, const struct outside_question *question,
                                 int64_t until)
 {
@@ -429,7 +431,7 @@ enum outside_asked outside_ask(struct service *service, const struct outside_que
 
 /* ---- waiting ---- */
 
-/* Is its Open over, or its time? The deadline of Collect begins when Open ends. */
+/* Is its Open over, or Open's deadline? The deadline of Collect begins when Open ends. */
 static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
     struct outside *outside = &service->code->outside;
@@ -484,7 +486,7 @@ LSTATUS outside_finish(struct service *service, const struct host_settings *sett
     return status;
 }
 
-/* Who owes an answer is not waited for any more. */
+/* A provider that owes an answer is not waited for. */
 void outside_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;
@@ -492,7 +494,7 @@ void outside_close(struct service *service, const struct host_settings *settings
     if (!code->outside.isolated)
         return;
     if (settings)
-        is_still_silent(service, settings); /* an answer that came after all is heard */
+        is_still_silent(service, settings); /* a late answer is still taken */
     bool silent = isolate_busy(code->outside.isolated);
     int64_t now = clock_ticks();
     isolate_close(code->outside.isolated, unload,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A number has one owner. An object belongs to the shipped provider that lists it, else to the
- * service whose numbers (First Counter to Last Counter) it is one of, else to the first that lists
- * it. A reader takes the first object of a number, so an answer with one of another's is dropped;
- * `Shared Objects` = 1 of a registration allows it. What is registered to nobody belongs to
- * whoever answered first in a block.
+ * An object number has one owner. An object belongs to the shipped provider that lists it, else to
+ * the service whose range (First Counter to Last Counter) contains it, else to the first service
+ * that lists it. Readers use the first object with a number, so an answer with an object of another
+ * owner is dropped; `Shared Objects` = 1 in a registration allows it. An object that is registered
+ * to no service belongs to the first that answers with it in a block.
  */
 #include "host/internal.h"
 #include "names/names.h"
@@ -26,7 +26,7 @@ static const struct service *find_range(const struct roster *roster, uint32_t ob
     return NULL;
 }
 
-/* The first enabled one that lists it: shipped ones come first. */
+/* The first enabled service that lists it: shipped ones come first. */
 static const struct service *find_lister(const struct roster *roster, uint32_t object)
 {
     size_t at = select_listed(roster, object);
@@ -47,7 +47,7 @@ enum ownership owner_find(const struct roster *roster, const struct service *ser
     return !owner ? OWNED_BY_NOBODY : owner == service ? OWNED : OWNED_BY_OTHER;
 }
 
-/* The walk over a piece's objects. */
+/* For walking over a piece's objects. */
 static opl_block block_of(const void *data, size_t size, uint32_t objects)
 {
     return (opl_block){.data = data, .size = size, .header.NumObjectTypes = objects};
@@ -123,7 +123,7 @@ static bool is_base(DWORD type)
     return info.is_base;
 }
 
-/* Those of its own range were loaded with their texts. */
+/* Numbers of its own range were loaded with their texts. */
 static bool has_name(const struct service *service, uint32_t index)
 {
     return (has_in_range(service, index) && (index - service->first_counter) % 2 == 0) ||
@@ -181,7 +181,7 @@ static void look_up_titles(struct service *service, const struct host_settings *
     }
 }
 
-/* A service without loaded texts has no names at all: nothing would be said but that. */
+/* A service without loaded texts has no names at all: each of its numbers would be reported. */
 void owner_check_titles(struct service *service, const struct host_settings *settings,
                         const struct piece *piece)
 {

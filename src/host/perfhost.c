@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfhost, the program that strangers' providers run in. It is started once for a client, by
- * keeper.c of the library, with two descriptors, the shared memory and its client's pidfd, and
- * every other one closed. This process, the keeper, runs no provider; it forks a helper for each,
- * which is several times cheaper than an exec, and says in its page what became of it. It ends with
- * its client, or when it had no helper for 30 s.
+ * perfhost, the program that third-party providers run in. keeper.c of the library starts it once
+ * per client, with two descriptors (the shared memory and the client's pidfd) and all others
+ * closed. This process, the keeper, runs no provider; it forks a helper for each, which is several
+ * times cheaper than an exec, and records their states in its page. It exits with its client, or
+ * when it had no helper for 30 s.
  */
 #include "host/perfhost.h"
 
@@ -31,13 +31,13 @@ static struct {
     uint32_t limits_mib[KEEPER_SLOTS];
     bool children; /* one of them may start processes */
     int pagemap;
-    char *title; /* where ps looks for a name */
+    char *title; /* the memory in which ps finds the process name */
     size_t title_bytes;
     size_t alive;
     int64_t idle_since;
 } keeper;
 
-/* The page is not for helpers: it is gone in what fork makes. */
+/* The page is not for helpers: it is not inherited over fork. */
 static bool map_page(void)
 {
     void *memory =
@@ -49,9 +49,9 @@ static bool map_page(void)
            keeper.page->version == CHANNEL_VERSION && keeper.page->slot_count <= KEEPER_SLOTS;
 }
 
-/* ---- helpers come and go ---- */
+/* ---- starting and ending helpers ---- */
 
-/* The client may be waiting for an answer that nobody will give. */
+/* The client may be waiting for an answer that will not come. */
 static void mark_dead(uint32_t slot)
 {
     void *memory = mmap(NULL, CHANNEL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
@@ -64,7 +64,7 @@ static void mark_dead(uint32_t slot)
     munmap(memory, CHANNEL_PAGE);
 }
 
-/* What the client asks for, before the helper is there that may write to it. */
+/* Reads the client's request before a helper runs that could overwrite it. */
 static bool read_order(uint32_t slot)
 {
     struct channel *channel =
@@ -110,21 +110,21 @@ static void start_helper(uint32_t slot)
     atomic_store(&keeper.page->slots[slot].state, KEEPER_RUNS);
 }
 
-/* Nobody looks at this channel any more: its memory goes back. */
+/* This channel is not used any more: its memory is returned to the kernel. */
 static void empty_slot(uint32_t slot)
 {
     fallocate(KEEPER_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               keeper_slot_offset(slot), CHANNEL_BYTES);
 }
 
-/* It leads a session of its own, and until it is fetched its number is nobody else's. */
+/* It leads a session of its own, and until it is reaped its pid is not reused. */
 static void kill_with_group(pid_t pid)
 {
     kill(pid, SIGKILL);
     kill(-pid, SIGKILL);
 }
 
-/* Ends those that have more memory than they may. Is any still at work? */
+/* Ends helpers that exceed their memory limit. Returns whether any is still working. */
 static bool look_at_memory(void)
 {
     bool any = false;
@@ -149,8 +149,8 @@ static bool is_helper(pid_t pid)
     return false;
 }
 
-/* What a helper started and what lost its parent is our child now, whatever session it made for
- * itself; it has nobody to work for. */
+/* Processes that a helper started and that lost their parent are our children now, even in sessions
+ * of their own; they have no purpose any more. */
 static void end_orphans(void)
 {
     char path[64];
@@ -191,7 +191,7 @@ static void fetch(pid_t pid)
         slot++;
     bool helper = slot < KEEPER_SLOTS;
     if (helper)
-        kill_with_group(pid); /* what it leaves behind has nobody to work for */
+        kill_with_group(pid); /* processes that it left behind have no purpose any more */
     if (waitpid(pid, &status, 0) != pid || !helper)
         return;
     keeper.pids[slot] = 0;
@@ -199,7 +199,8 @@ static void fetch(pid_t pid)
     end_slot(slot, KEEPER_ENDED, status);
 }
 
-/* Also the orphans of helpers, which come to us and not to a client that stands for init. */
+/* Reaps also the orphans of helpers: they become our children, not those of a client that is
+ * init. */
 static void fetch_all(void)
 {
     siginfo_t ended = {0};
@@ -211,7 +212,8 @@ static void fetch_all(void)
 
 /* ---- the end ---- */
 
-/* What helpers started becomes ours when they have ended, and what that started after it. */
+/* Processes that helpers started become our children when the helpers end, and their descendants
+ * after them. */
 static void leave(void)
 {
     enum { GENERATIONS = 200 };
@@ -234,8 +236,8 @@ static void leave(void)
     _exit(0);
 }
 
-/* Does nobody else map our page? The client has become another program by exec, then, or has died
- * where the kernel has no pidfd. Bit 56 of a page's entry says so, as far as we may read it. */
+/* True if no other process maps our page: then the client has called exec, or has died where the
+ * kernel has no pidfd. Bit 56 of a pagemap entry tells this, if we may read it. */
 static bool client_has_unmapped(void)
 {
     uint64_t entry = 0;
@@ -245,7 +247,7 @@ static bool client_has_unmapped(void)
     return read_it && entry >> 63 && (entry >> 56 & 1);
 }
 
-/* Whoever counts the word up first, the client by asking or we by leaving, has decided. */
+/* The word is incremented by the client to make a request, or by us to exit: the first one wins. */
 static void leave_if_idle(void)
 {
     int64_t now = clock_ticks();
@@ -278,7 +280,7 @@ static void work(struct pollfd sources[SOURCES])
         leave();
     for (size_t i = CALLS; i <= ENDS; i++)
         if (sources[i].revents & POLLIN && read(sources[i].fd, read_away, sizeof(read_away)) < 0)
-            sources[i].revents = 0; /* somebody else's wake-up: look all the same */
+            sources[i].revents = 0; /* a wake-up may have another cause: check everything */
     fetch_all();
     obey_all();
     at_work = look_at_memory();
@@ -301,7 +303,7 @@ static int start_keeper(void)
     bool client_is_known = fcntl(KEEPER_CLIENT_FD, F_GETFD) >= 0;
     keeper.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     prctl(PR_SET_DUMPABLE,
-          0); /* helpers of the same user must not reach our memory through /proc */
+          0); /* helpers of the same user must not access our memory through /proc */
     helper_prepare();
     sandbox_prepare();
     sigset_t child;
@@ -326,7 +328,7 @@ int main(int argc, char **argv)
 {
     static char name[] = "perfhost";
     if (argc == 4 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0) {
-        /* these point into the title; a provider's messages are to begin with a program's name */
+        /* these point into the title; messages of a provider should begin with a program's name */
         program_invocation_short_name = program_invocation_name = name;
         keeper.title = argv[0];
         keeper.title_bytes = (size_t)(argv[3] + strlen(argv[3]) - argv[0]);

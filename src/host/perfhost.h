@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of perfhost share: a small program that links no more of the library than it
- * calls. It is started once by a client, and forks for each provider. */
+/* What the files of perfhost share: a small program that links only the parts of the library that
+ * it calls. It is started once by a client, and forks for each provider. */
 #ifndef OPL_HOST_PERFHOST_H
 #define OPL_HOST_PERFHOST_H
 
 #include "host/channel.h"
 
 /* ---- perfhost_watch.c: the keeper's second thread ---- */
-/* From now on the client learns of the keeper's end, however it ends, and `event_fd` can be read
- * when the client calls. */
+/* From now on the client notices the keeper's end, however it ends, and `event_fd` becomes readable
+ * when the client makes a request. */
 bool watch_start(struct keeper_page *page, int event_fd);
 
 /* ---- perfhost_sandbox.c ---- */
-/* Limits, and what a provider's mistake must not reach. Not a security boundary. */
-void sandbox_prepare(void); /* in the keeper: what its helpers inherit */
-/* In a helper: what would hinder the keeper. `observes`: no Landlock, which would keep it from what
- * /proc says of other processes; signals are refused by the list alone. Without `children` it can
- * start threads, but no processes. */
+/* Limits, and barriers against a provider's mistakes. Not a security boundary. */
+void sandbox_prepare(void); /* in the keeper: inherited by its helpers */
+/* In a helper: what the keeper must not have. `observes`: no Landlock, which would hide other
+ * processes' data in /proc; signals are refused by the seccomp list alone. Without `children` it
+ * can start threads, but no processes. */
 void sandbox_enter(bool observes, bool children);
-/* Signals stay among the helper and its children; false: this kernel has no Landlock for that. */
+/* Signals stay within the helper and its children; false: this kernel's Landlock cannot do that. */
 bool sandbox_scope_signals(void);
 
 /* ---- perfhost_seccomp.c: calls that fail with EPERM ---- */
 void seccomp_deny_calls(void);
 void seccomp_deny_signals(void);
-void seccomp_deny_processes(void);                         /* threads may be started */
-void seccomp_deny_priorities(void);                        /* of others, and their limits */
+void seccomp_deny_processes(void);  /* threads may be started */
+void seccomp_deny_priorities(void); /* of other processes, and their limits */
 void seccomp_deny_moving(const void *memory, size_t size); /* by mremap; once */
 
 /* ---- perfhost_crash.c ---- */
 void crash_prepare(void);
-/* In a signal handler: the place, and what called it, innermost first. */
+/* In a signal handler: writes the place and its callers, innermost first. */
 void crash_write_calls(char *to, size_t room);
 
 /* ---- perfhost_memory.c ---- */
-/* MiB that are resident; 0: nobody knows. */
+/* MiB that are resident; 0: unknown. */
 uint32_t memory_resident_mib(pid_t pid);
-/* A sanitizer needs much for itself. */
+/* Sanitizers need much memory themselves, so the limit is higher with them. */
 uint32_t memory_limit_mib(uint32_t registered_mib);
 
 /* ---- perfhost_helper.c ---- */
-/* A crash leaves the address behind; set once, in the keeper. */
+/* On a crash the address is recorded; called once, in the keeper. */
 void helper_prepare(void);
-/* Serves one channel in a process that was forked for it. `title`: where ps looks for its name. */
+/* Serves one channel in a process that was forked for it. `title`: where ps finds its name. */
 _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t title_bytes);
 
 /* ---- perfhost_provider.c ---- */
-/* Each runs until the provider lets it and leaves its result in channel->reply. */
+/* Each runs until the provider returns and stores its result in channel->reply. */
 void provider_collect(struct channel *channel);
 void provider_close(struct channel *channel, bool and_unload);
 void provider_has_no_room(struct channel *channel); /* instead of provider_collect */

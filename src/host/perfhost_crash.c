@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a helper crashed: the calls that led there, as far as the libraries' tables tell. */
+/* Where a helper crashed: the chain of calls, as far as the libraries' symbol tables allow. */
 #include "host/perfhost.h"
 
 #include <dlfcn.h>
@@ -13,10 +13,10 @@ enum { MOST = 8 }; /* frames, with those of the handler */
 void crash_prepare(void)
 {
     void *frame;
-    backtrace(&frame, 1); /* loads what it needs, which a crashed process may not be able to */
+    backtrace(&frame, 1); /* loads the libraries it needs now; a crashed process may be unable to */
 }
 
-/* "farm.so+0x1234 (CollectFarm+0x20)"; where no library is, the address. */
+/* "farm.so+0x1234 (CollectFarm+0x20)"; outside of libraries, the address. */
 static int write_place(char *to, size_t room, const char *before, void *place, const Dl_info *info)
 {
     uintptr_t at = (uintptr_t)place;
@@ -47,7 +47,7 @@ void crash_write_calls(char *to, size_t room)
         i++;
     while (i < count && is_own(frames[i]))
         i++;
-    i++; /* where the kernel returns to */
+    i++; /* the kernel's return address */
     for (; i < count && (size_t)used < room && !is_own(frames[i]); i++) {
         Dl_info info = {0};
         dladdr(frames[i], &info);

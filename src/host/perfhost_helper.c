@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A helper: forked by the keeper, alone with one channel and one provider. */
+/* A helper: forked by the keeper, with one channel and one provider. */
 #include "host/perfhost.h"
 
 #include <signal.h>
@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 static struct channel *served;
-static size_t reserved, usable; /* bytes of it: that have their place, that may be written to */
+static size_t reserved, usable; /* bytes of the channel that are reserved; that are writable */
 static pid_t owner;             /* a child that the provider forks has no channel */
 static pid_t parent;
 
-/* The signal itself comes again and ends the process: so its parent knows which it was. */
+/* The signal is raised again and ends the process, so its parent knows which signal it was. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (served && syscall(SYS_getpid) == owner) {
@@ -34,7 +34,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 void helper_prepare(void)
 {
-    enum { STACK_BYTES = 64 << 10 }; /* for the handler, when the other one is full */
+    enum { STACK_BYTES = 64 << 10 }; /* for the handler, when the main stack is full */
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -49,8 +49,8 @@ void helper_prepare(void)
         sigaction(crashes[i], &action, NULL);
 }
 
-/* A program with little address space (RLIMIT_AS) has helpers with less room for answers; some of
- * it must be left for the library. */
+/* A program with little address space (RLIMIT_AS) gets helpers with smaller buffers; some of it
+ * must be left for the library. */
 static char *reserve_place(void)
 {
     enum { NOTHING_BEHIND = 1 << 20, LEFT = 4 << 20 };
@@ -66,8 +66,9 @@ static char *reserve_place(void)
     return NULL;
 }
 
-/* The provider gets no descriptor of ours, and a child that it forks none of the memory. All of the
- * channel has its place at once and nothing is right behind it: who writes far beyond crashes. */
+/* The provider gets none of our descriptors, and a child that it forks none of the memory. The
+ * whole channel is reserved at once with nothing mapped right behind it: a write far beyond the
+ * buffer crashes. */
 static struct channel *map_channel(uint32_t slot)
 {
     char *place = reserve_place();
@@ -82,7 +83,7 @@ static struct channel *map_channel(uint32_t slot)
     return memory;
 }
 
-/* Makes usable what is asked for, and no more. */
+/* Makes the requested size writable, and no more. */
 static bool make_room(size_t room)
 {
     size_t pages = (room + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
@@ -101,11 +102,11 @@ static void close_from_3(void)
     if (!syscall(SYS_close_range, 3u, ~0u, 0u))
         return;
 #endif
-    for (int fd = 3; fd < 16; fd++) /* the keeper has a handful */
+    for (int fd = 3; fd < 16; fd++) /* the keeper has only a few */
         close(fd);
 }
 
-/* In `ps` each helper is called after the service that it runs. */
+/* In `ps` each helper has the name of the service that it runs. */
 static void take_name(struct channel *channel, char *title, size_t title_bytes)
 {
     const struct channel_text *service = &channel->order.service;
@@ -117,8 +118,8 @@ static void take_name(struct channel *channel, char *title, size_t title_bytes)
         snprintf(title, title_bytes, "perfhost: %s", name);
 }
 
-/* Looked at after each Collect; how much it has now is asked only of one that once had more. The
- * keeper looks at one that is still at it. */
+/* Called after each Collect; the current size is read only if the peak was once above the limit.
+ * During a Collect the keeper checks it. */
 static void check_memory(struct channel *channel, uint32_t limit_mib)
 {
     struct rusage usage;
@@ -131,8 +132,8 @@ static void check_memory(struct channel *channel, uint32_t limit_mib)
     _exit(CHANNEL_EXIT_MEMORY);
 }
 
-/* The keeper's end ends us (helper_serve), unless the provider undid that, as setuid does: so an
- * idle helper looks now and then whose child it is. */
+/* When the keeper ends, the kernel ends this process (helper_serve), unless the provider undid
+ * that, as setuid does: so an idle helper checks from time to time who its parent is. */
 static uint32_t next_request(struct channel *channel, uint32_t seen)
 {
     static const int64_t look_every = 10 * (int64_t)CLOCK_TICKS_PER_SECOND;
@@ -188,8 +189,8 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* The search for leaks traces its own process, which the sandbox refuses, and would then end with a
- * code of its own. */
+/* The leak check traces its own process, which the sandbox refuses; it would then exit with a code
+ * of its own. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

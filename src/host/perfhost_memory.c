@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory a helper has. The kernel's limits would count the wrong things: RLIMIT_AS and
- * RLIMIT_DATA what managed code and sanitizers only reserve. */
+/* How much memory a helper has. The kernel's limits count the wrong things: RLIMIT_AS and
+ * RLIMIT_DATA also count what managed code and sanitizers only reserve. */
 #include "host/perfhost.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider itself: loaded, its procedures found and called. Everything here may crash, hang or
- * end the process; `stage` says beforehand what is being tried. (C39, C57, C58, D.2) */
+ * end the process; `stage` is set beforehand to what is being tried. (C39, C57, C58, D.2) */
 #include "base/base.h"
 #include "host/module.h"
 #include "host/perfhost.h"
@@ -101,7 +101,7 @@ static bool make_ready(struct channel *channel)
         return true;
     bool ready =
         (provider_is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
-    /* another deadline holds from here on: let the client look at `stage` */
+    /* another deadline holds from here on: make the client read `stage` */
     enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
     if (ready)
         channel_wake(&channel->answer.value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a provider's mistake must not reach: everybody else's memory, processes and mounts. Limits
- * that let a runaway hurt itself first, a list of system calls that fail with EPERM, and a scope
- * for signals. It stops accidents; whoever means harm has the caller's rights and finds a way.
+ * Keeps a provider's mistakes away from memory, processes and mounts of others. Limits that stop a
+ * runaway provider first, a list of system calls that fail with EPERM, and a scope for signals. It
+ * stops accidents; a malicious provider has the caller's rights and finds a way.
  */
 #include "host/perfhost.h"
 
@@ -18,8 +18,8 @@
 
 static const rlim_t mib = 1 << 20;
 
-/* Never above what the program itself may have; what it chose for itself below that, by a soft
- * limit, was not meant for us. */
+/* Never above what the program itself may have; a lower soft limit that the program chose for
+ * itself was not meant for us. */
 static void limit(int what, rlim_t most)
 {
     struct rlimit now;
@@ -30,7 +30,7 @@ static void limit(int what, rlim_t most)
     setrlimit(what, &now);
 }
 
-/* When memory ends, the kernel ends us before anybody else of this user. */
+/* When memory runs out, the kernel ends this process before others of this user. */
 static void offer_ourselves(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -43,19 +43,20 @@ static void offer_ourselves(void)
 
 static void limit_all(void)
 {
-    limit(RLIMIT_CORE, 1); /* the kernel's word for none, not even to a program that takes them */
+    /* the value for which the kernel writes no core file, not even to a pipe */
+    limit(RLIMIT_CORE, 1);
     limit(RLIMIT_STACK, 8 * mib);
     limit(RLIMIT_NOFILE, 1024); /* what select() can take */
     limit(RLIMIT_FSIZE, 1024 * mib);
 }
 
-/* ---- capabilities: what root's helpers keep of root's rights ---- */
+/* ---- capabilities that root's helpers keep ---- */
 
 enum { CAPABILITY_PERFMON = 38 }; /* Linux 5.8 */
 
-/* To read what others own, to measure, and to give up what is left. With CAP_SYS_ADMIN or
+/* To read other users' files, to measure, and to drop the rest. With CAP_SYS_ADMIN or
  * CAP_CHECKPOINT_RESTORE it could map the memory of all other channels, with CAP_SYS_PTRACE write
- * to the program's; an observer needs the latter to look into other users' processes. */
+ * to the program's memory; an observer needs the latter to read other users' processes. */
 static uint64_t kept_capabilities(bool observes)
 {
     uint64_t kept = UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SETUID |
@@ -85,8 +86,9 @@ static void drop_capabilities(uint64_t kept)
 
 /* ---- Landlock: Linux 6.12 ---- */
 
-/* Whatever a ruleset says, whoever has one may not trace processes that have not: the kernel's hook
- * compares domains only. /proc/PID/exe, fd, io and maps ask for the right to trace, too. */
+/* Whatever its ruleset contains, a process with a ruleset may not trace processes without one: the
+ * kernel's hook compares domains only. /proc/PID/exe, fd, io and maps require the right to trace,
+ * too. */
 
 struct landlock_attributes {
     uint64_t files, network, scoped;
@@ -114,9 +116,9 @@ void sandbox_prepare(void)
 {
     struct sched_param ordinary = {0};
     if (chdir("/"))
-        errno = 0; /* it may not even be there */
+        errno = 0; /* Landlock may be absent */
     if (sched_getscheduler(0) != SCHED_OTHER)
-        sched_setscheduler(0, SCHED_OTHER, &ordinary); /* an endless loop must leave others time */
+        sched_setscheduler(0, SCHED_OTHER, &ordinary); /* leave time for other processes */
     limit_all();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     seccomp_deny_calls();
@@ -125,7 +127,7 @@ void sandbox_prepare(void)
 void sandbox_enter(bool observes, bool children)
 {
     prctl(PR_SET_DUMPABLE,
-          1); /* what the keeper took from itself, so that nobody maps its memory */
+          1); /* undo what the keeper did to prevent other processes from mapping its memory */
     offer_ourselves();
     if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();

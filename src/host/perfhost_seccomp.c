@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A list of calls that fail with EPERM. On x86 a 64-bit process can make 32-bit calls and the other
- * way round, and so can the programs that it starts: both kinds are judged, each by its own
+ * way round, and so can the programs that it starts: both kinds are checked, each by its own
  * numbers, and the x32 kind, which nothing here uses, is refused as a whole.
  */
 #include "host/perfhost.h"
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NO_CALL = 0xffff }; /* of a kind that has none of the name */
+enum { NO_CALL = 0xffff }; /* of a kind that has no such call */
 #if defined(__x86_64__) || defined(__i386__)
 enum { KINDS = 2 };
 static const uint32_t kinds[KINDS] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386};
@@ -99,9 +99,9 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
 #define FORK_CALLS                                                                                 \
     {                                                                                              \
         NO_CALL                                                                                    \
-    } /* there is clone alone */
+    } /* only clone exists */
 #else
-enum { KINDS = 0 }; /* a machine whose kinds of calls nobody has listed: limits and Landlock only */
+enum { KINDS = 0 }; /* a machine whose call numbers are not listed here: limits and Landlock only */
 #endif
 
 #if !defined(CALL)
@@ -129,14 +129,14 @@ void seccomp_deny_moving(const void *memory, size_t size)
 static const unsigned short denied[][KINDS] = {
 #include "host/perfhost_calls.inc"
 };
-/* Who they may be sent to is their first argument. */
+/* Their first argument is the target process. */
 static const unsigned short signals[][KINDS] = {
 #include "host/perfhost_signals.inc"
 };
 static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_signal, 424)};
 
-/* Whose they are is an argument, by its position; `kind`: the one before says that it is a process
- * (0), a group (1), or all of a user (2, 3 for I/O), which nobody needs for himself. */
+/* An argument, given by its position, selects the target; `kind`: the argument before it says that
+ * it is a process (0), a group (1), or all of a user (2, 3 for I/O), which no provider needs. */
 static const struct whose {
     unsigned short call[KINDS];
     unsigned char position, users; /* users: the kind that is refused; 0: there are no kinds */
@@ -179,7 +179,7 @@ static void end_with(uint32_t action)
 
 static const size_t low_half = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
 
-/* The half of a 64-bit argument that a number of a process lies in. */
+/* The half of a 64-bit argument that holds a process number. */
 static size_t argument(size_t position)
 {
     return offsetof(struct seccomp_data, args) + position * sizeof(uint64_t) + low_half;
@@ -193,7 +193,7 @@ static void deny_all(const unsigned short calls[][KINDS], size_t count, size_t k
     }
 }
 
-/* To itself and its group; anybody may be asked whether he lives, by signal 0. */
+/* Allowed to itself and its group; signal 0, which only tests whether a process exists, to all. */
 static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind)
 {
     uint32_t self = (uint32_t)getpid();
@@ -215,8 +215,8 @@ static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind
 static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-/* Flags behind a pointer cannot be judged: as an old kernel says, there is no such call, and libc
- * takes the other one. */
+/* Flags behind a pointer cannot be checked: fails with ENOSYS like on an old kernel, and libc uses
+ * the older call. */
 static void deny_namespaces(size_t kind)
 {
     static const unsigned short clone3[KINDS] = CLONE3_CALL, makes[][KINDS] = {MAKING_CALLS};
@@ -241,7 +241,7 @@ static void deny_calls(size_t kind)
     deny_namespaces(kind);
 }
 
-/* Of itself alone: 0, or its own number. */
+/* Allowed for itself only: 0, or its own number. */
 static void deny_of_others(const struct whose *call, size_t kind)
 {
     equal(call->call[kind], 0, call->users ? 7 : 5);
@@ -256,7 +256,7 @@ static void deny_of_others(const struct whose *call, size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
-/* The owner of a descriptor is sent its signals, and they may be any. */
+/* The owner of a descriptor receives its signals, and these may be any. */
 static void deny_owner(uint32_t call, uint32_t position, const uint32_t *commands, size_t count)
 {
     equal(call, 0, (unsigned char)(2 * count + 2));
@@ -305,7 +305,7 @@ static void deny_processes(size_t kind)
 
 static uint64_t unmovable, unmovable_end; /* the last byte */
 
-/* mremap of the part of it whose addresses have this upper half. */
+/* Denies mremap of the part whose addresses have this upper half. */
 static void deny_moving_part(uint32_t call, uint32_t half)
 {
     uint32_t first = unmovable >> 32 == half ? (uint32_t)unmovable : 0;
@@ -327,7 +327,7 @@ static void deny_moving(size_t kind)
     deny_moving_part(remap[kind], (uint32_t)(unmovable_end >> 32));
 }
 
-/* One list for each kind of call; the other kind's is jumped over. */
+/* One list for each kind of call; the list of the other kind is skipped. */
 static void install(void (*list)(size_t kind))
 {
     length = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keeper's second thread: it sleeps at the word that the client counts up, and hands each call
- * on as something that can be polled. `life` is on its robust list: whatever ends the process,
- * SIGKILL and the kernel's memory killer included, the kernel marks the word.
+ * The keeper's second thread: it sleeps at the word that the client increments, and turns each
+ * request into an event that can be polled. `life` is on its robust list: whatever ends the
+ * process, including SIGKILL and the kernel's memory killer, the kernel marks the word.
  */
 #include "host/perfhost.h"
 
@@ -15,7 +15,8 @@ static struct keeper_page *watched;
 static int call_fd;
 static _Atomic uint32_t ready; /* a futex */
 
-/* The kernel finds a word at its list entry's address plus one offset: so the entry is ours. */
+/* The kernel finds a word at its list entry's address plus one offset for all: so we need an entry
+ * of our own. */
 static struct robust_list entry;
 static struct robust_list_head head;
 
@@ -44,8 +45,8 @@ static void *watch(void *argument)
     return argument;
 }
 
-/* Comes back when the thread runs: what fork() makes while one is being made may find a lock taken
- * by a thread that it does not have (an address sanitizer's, for one). */
+/* Returns when the thread runs: a fork() while a thread is being created may inherit a lock held by
+ * a thread that the child does not have (for example an address sanitizer's). */
 bool watch_start(struct keeper_page *page, int event_fd)
 {
     watched = page;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who crashes, hangs or damages memory is left alone: first in this session, for 1 s, 2 s, 4 s ...;
- * after Error Count Limit failures by `Disable Performance Counters` = 1 and a value `Quarantine`
- * that says why and until when: 10 minutes, then twice as long each time. When that is over it is
- * tried again, and one more failure brings the next quarantine. What is disabled by hand has no
- * such value and stays disabled. (D.4, 12; D.5)
+ * A provider that crashes, hangs or damages memory is not queried for a while: first in this
+ * session, for 1 s, 2 s, 4 s ...; after Error Count Limit failures it is disabled by `Disable
+ * Performance Counters` = 1 and a value `Quarantine` with the reason and the end: 10 minutes, then
+ * twice as long each time. After that it is tried again, and one more failure starts the next
+ * quarantine. A provider that is disabled by hand has no such value and stays disabled. (D.4, 12;
+ * D.5)
  *
- * Who was only late is no failure: a program that asks once is gone before it could tell a slow
- * provider from one that hangs. `Unanswered` counts such programs until anybody hears an answer;
- * from the limit on they ask, and do not wait.
+ * Being late is no failure: a program that queries once exits before it could distinguish a slow
+ * provider from a hung one. `Unanswered` counts such programs until one of them gets an answer;
+ * from the limit on they query it, but do not wait.
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -27,15 +28,15 @@ static const char *const ordinals[] = {"", "first", "second", "third"};
 
 struct quarantine_clock quarantine_clock = {clock_ticks, clock_filetime};
 
-/* ---- what the registry keeps ---- */
+/* ---- values in the registry ---- */
 
 static char *service_path(const struct service *service)
 {
     return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
 }
 
-/* For everybody. What a user registered for himself alone, only his programs ask: where the
- * machine's layer is not his to write, his own says it. */
+/* For all users. A provider that a user registered with --user is queried by that user's programs
+ * only: if they may not write the machine's layer, they write the user's. */
 static LSTATUS set_value(const char *path, const char *value, uint32_t type, const void *data,
                          size_t size)
 {
@@ -94,7 +95,7 @@ static void write_end(int64_t filetime, char when[static 32])
              utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u);
 }
 
-/* Until when, and the value that says so. */
+/* The end of the quarantine, and the value that states it. */
 static char *write_value(const struct service *service, const char *why, char when[static 32],
                          int64_t *ret_length)
 {
@@ -108,7 +109,7 @@ static char *write_value(const struct service *service, const char *why, char wh
     return text_format("until %s (%uth quarantine): %s", when, before + 1, why);
 }
 
-/* The reason comes before the effect: a reader never sees one that is disabled without it. */
+/* The reason is written before the effect: no reader sees a disabled provider without a reason. */
 static LSTATUS write_quarantine(const char *path, const char *text)
 {
     LSTATUS status = set_value(path, "Quarantine", REG_SZ, text, strlen(text) + 1);
@@ -129,7 +130,7 @@ static void report(const struct service *service, const char *why, LSTATUS writt
     verdict_report(service, written ? 1018 : 1017, NULL, more.data);
 }
 
-/* Written to the registry, it is the registry that says how long. */
+/* Once it is in the registry, the registry determines how long it lasts. */
 static void quarantine(struct service *service, const char *why)
 {
     char when[32];
@@ -155,7 +156,7 @@ void quarantine_disable(struct service *service, const struct host_settings *set
 
 /* ---- failures and successes ---- */
 
-/* How many there were: of all processes where they can be counted, else of this one. */
+/* The number of failures: of all processes if the registry can be written, else of this one. */
 static uint32_t count_failure(const struct service *service)
 {
     FREE_AUTO char *path = service_path(service);
@@ -212,14 +213,14 @@ void quarantine_lapse(struct service *service, const struct host_settings *setti
     struct patience *patience = &service->code->patience;
     if (patience->failures++)
         back_off(patience, patience->failures - 1);
-    if (is_registered(service)) /* else it was removed since the query: nothing is written of it */
+    if (is_registered(service)) /* else it was removed since the query: nothing is written for it */
         add_failure(service, settings, why);
     patience->lasts = true;
 }
 
-/* ---- answers that were missing ---- */
+/* ---- missing answers ---- */
 
-/* The value that says how many programs in a row found none, or NULL. */
+/* The value that states how many programs in a row got none, or NULL. */
 static char *count_miss(const char *path, unsigned *ret_count)
 {
     BUFFER_AUTO before = {0};
@@ -235,7 +236,7 @@ static char *count_miss(const char *path, unsigned *ret_count)
                        *ret_count == 1 ? "" : "s");
 }
 
-/* Where the registry cannot be written, each program finds it out itself. */
+/* If the registry cannot be written, each program counts for itself. */
 static void add_miss(const struct service *service, const struct host_settings *settings)
 {
     unsigned count;
@@ -267,7 +268,8 @@ bool quarantine_doubts(const struct service *service, const struct host_settings
            !service->code->patience.answered;
 }
 
-/* What others found is forgiven too. One that may not be deleted is not tried each time. */
+/* Also clears what other programs counted. If the value may not be deleted, that is not retried
+ * each time. */
 void quarantine_answered(struct service *service)
 {
     struct patience *patience = &service->code->patience;
@@ -283,13 +285,13 @@ void quarantine_take_back(struct service *service)
 {
     struct patience *patience = &service->code->patience;
     if (!patience->misses)
-        return; /* it was forgiven */
+        return; /* it was cleared */
     patience->misses--;
     patience->until = 0;
     patience->lasts = patience->failures + patience->misses > 0;
 }
 
-/* The first time may be chance. */
+/* The first late answer may be chance. */
 void quarantine_late(struct service *service)
 {
     struct patience *patience = &service->code->patience;
@@ -302,7 +304,7 @@ void quarantine_delay(struct service *service)
     back_off(&service->code->patience, 1);
 }
 
-/* Without the right to write, the values stay, and every process tries the provider itself. */
+/* Without write access the values stay, and every process tries the provider itself. */
 static void forget_value(const struct service *service, const char *value)
 {
     FREE_AUTO char *path = service_path(service);
@@ -332,7 +334,7 @@ void quarantine_success(struct service *service)
         forget_value(service, "Error Count");
         *patience = (struct patience){.cleared = patience->cleared, .kept = patience->kept};
     }
-    /* enabled by hand; if it is disabled by hand one day, that must not look like a quarantine */
+    /* enabled by hand; if it is later disabled by hand, that must not look like a quarantine */
     if (service->quarantine && !service->disable_flags && !patience->cleared) {
         forget_value(service, "Quarantine");
         patience->cleared = true;

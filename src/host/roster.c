@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All services of one moment. It is made anew when the registry changed and never altered: a query
- * holds the one that was current when it asked, and no lock while it waits. Code that stays the
- * same goes on in the next one; the last holder of code that is gone closes it. (C39, C.5, C.6)
+ * The service table: all services at one moment. It is rebuilt when the registry changes and never
+ * altered: a query holds the one that was current when it began, and no lock while it waits.
+ * Unchanged code is passed on to the next table; the last holder of removed code closes it. (C39,
+ * C.5, C.6)
  *
- * A query by index must not notice how many others are registered: who claims an index is sorted
- * here, once.
+ * The time of a query by index must not depend on how many others are registered: the index of
+ * listed objects is sorted here, once.
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -14,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `current` and all `holders` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `current` and all `holders` */
 static struct roster *current;
 
-/* ---- who claims what ---- */
+/* ---- listed objects ---- */
 
 static int compare_listed(const void *left, const void *right)
 {
@@ -104,7 +105,7 @@ static const struct service *find_service(const struct roster *roster, const str
     return found;
 }
 
-/* The code stays when the same functions are meant; enabling it by hand forgives what it did. */
+/* Keeps the code if the same functions are registered; enabling it by hand clears its failures. */
 static LSTATUS take_code(struct service *service, const struct service *before)
 {
     if (before && before->code && service_same_code(before, service)) {
@@ -118,7 +119,7 @@ static LSTATUS take_code(struct service *service, const struct service *before)
     return ERROR_SUCCESS;
 }
 
-/* When it has to be made anew although nobody wrote anything. */
+/* When the table must be rebuilt without a change of the registry. */
 static void note_quarantines(struct roster *roster)
 {
     roster->valid_until = INT64_MAX;
@@ -132,7 +133,8 @@ static void note_quarantines(struct roster *roster)
 
 /* ---- life ---- */
 
-/* Code that nobody else holds stays in it, the rest is taken out. Under the lock. */
+/* Code that is also held elsewhere is taken out, so that only unshared code stays. Under the
+ * lock. */
 static void let_go_of_code(struct roster *roster)
 {
     for (size_t i = 0; i < roster->count; i++) {
@@ -142,7 +144,7 @@ static void let_go_of_code(struct roster *roster)
     }
 }
 
-/* Closes providers: not under the lock. */
+/* Closes providers, so the lock must not be held. */
 static void roster_free(struct roster *roster)
 {
     for (size_t i = 0; i < roster->count; i++)
@@ -178,7 +180,7 @@ static LSTATUS fill(struct roster *roster)
     return status;
 }
 
-/* Under the lock; *ret_old: the one before, to be released after it. */
+/* Under the lock; *ret_old: the previous table, to be released after unlocking. */
 static LSTATUS make(uint64_t generation, struct roster **ret_old)
 {
     struct roster *roster = calloc(1, sizeof(*roster));

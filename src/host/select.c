@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which providers a query concerns. A provider with an Object List is asked for its own objects;
- * one without is asked only when some index is in nobody's list. (C50-C56, reference C.5)
+ * Which providers a query concerns. A provider with an Object List is queried for its own objects;
+ * one without is queried only if some index is in no provider's list. (C50-C56, reference C.5)
  */
 #include "host/internal.h"
 
@@ -21,7 +21,7 @@ size_t select_listed(const struct roster *roster, uint32_t object)
     return low;
 }
 
-/* Keeps the list ascending, each once. */
+/* Keeps the list ascending and without duplicates. */
 static size_t add_position(uint32_t *list, size_t count, uint32_t position)
 {
     size_t at = count;
@@ -60,7 +60,7 @@ static size_t select_by_object(const struct roster *roster, const struct query *
     return count;
 }
 
-/* Whoever waits to be asked by name costs nobody else's query a helper process. */
+/* Providers with on-demand objects do not start a helper for unrelated queries. */
 static size_t select_all(const struct roster *roster, uint32_t *ret)
 {
     size_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the registry says of a provider: HKLM\SYSTEM\CurrentControlSet\Services\NAME\Performance and
+ * Reads a provider's registration: HKLM\SYSTEM\CurrentControlSet\Services\NAME\Performance and
  * NAME\Linkage. A service without Library there is no provider. (C39, C40, reference D.1)
  */
 #include "host/internal.h"
@@ -48,13 +48,13 @@ static int compare_indices(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What is being read. */
+/* The key being read. */
 struct reading {
     struct service *service;
     LSTATUS status;
 };
 
-/* "2 4 86 238": anything that is no number is passed over, as Windows does. */
+/* "2 4 86 238": anything that is not a number is skipped, as on Windows. */
 static LSTATUS take_object_list(struct service *service, const char *list)
 {
     service->has_list = true;
@@ -81,7 +81,7 @@ static char *value_text(const struct registry_value *value)
         registry_expand(text, &plain);
     else
         buffer_add_text(&plain, text);
-    buffer_reserve(&plain, 1); /* "" is a text too */
+    buffer_reserve(&plain, 1); /* "" is a valid text */
     return plain.failed ? NULL : strdup(plain.data);
 }
 
@@ -141,7 +141,7 @@ static bool take_value(void *self, const struct registry_value *value)
     return !reading->status;
 }
 
-/* Open is handed the strings of Linkage\Export; NULL without them. (C41) */
+/* Open gets the strings of Linkage\Export; NULL without them. (C41) */
 static LSTATUS read_export(struct service *service, const char *path)
 {
     BUFFER_AUTO names = {0};
@@ -151,7 +151,7 @@ static LSTATUS read_export(struct service *service, const char *path)
         (type != REG_MULTI_SZ && type != REG_SZ))
         return ERROR_SUCCESS;
     utf8_add_as_16(&wide, names.data, names.len);
-    buffer_add(&wide, "\0\0\0", 4); /* ended twice, however it was stored */
+    buffer_add(&wide, "\0\0\0", 4); /* two terminators, however it was stored */
     if (wide.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     service->export_units = wide.len / sizeof(uint16_t);
@@ -160,7 +160,7 @@ static LSTATUS read_export(struct service *service, const char *path)
     return ERROR_SUCCESS;
 }
 
-/* A quarantine that is over means probation. */
+/* After a quarantine the service is on probation. */
 static void decide_state(struct service *service)
 {
     uint32_t here = sizeof(void *) == 8 ? DISABLED_64_BIT : DISABLED_32_BIT;

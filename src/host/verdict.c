@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What follows from a provider's mistake: an event, whether its data is kept, whether it is left
- * alone. One row per mistake; the choices where documents differ are in docs/experiments.md.
+ * The consequences of a provider's mistake: an event, whether its data is kept, whether it is
+ * quarantined. One row per mistake; the choices where documents differ are in docs/experiments.md.
  * (D.4, D.5)
  */
 #include "host/internal.h"
@@ -14,8 +14,8 @@
 enum effect {
     DROP,
     KEEP = 1,
-    EACH_TIME = 2, /* reported; else once in a session */
-    FAILS = 4,     /* it is left alone for a while */
+    EACH_TIME = 2, /* reported each time; else once in a session */
+    FAILS = 4,     /* counts as a failure, which leads to quarantine */
     DISABLES = 8
 };
 
@@ -23,7 +23,8 @@ static const struct verdict {
     unsigned event;
     unsigned effects;
     const char *fields[2]; /* the names of the numbers in reference D.5 */
-    const char *why; /* it is left alone; with EACH_TIME also what the event's row does not say */
+    /* the reason for the quarantine; with EACH_TIME also details that the event's row lacks */
+    const char *why;
 } verdicts[MISTAKE_COUNT] = {
   /* clang-format off */
     [MISTAKE_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
@@ -75,7 +76,7 @@ void verdict_report(const struct service *service, unsigned id, const struct eve
         event_log("Perflib", id, service->name, all, more && *more ? more : NULL);
 }
 
-/* `object "Build Farm" (4012)`, or the number alone where it has no name. */
+/* `object "Build Farm" (4012)`, or the number alone if it has no name. */
 static void add_name(struct buffer *text, const char *what, uint32_t index)
 {
     const char *name = index ? names_lookup(index, LANGUAGE_ENGLISH) : NULL;
@@ -97,7 +98,7 @@ static void add_part(struct buffer *text, const struct wire_finding *found)
         buffer_printf(text, ", instance number %u", found->instance_position);
 }
 
-/* What was found inside the answer: the event's fields, or words behind the event's text. */
+/* What was found in the answer: the event's fields, or text appended to the event's text. */
 struct content {
     struct buffer part;
     char found[WIRE_TEXT], expected[WIRE_TEXT];
@@ -115,7 +116,7 @@ static const char *part_of(const struct content *content)
     return content->part.failed ? "" : content->part.data;
 }
 
-/* Its numbers, and what was found inside. */
+/* Its numbers, and what was found in the answer. */
 static void write_fields(const struct verdict *verdict, const struct finding *finding,
                          const struct content *content,
                          struct event_field ret[static MOST_FIELDS + 1])
@@ -136,7 +137,7 @@ static void write_fields(const struct verdict *verdict, const struct finding *fi
     }
 }
 
-/* What the event's row does not say. */
+/* Details that the event's row lacks. */
 static void add_more(struct buffer *more, const struct verdict *verdict,
                      const struct finding *finding, const struct content *content)
 {
