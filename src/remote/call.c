@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions on their way to machines: each goes on when its stream allows, and none waits for
- * another. Whoever is not answered in time leaves the question standing: the machine is asked
- * nothing new before it answered that one, nor waited for at length.
+ * Requests to machines: each advances when its stream is ready, and none waits for another. A
+ * request that is not answered in time stays pending on its connection: the machine gets no new
+ * request before it has answered that one, and is not waited for at length.
  */
 #include "remote/internal.h"
 
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
-static const int64_t patience = CLOCK_TICKS_PER_SECOND; /* with who missed a deadline */
+static const int64_t patience = CLOCK_TICKS_PER_SECOND; /* for a machine that missed a deadline */
 enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, LATE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
 enum { COSTLY_TIMES = 3, LOOK_AGAIN_MS = 5 };
 
-/* ---- ends ---- */
+/* ---- ends of calls ---- */
 
 static void end_call(struct call *call, LSTATUS status)
 {
@@ -32,14 +32,14 @@ static void note_failure(struct target *target)
     target->not_before = clock_ticks() + pause * second;
 }
 
-/* Who was waited for at length in vain is not waited for like that again. */
+/* A machine that was waited for at length without success is not waited for like that again. */
 static void note_absence(struct call *call)
 {
     note_failure(call->target);
     call->target->missed |= clock_ticks() - call->began > patience;
 }
 
-/* What was lost before it ever answered was never there. */
+/* A connection that was lost before it ever answered counts as never made. */
 static void fail_call(struct call *call, LSTATUS status)
 {
     struct target *target = call->target;
@@ -59,7 +59,8 @@ static void note_answer(struct target *target)
     target->failures = 0;
 }
 
-/* A program between us and the machine does not find it: that is no answer of the machine. */
+/* A program between this machine and the other reports that it cannot find it: not an answer of the
+ * machine. */
 static bool tells_of_absence(const struct form_reply *reply)
 {
     return reply->status == RPC_S_SERVER_UNAVAILABLE || reply->status == ERROR_BAD_NETPATH;
@@ -139,12 +140,12 @@ static void start_call(struct call *call)
         start_sending(call);
 }
 
-/* A server that was started anew lost nothing of ours: the question is asked once more. */
+/* A restarted server closed the connection without processing our request: it is sent once more. */
 static void lose_link(struct call *call, LSTATUS status)
 {
     bool anew = status == RPC_S_CALL_FAILED && !call->fresh && call->target->answered &&
                 clock_ticks() - call->began < second && call->request.operation != FORM_CLOSE;
-    target_disconnect(call->target); /* the stream stands in the middle of something */
+    target_disconnect(call->target); /* the stream is in the middle of a message */
     if (anew)
         start_connecting(call);
     else
@@ -177,7 +178,7 @@ static size_t room_for(const struct form_request *request)
     return request->room > FORM_INFO_BYTES ? request->room : FORM_INFO_BYTES;
 }
 
-/* WAIT_TIMEOUT: not all of it came yet. */
+/* WAIT_TIMEOUT: the reply is not complete yet. */
 static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t room,
                              struct buffer *message, struct form_reply *ret)
 {
@@ -217,12 +218,12 @@ static void receive_late(struct call *call)
         note_answer(target);
         start_sending(call);
     } else if (status != WAIT_TIMEOUT) {
-        target->answered = true; /* it was there, once */
+        target->answered = true; /* it was reachable once */
         lose_link(call, status);
     }
 }
 
-/* Goes on until it has to wait; a reply is never there at once. */
+/* Advances until it has to wait; a reply is never there at once. */
 static void step(struct call *call)
 {
     enum call_stage before;
@@ -245,7 +246,7 @@ static void step(struct call *call)
 
 /* ---- deadlines ---- */
 
-/* The answer may come yet: who asks next finds it. */
+/* The answer may still come: the next call reads it first. */
 static void leave_late(struct call *call)
 {
     struct target *target = call->target;
@@ -292,7 +293,7 @@ static int64_t deadline_of(const struct call *call)
     return call->stage == CALL_CONNECTS ? call->connect_until : call->deadline;
 }
 
-/* ---- all of them ---- */
+/* ---- all calls ---- */
 
 void call_begin(struct call *call)
 {
@@ -306,11 +307,11 @@ static short events_of(enum call_stage stage)
 {
     return stage == CALL_SENDS                            ? POLLOUT
            : stage == CALL_LATE || stage == CALL_RECEIVES ? POLLIN
-                                                          : 0; /* it is looked at again and again */
+                                                          : 0; /* polled repeatedly */
 }
 
-/* What is ready goes on; what is not is entered in `waits`. The next moment to look again, 0: all
- * are done. */
+/* Advances the calls that are ready; the others are entered in `waits`. Returns when to check
+ * again, 0: all are done. */
 static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
 {
     int64_t next = 0, now = clock_ticks();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A key of another machine, by the rules of the Reg functions. What comes from there is judged like
- * any stranger's answer before the program sees a byte of it.
+ * A key of another machine, by the rules of the Reg functions. Data from other machines is checked
+ * like the answer of a third-party provider before the program gets it.
  */
 #include "remote/internal.h"
 #include "wire/wire.h"
@@ -44,7 +44,7 @@ static void far_close(struct far_key *key)
     free(key);
 }
 
-/* Takes the hold on the machine. */
+/* Takes over the caller's reference to the machine. */
 static LSTATUS new_key(struct target *target, uint32_t root, const char *path, struct far_key **ret)
 {
     struct far_key *key = calloc(1, sizeof *key + strlen(path) + 1);
@@ -60,7 +60,7 @@ static LSTATUS new_key(struct target *target, uint32_t root, const char *path, s
     return ERROR_SUCCESS;
 }
 
-/* Whether the key is there; else it is closed. */
+/* Whether the key exists; else it is closed. */
 static LSTATUS judge_opened(const struct call *call, struct far_key **key)
 {
     LSTATUS status = call->status ? call->status : (LSTATUS)call->reply.status;
@@ -71,7 +71,7 @@ static LSTATUS judge_opened(const struct call *call, struct far_key **key)
     return status;
 }
 
-/* Takes the hold on the machine; asks whether the key is there. */
+/* Takes over the caller's reference to the machine; requests whether the key exists. */
 static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
                          struct far_key **ret)
 {
@@ -95,7 +95,7 @@ static LSTATUS new_root(const char *name, HKEY root, struct far_key **ret)
     return status ? status : new_key(target, number, "", ret);
 }
 
-/* Backslashes at both ends and double ones mean nothing. */
+/* Backslashes at both ends and double ones are ignored. */
 static bool join(const char *path, const char *sub, struct buffer *ret)
 {
     buffer_add_text(ret, path);
@@ -120,7 +120,7 @@ static LSTATUS far_open(struct far_key *above, const char *sub, struct far_key *
     return open_held(above->target, above->root, path.len ? path.data : "", ret);
 }
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
 static bool is_text_type(uint32_t type)
 {
@@ -245,7 +245,7 @@ static LSTATUS far_info(struct far_key *key, bool wide, struct key_info *ret)
 
 /* ---- several machines at once ---- */
 
-/* Who cannot even be asked is done at once. */
+/* A machine to which no request can be made is finished at once. */
 static bool begin_connecting(struct far_meeting *meeting, struct call *call)
 {
     meeting->status = new_root(meeting->machine, meeting->root, &meeting->key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and replies as bytes. Each length is read once and judged before it is used. */
+/* Requests and replies as bytes. Each length is read once and checked before it is used. */
 #include "remote/form.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Streams to other machines. Programs close descriptors that they do not know: before each use ours
- * is compared with what it was, and one that became another file is left alone. (house section 0a)
+ * is compared with its recorded identity, and a descriptor that now is another file is left alone.
+ * (house section 0a)
  */
 #include "remote/internal.h"
 
@@ -34,7 +35,7 @@ void link_close(struct link *link)
     *link = (struct link){0};
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static LSTATUS link_of(int fd, struct link *ret)
 {
     struct stat st;
@@ -116,7 +117,7 @@ struct start {
     int fd, error;
 };
 
-/* What the program ignores or blocks is its own affair. */
+/* Signals that the program ignores or blocks must not be ignored or blocked in the child. */
 APART static void default_signals(void)
 {
     enum { KERNEL_SIGNALS = 64, KERNEL_SET_BYTES = 8 };
@@ -129,14 +130,14 @@ APART static void default_signals(void)
 APART static int become_program(void *argument)
 {
     struct start *start = argument;
-    setsid(); /* no terminal: nothing there to ask for a password, and no ^C from it */
+    setsid(); /* no terminal: ssh cannot prompt for a password there, and ^C does not reach it */
     default_signals();
     execve(start->file, start->arguments, start->environment);
     start->error = errno;
     _exit(127);
 }
 
-/* 0 and 1 are the stream, 2 leads nowhere. */
+/* 0 and 1 are the stream, 2 is /dev/null. */
 APART static void start_apart(void *argument)
 {
     struct start *start = argument;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of remote: the keys of another machine, read through a stream. "unix:PATH" is a socket
- * here, "ssh://[USER@]HOST[:PORT]" the program openperflib-winregd there, started through ssh.
+ * API of remote: the keys of another machine, read through a stream. "unix:PATH" is a socket on
+ * this machine, "ssh://[USER@]HOST[:PORT]" the program openperflib-winregd there, started through
+ * ssh.
  */
 #ifndef OPL_REMOTE_H
 #define OPL_REMOTE_H
 
 #include "registry/registry.h"
 
-/* What the registry does with keys of other machines. */
+/* The operations of the registry on keys of other machines. */
 extern const struct registry_far remote_far;
 
 #endif

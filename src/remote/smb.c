@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* openperflib-smb: reads another machine's counters over SMB, for a program that started it. */
+/* openperflib-smb: reads another machine's counters over SMB, for the program that started it. */
 #include "remote/smb_samba.h"
 
 #include <options.h>
@@ -39,17 +39,17 @@ static const struct tool tool = {
     .more = more,
 };
 
-/* Who answers without end costs this process, and nobody else. */
+/* A machine that answers without end exhausts this process only. */
 static void bound_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
     enum { MOST_DATA = 512 << 20 };
     setrlimit(RLIMIT_DATA, &(struct rlimit){MOST_DATA, MOST_DATA});
 #endif
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* there is a password in it */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* its memory may contain a password */
 }
 
-/* A file of credentials that may not be used: each question gets the reason's status. */
+/* The credentials file may not be used: each request gets the status of the reason. */
 static LSTATUS refuse_connect(struct smb_wire *wire, int64_t deadline)
 {
     return ERROR_LOGON_FAILURE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* [\\][smb://][USER@]HOST[:PORT], where an address of IPv6 stands in brackets. */
+/* [\\][smb://][USER@]HOST[:PORT], with an IPv6 address in brackets. */
 #include "remote/smb.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ bool smb_address_read(const char *text, struct smb_address *ret)
         rest = text[count] ? text + count + 1 : NULL;
     } else {
         const char *colon = strchr(text, ':');
-        bool several = colon && strchr(colon + 1, ':'); /* an address without brackets */
+        bool several = colon && strchr(colon + 1, ':'); /* an IPv6 address without brackets */
         count = several || !colon ? strlen(text) : (size_t)(colon - text);
         rest = text + count;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request of the form becomes calls to the machine. Its sizes are not believed: room grows until
- * the answer fits or the asker has no place for more. What passes is tried again: a service that
- * was started anew, a lost connection, a machine that is busy.
+ * Turns a request of the protocol into calls to the machine. The sizes that the machine states are
+ * not trusted: the buffer grows until the answer fits or the client's limit is reached. Temporary
+ * failures are retried: a restarted service, a lost connection, a busy machine.
  */
 #include "remote/smb.h"
 #include "remote/smb_rules.h"
@@ -30,7 +30,7 @@ static bool is_performance(uint32_t root)
            root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_NLSTEXT;
 }
 
-/* ---- values, as the machine has them ---- */
+/* ---- values, as the machine sends them ---- */
 
 static uint32_t *hint_for(struct smb_machine *machine, const char *name)
 {
@@ -40,7 +40,7 @@ static uint32_t *hint_for(struct smb_machine *machine, const char *name)
     return &machine->hints[hash % SMB_HINTS];
 }
 
-/* One attempt. ERROR_MORE_DATA also when the machine cut the value without a word. */
+/* One attempt. ERROR_MORE_DATA also when the machine truncated the value without reporting it. */
 static LSTATUS read_once(struct asked *asked, uint32_t room, bool block, struct winreg_value *ret)
 {
     const struct form_request *request = asked->request;
@@ -86,9 +86,9 @@ static LSTATUS read_growing(struct asked *asked, uint32_t most, bool block,
     return status;
 }
 
-/* ---- values, as the asker wants them ---- */
+/* ---- values, as the client expects them ---- */
 
-/* A text, in the form that was asked for. */
+/* A text, in the requested encoding. */
 static LSTATUS put_text(struct asked *asked)
 {
     BUFFER_AUTO narrow = {0};
@@ -122,7 +122,7 @@ static LSTATUS give(struct asked *asked, uint32_t type)
     return ERROR_SUCCESS;
 }
 
-/* A block is nothing that could be had without room for it. */
+/* The size of a block is unknown until it is read into a buffer. */
 static LSTATUS ask_block(struct asked *asked)
 {
     struct winreg_value value;
@@ -137,7 +137,7 @@ static LSTATUS ask_block(struct asked *asked)
     return status ? status : give(asked, REG_BINARY);
 }
 
-/* Samba says REG_BINARY of its lists, and calls some values by other names. */
+/* Samba marks its lists as REG_BINARY, and uses other names for some values. */
 static LSTATUS ask_list(struct asked *asked)
 {
     struct winreg_value value;
@@ -227,7 +227,8 @@ static LSTATUS ask_enum_key(struct asked *asked)
     return give_bytes(asked, bytes, sizeof bytes);
 }
 
-/* The machine's lengths are bytes of UTF-16; the form's are characters, in UTF-8 three at most. */
+/* The machine's lengths are bytes of UTF-16; the protocol's are characters, of at most three bytes
+ * in UTF-8. */
 static LSTATUS ask_info(struct asked *asked)
 {
     char bytes[FORM_INFO_BYTES];
@@ -254,7 +255,7 @@ static LSTATUS ask_info(struct asked *asked)
     return give_bytes(asked, bytes, sizeof bytes);
 }
 
-/* ---- a request ---- */
+/* ---- requests ---- */
 
 static LSTATUS ask_nothing(struct asked *asked)
 {
@@ -281,14 +282,14 @@ static LSTATUS ask_once(struct asked *asked)
     return status ? status : operations[request->operation](asked);
 }
 
-/* What the machine says of itself when it will be better soon. */
+/* Statuses with which a machine reports a temporary condition. */
 static bool passes(LSTATUS status)
 {
     return status == ERROR_BUSY || status == ERROR_NOT_READY || status == SMB_LOCKED ||
            status == (LSTATUS)WAIT_TIMEOUT;
 }
 
-/* A handle that was lost there, a connection that was lost on the way: once more. */
+/* A handle or a connection was lost: try once more. */
 static bool deserves_another(struct asked *asked, LSTATUS status, bool answered)
 {
     if (status == ERROR_INVALID_HANDLE && asked->machine->connected) {

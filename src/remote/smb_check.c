@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * For a person who wants to know why a machine cannot be read: the way there step by step, with the
- * same code that programs use, and at the first step that fails what to do about it.
+ * Explains to a person why a machine cannot be read: connects step by step, with the same code that
+ * programs use, and prints what to do about the first step that fails.
  */
 #include "remote/smb_samba.h"
 
@@ -23,10 +23,10 @@ struct check {
     struct smb_samba samba;
     struct smb_machine machine;
     struct smb_answers answers;
-    char name[600]; /* as programs are told it */
+    char name[600]; /* as given to programs */
 };
 
-/* ---- what to do ---- */
+/* ---- advice ---- */
 
 enum { ANY = -1 };
 /* clang-format off */
@@ -129,7 +129,7 @@ static const char *protection_of(const struct smb_login *login)
                                  : "SMB 3, signed and encrypted";
 }
 
-/* What was passed on the way to `step`. */
+/* Prints the steps passed before `step`. */
 static void say_passed(const struct smb_samba *samba, enum smb_step step)
 {
     char text[400];
@@ -235,9 +235,9 @@ static void too_late(int signal)
 
 /* ---- programs ---- */
 
-/* Whoever is built on the library finds this program, and a password, by rules of the library: so
- * it is the library that is asked. It is not linked: it starts this program, without the variables
- * that may be needed to find it. */
+/* Programs that use the library find openperflib-smb, and a password, by the library's rules: so
+ * the library is tested. It is not linked but loaded: it starts this program again, without the
+ * environment variables that may be needed to find it. */
 static LSTATUS connect_by_library(const char *name, bool *ret_found)
 {
     typedef LSTATUS connect_function(const char *machine, HKEY root, HKEY *ret);
@@ -303,7 +303,7 @@ static int check_programs(const struct check *check)
     return EXIT_FAILED;
 }
 
-/* ---- all ---- */
+/* ---- the whole check ---- */
 
 static int run_steps(struct check *check)
 {
@@ -315,7 +315,7 @@ static int run_steps(struct check *check)
     return result ? result : check_names(check);
 }
 
-/* What Samba says by itself says nothing to a person. Takes back what it returned. */
+/* Samba's own messages do not help a person. Returns the old level, to restore it. */
 static int silence(int before)
 {
     int kept = before < 0 ? dup(STDERR_FILENO) : -1, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -337,7 +337,7 @@ static int read_machine(struct check *check)
     return result;
 }
 
-/* What is to be kept is kept before programs are tried: they have nothing else. */
+/* Credentials are stored before programs are tried: programs have nothing else. */
 static int keep_login(const struct smb_address *address, const struct smb_login *login)
 {
     char why[5000] = "", name[300];
@@ -371,7 +371,7 @@ static int run_check(const struct smb_address *address, const struct smb_login *
     return result;
 }
 
-/* ---- asking a person ---- */
+/* ---- prompts ---- */
 
 static bool read_line(const char *question, char *ret, size_t room)
 {
@@ -421,7 +421,7 @@ int smb_check(const struct smb_address *address, bool keep)
     struct smb_login login;
     if (!smb_login_find(address, &login, why, sizeof why))
         return complain(why);
-    /* who is at a terminal and has no ticket is asked; nobody else is waited for */
+    /* prompt only at a terminal and without a ticket */
     bool nothing = login.kerberos && !*login.user && !getenv("KRB5CCNAME");
     bool ask_now = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     if (ask_now && !ask_person(address, &login))

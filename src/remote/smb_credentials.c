@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ~/.config/openperflib/credentials: a section for each machine. A file that others could read or
- * write is not used at all; passwords come from nowhere else.
+ * write is not used at all; passwords are read from nowhere else.
  */
 #include "remote/smb.h"
 
@@ -15,7 +15,7 @@
 
 enum { LARGEST_FILE = 1 << 20 };
 
-/* ---- where it is ---- */
+/* ---- its path ---- */
 
 const char *smb_credentials_path(void)
 {
@@ -31,7 +31,7 @@ const char *smb_credentials_path(void)
     return path;
 }
 
-/* ---- may it be believed? ---- */
+/* ---- checks of owner and mode ---- */
 
 static bool is_private(int fd, const char *path, char *why, size_t room)
 {
@@ -58,7 +58,7 @@ static bool is_private(int fd, const char *path, char *why, size_t room)
     return true;
 }
 
-/* True with nothing in `ret`: there is no file. */
+/* True with an empty `ret`: there is no file. */
 static bool read_private(const char *path, struct buffer *ret, char *why, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -79,7 +79,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
         snprintf(why, room, "%s: %s", path, status_text(status));
     if (!good || status)
         return false;
-    /* what stands behind a NUL would be neither read nor kept */
+    /* text behind a NUL would be neither read nor kept */
     bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
     if (!text)
         snprintf(why, room, "%s is no text: it holds a NUL byte; write it anew", path);
@@ -157,7 +157,7 @@ static bool put_setting(struct smb_login *login, const char *name, const char *v
     return false;
 }
 
-/* "[NAME]": its name, in place; NULL: the line is no section. */
+/* "[NAME]": its name, in place; NULL: the line does not begin a section. */
 static char *section_name(char *line)
 {
     size_t count = strlen(line);
@@ -167,7 +167,7 @@ static char *section_name(char *line)
     return line + 1;
 }
 
-/* 0: another machine is; the more exactly it is named, the more. */
+/* 0: the section is for another machine; larger for a more exact name. */
 static int is_meant(const char *section, const struct smb_address *address)
 {
     char name[300];
@@ -177,17 +177,17 @@ static int is_meant(const char *section, const struct smb_address *address)
                                                      : !strcmp(section, "*");
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 struct search {
     const struct smb_address *address;
     struct smb_login found, now;
-    int rank, inside; /* how well the best section is meant, and that of these lines */
+    int rank, inside; /* rank of the best section, and of the one being read */
     unsigned line;
-    bool is_begun; /* a section was met */
+    bool is_begun; /* a section was found */
 };
 
-/* Its user must be the one who is asked for. */
+/* Its user must be the one in the address. */
 static void end_section(struct search *search)
 {
     const char *wanted = search->address->user;
@@ -255,9 +255,9 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
     return true;
 }
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
-/* All lines but those of the section [machine]. */
+/* Copies all lines but those of the section [machine]. */
 static bool copy_others(const struct buffer *text, const char *machine, struct buffer *ret)
 {
     bool inside = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of the machine that are open, and its connection. Windows starts its registry service by
- * the very attempt to reach it, so a service that is not there is asked again for some seconds; who
- * cannot be reached is left alone for longer each time.
+ * The machine's open keys, and its connection. An attempt to reach the registry service of Windows
+ * starts it, so a service that is not there is retried for some seconds; a machine that cannot be
+ * reached is not retried for longer each time.
  */
 #include "remote/smb.h"
 
@@ -117,7 +117,7 @@ static void close_there(struct smb_machine *machine, const struct smb_key *key, 
         machine_call(machine, WINREG_CLOSE_KEY, deadline);
 }
 
-/* A free place, or that of the key that was not used for the longest time. */
+/* A free slot, or that of the least recently used key. */
 static struct smb_key *place_for(struct smb_machine *machine, int64_t deadline)
 {
     struct smb_key *oldest = &machine->keys[0];
@@ -144,7 +144,7 @@ static LSTATUS open_key(struct smb_machine *machine, enum winreg_call operation,
     if (status)
         return status;
     struct smb_key *key = place_for(machine, deadline);
-    if (!machine->connected) /* it was lost just now */
+    if (!machine->connected) /* the connection was lost just now */
         return RPC_S_CALL_FAILED;
     *key = (struct smb_key){.root = root, .path = strdup(path), .handle = *ret, .open = true};
     key->used = ++machine->clock;
@@ -200,7 +200,7 @@ LSTATUS machine_key(struct smb_machine *machine, uint32_t root, const char *path
     return open_key(machine, WINREG_OPEN_KEY, root, path, deadline, ret);
 }
 
-/* A handle that the machine does not know any more: neither those above and below it. */
+/* The machine does not know a handle any more: then those above and below it are invalid, too. */
 void machine_forget_key(struct smb_machine *machine, uint32_t root, const char *path)
 {
     for (size_t i = 0; i < SMB_KEPT_KEYS; i++) {
@@ -216,7 +216,7 @@ void machine_close_root(struct smb_machine *machine, uint32_t root, int64_t dead
         struct smb_key *key = &machine->keys[i];
         if (key->open && key->root == root) {
             close_there(machine, key, deadline);
-            forget(key); /* lost or not */
+            forget(key); /* whether or not closing it succeeded */
         }
     }
 }

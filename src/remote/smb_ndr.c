@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR by hand, for the dozen calls that reading needs. Each number is read once, and judged. */
+/* NDR by hand, for the dozen calls that reading needs. Each number is read once, and checked. */
 #include "remote/smb_ndr.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static bool put_text(struct buffer *ret, const char *text)
     return true;
 }
 
-/* Room for a string, and nothing in it. */
+/* An empty string with a maximum size, for the reply. */
 static void put_empty_text(struct buffer *ret, uint32_t characters)
 {
     put_16(ret, 0);
@@ -78,7 +78,7 @@ static void put_empty_text(struct buffer *ret, uint32_t characters)
     put_32(ret, 0);
 }
 
-/* Type, an array of which nothing is sent, its size, and how much of it is sent. */
+/* Type, an array of which nothing is sent, its size, and the number of bytes sent. */
 static void put_room(struct buffer *ret, uint32_t room)
 {
     put_pointer(ret);
@@ -133,7 +133,7 @@ bool winreg_put_enum_key(const struct winreg_handle *key, uint32_t index, struct
     put_32(ret, index);
     put_empty_text(ret, LIMIT_KEY_NAME + 1);
     put_pointer(ret);
-    put_empty_text(ret, LIMIT_KEY_NAME + 1); /* the class: Samba insists on room for it */
+    put_empty_text(ret, LIMIT_KEY_NAME + 1); /* the class: Samba requires a buffer for it */
     put_pointer(ret);
     put_32(ret, 0); /* the time */
     put_32(ret, 0);
@@ -154,7 +154,7 @@ bool winreg_put_info(const struct winreg_handle *key, struct buffer *ret)
 {
     begin(ret, key);
     put_16(ret, 0);
-    put_16(ret, 2 * (LIMIT_KEY_NAME + 1)); /* room for a class, and no bytes of one */
+    put_16(ret, 2 * (LIMIT_KEY_NAME + 1)); /* a buffer for a class, of which no bytes are sent */
     put_32(ret, 0);
     return !ret->failed;
 }
@@ -238,7 +238,7 @@ static uint32_t take_optional(struct reader *reader)
     return take_32(reader) ? take_32(reader) : 0;
 }
 
-/* Type, data, size and length: each may be missing. */
+/* Type, data, size and length: each may be absent. */
 static void take_data(struct reader *reader, uint32_t room, struct winreg_value *ret)
 {
     ret->type = take_optional(reader);
@@ -252,7 +252,7 @@ static void take_data(struct reader *reader, uint32_t room, struct winreg_value 
     ret->status = take_32(reader);
 }
 
-/* What comes with a refusal is nobody's. */
+/* Whether the reply ends here; values that come with an error status are ignored. */
 static bool ends(const struct reader *reader, struct winreg_value *ret)
 {
     if (reader->bad)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The remote registry's calls as bytes (MS-RRP over NDR, 32 bits, little-endian): requests are
- * written, replies are taken apart. A reply is a stranger's: nothing in it is believed, what is
- * given out lies inside it.
+ * written, replies are parsed. A reply is untrusted: everything in it is checked, and what is
+ * returned lies inside it.
  */
 #ifndef OPL_REMOTE_SMB_NDR_H
 #define OPL_REMOTE_SMB_NDR_H
@@ -30,10 +30,10 @@ struct winreg_handle {
 };
 struct winreg_value {
     uint32_t status, type;
-    uint32_t needed;  /* what it says would do, after 234: not to be believed */
-    const char *data; /* NULL: none came */
+    uint32_t needed;  /* the required size it states, after 234: not trusted */
+    const char *data; /* NULL: absent */
     size_t size;
-    const char *name; /* of an enumeration: UTF-16LE, wherever it lies */
+    const char *name; /* of an enumeration: UTF-16LE, at any alignment */
     size_t name_count;
 };
 struct winreg_subkey {
@@ -61,7 +61,7 @@ bool winreg_put_enum_value(const struct winreg_handle *key, uint32_t index, uint
                            struct buffer *ret);
 bool winreg_put_info(const struct winreg_handle *key, struct buffer *ret);
 
-/* Replies. False: it is none. With a status that is not 0 the rest is nothing. */
+/* Replies. False: malformed. If the status is not 0, the other members are not set. */
 bool winreg_take_handle(const struct buffer *reply, struct winreg_handle *ret,
                         uint32_t *ret_status);
 bool winreg_take_number(const struct buffer *reply, uint32_t *ret, uint32_t *ret_status);

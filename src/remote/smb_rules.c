@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What machines really send: Samba's own blocks and lists, cut ones, and those of the other byte
- * order. Whatever cannot be put in order by a rule is refused. */
+/* What machines send in practice: Samba's own blocks and lists, truncated ones, and those of the
+ * other byte order. What no rule can correct is refused. */
 #include "remote/smb_rules.h"
 #include "wire/wire.h"
 
@@ -12,7 +12,7 @@ enum { TOTAL_AT = offsetof(PERF_DATA_BLOCK, TotalByteLength) };
 
 /* ---- blocks ---- */
 
-/* Every length inside leads somewhere inside. */
+/* Every length in it leads to a place within it. */
 static bool walks(opl_block *block)
 {
     opl_object_view object = {0};
@@ -40,7 +40,7 @@ static bool is_sound(const struct buffer *data, opl_block *ret)
     return !opl_block_init(ret, data->data, data->len) && walks(ret);
 }
 
-/* Samba's total leaves out the header. */
+/* Samba's total does not include the header. */
 static void mend_total(struct buffer *data)
 {
     bool swapped = number_at(data, offsetof(PERF_DATA_BLOCK, LittleEndian), false) != 1;
@@ -63,7 +63,7 @@ LSTATUS rules_block(struct buffer *data, size_t room)
         if (!is_sound(data, &block))
             return bad;
     }
-    data->len = block.size; /* what is behind it belongs to nobody */
+    data->len = block.size; /* drop the bytes behind it */
     data->data[data->len] = '\0';
     return ERROR_SUCCESS;
 }
@@ -98,7 +98,7 @@ bool rules_list(struct buffer *list)
     return buffer_add(list, "\0\0\0", some ? 4 : 2);
 }
 
-/* ---- room ---- */
+/* ---- buffer size ---- */
 
 uint32_t rules_grow(uint32_t room, uint32_t most)
 {

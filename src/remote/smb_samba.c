@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one file that calls Samba: a connection to \pipe\winreg with signing, SMB 3 encryption and
- * never SMB 1, and calls on it whose contents are ours. One connection for each process, so that
- * Samba's settings, which are the process's, are the connection's.
+ * The only file that calls Samba: a connection to \pipe\winreg with signing, SMB 3 encryption and
+ * never SMB 1, and calls on it whose contents are ours. One connection per process, because Samba's
+ * settings are global to the process and must be those of the connection.
  */
 #include "remote/smb_samba.h"
 
@@ -19,7 +19,7 @@
 #include <talloc.h>
 #include <tevent.h>
 
-/* their HRESULT is another number than ours */
+/* their HRESULT has another type than ours */
 #define HRESULT samba_hresult
 #include <core/ntstatus.h>
 #include <core/werror.h>
@@ -30,7 +30,7 @@
 #include <util/data_blob.h>
 #undef HRESULT
 
-/* libndr-standard has it; no header says so. */
+/* libndr-standard exports it; no header declares it. */
 extern const struct ndr_interface_table ndr_table_winreg;
 
 enum { CONNECT_SECONDS = 5, MOST_ADDRESSES = 4 };
@@ -44,7 +44,7 @@ static LSTATUS fail(struct smb_samba *samba, enum smb_step step, LSTATUS status,
     return status;
 }
 
-/* ---- a port that answers ---- */
+/* ---- test of the port ---- */
 
 static int wait_until_connected(int fd)
 {
@@ -56,7 +56,7 @@ static int wait_until_connected(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
 }
 
-/* 0 or errno: tried apart, because Samba waits for a minute and says less. */
+/* 0 or errno: tested before Samba connects, because Samba waits for a minute and reports less. */
 static int try_address(const struct addrinfo *address)
 {
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -95,7 +95,7 @@ static bool set_up_settings(struct smb_samba *samba)
 {
     char port[8];
     snprintf(port, sizeof port, "%u", samba->address.port);
-    /* nobody has no key to sign with */
+    /* an anonymous user has no key to sign with */
     bool nobody = samba->login.anonymous;
     const char *signing = nobody ? "if_required" : "required";
     const char *encryption = nobody ? "off" : samba->login.may_be_clear ? "desired" : "required";
@@ -127,7 +127,7 @@ static bool set_up_password(struct smb_samba *samba)
            cli_credentials_set_password(credentials, login->password, CRED_SPECIFIED);
 }
 
-/* The tickets that kinit got; who has none cannot ask. */
+/* Uses the tickets from kinit; without any there is no login. */
 static LSTATUS set_up_kerberos(struct smb_samba *samba)
 {
     const char *why = NULL;
@@ -165,7 +165,7 @@ static LSTATUS set_up(struct smb_samba *samba)
 
 /* ---- statuses ---- */
 
-/* What is not in the table is what Samba makes of it; never success. */
+/* Statuses outside the table are mapped by Samba; never success. */
 static LSTATUS status_of(NTSTATUS status)
 {
     const struct {
@@ -205,7 +205,7 @@ static LSTATUS status_of(NTSTATUS status)
     return made ? made : RPC_S_CALL_FAILED;
 }
 
-/* ---- the wire ---- */
+/* ---- the transport ---- */
 
 static void samba_close(struct smb_wire *wire)
 {
@@ -252,7 +252,7 @@ static LSTATUS samba_connect(struct smb_wire *wire, int64_t deadline)
     if (NT_STATUS_IS_OK(made))
         return ERROR_SUCCESS;
     samba_close(wire);
-    /* so Samba calls an empty store of tickets */
+    /* Samba's status for an empty ticket cache */
     if (samba->login.kerberos && NT_STATUS_EQUAL(made, NT_STATUS_INVALID_PARAMETER))
         return fail(samba, SMB_STEP_SETTINGS, ERROR_LOGON_FAILURE, "there is no Kerberos ticket");
     return fail(samba, SMB_STEP_LOGIN, status_of(made), nt_errstr(made));

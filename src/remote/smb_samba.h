@@ -5,13 +5,13 @@
 
 #include "remote/smb.h"
 
-/* How far the last attempt came. */
+/* The step that the last attempt reached. */
 enum smb_step { SMB_STEP_NAME, SMB_STEP_PORT, SMB_STEP_SETTINGS, SMB_STEP_LOGIN, SMB_STEP_CALL };
 struct smb_samba {
     struct smb_wire wire;
     struct smb_address address;
     struct smb_login login;
-    bool set_up; /* below is there */
+    bool set_up; /* the members below are valid */
     void *memory;
     struct tevent_context *events;
     struct loadparm_context *settings;
@@ -29,7 +29,7 @@ void smb_samba_init(struct smb_samba *samba, const struct smb_address *address,
                     const struct smb_login *login);
 void smb_samba_done(struct smb_samba *samba);
 
-/* ---- smb_check.c: for people; the program's exit code ---- */
+/* ---- smb_check.c: for people; returns the program's exit code ---- */
 int smb_check(const struct smb_address *address, bool keep);
 
 #endif

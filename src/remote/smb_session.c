@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One asker: a request, its reply, and again. He started us, so he is waited for as long as he
- * likes; nobody waits for us longer than a question may take: then this process ends, whatever it
- * is doing, and with it its one connection.
+ * Serves one client: a request, its reply, and so on. The client is the process that started this
+ * one, and may be idle for any time; a request that takes longer than its limit ends this process,
+ * whatever it is doing, and with it its only connection.
  */
 #include "remote/smb.h"
 
@@ -11,7 +11,7 @@
 
 enum { GRACE_SECONDS = 5 };
 
-/* How many came: less than `size` when he went. */
+/* The number of bytes received: less than `size` if the stream ended. */
 static size_t receive(int fd, char *data, size_t size)
 {
     size_t have = 0;
@@ -38,7 +38,7 @@ static bool transmit(int fd, const char *data, size_t size)
     return true;
 }
 
-/* 0: he went; SIZE_MAX: what he sent is no message. */
+/* 0: the stream ended; SIZE_MAX: malformed. */
 static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES])
 {
     size_t have = receive(in, message, FORM_START);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a machine refuses a login, for tools: the status 1326 has no room for the name of the file
- * and its mode, so who met it looks at the file by the rules of who used it.
+ * Why a machine refuses a login, for tools: the status 1326 cannot carry the name of the
+ * credentials file and its mode, so the tool checks the file by the same rules.
  */
 #include "remote/smb.h"
 

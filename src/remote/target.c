@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine that is asked. Its keys share one connection, made at the first question and made anew
- * when it was lost; each question has a deadline. Who cannot be reached is not tried again at once.
+ * A machine. Its keys share one connection, made at the first request and restored when it was
+ * lost; each request has a deadline. A machine that cannot be reached is not retried at once.
  */
 #include "remote/internal.h"
 
@@ -23,14 +23,14 @@ static bool has_scheme(const char *name, const char *scheme)
     return text_starts_fold(name, scheme);
 }
 
-/* "22": what comes behind the last colon. */
+/* "22": the text behind the last colon. */
 static bool is_port(const char *text)
 {
     uint32_t number;
     return text_decimal(text, strlen(text), &number) && number > 0 && number <= UINT16_MAX;
 }
 
-/* An address of IPv6 has several colons, and stands in brackets when a port comes behind it. */
+/* An IPv6 address has several colons, and is in brackets when a port follows. */
 static bool has_good_colons(const char *host)
 {
     const char *bracket = strchr(host, ']'), *colon = strchr(bracket ? bracket : host, ':');
@@ -58,8 +58,8 @@ static bool is_url(const char *name)
     return far && is_host(name + 6);
 }
 
-/* The program that speaks SMB: what the registry names, and nothing else then; of the build folder
- * whose parts are used; where it is installed. NULL: there is none. */
+/* The program for SMB: the one named in the registry, which then must exist; else the one of the
+ * build folder whose parts are used; else the installed one. NULL: there is none. */
 static const char *smb_program(struct buffer *room)
 {
     const char *path = OPL_BIN_DIR "/openperflib-smb";
@@ -73,7 +73,7 @@ static const char *smb_program(struct buffer *room)
     return access(path, X_OK) ? NULL : path;
 }
 
-/* A machine that nobody told of is one of the network, if there is a program for those. */
+/* A machine that is not in the list is reached over SMB, if that program exists. */
 static LSTATUS smb_url_of(const char *name, struct buffer *ret)
 {
     BUFFER_AUTO room = {0};
@@ -84,7 +84,7 @@ static LSTATUS smb_url_of(const char *name, struct buffer *ret)
     return buffer_status(ret);
 }
 
-/* "NAME" or "\\\\NAME" may stand in the list of machines. */
+/* "NAME" or "\\\\NAME" may be in the list of machines. */
 static LSTATUS url_of(const char *name, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -119,8 +119,8 @@ static struct target *new_target(const char *url)
     return target;
 }
 
-/* A machine that was waited for in vain is remembered although nobody has a key there: whoever asks
- * next would wait as long again. */
+/* A machine that did not answer in time is remembered even without open keys: else the next query
+ * would wait as long again. */
 static bool is_remembered(const struct target *target)
 {
     enum { REMEMBERED_SECONDS = 60 };
@@ -192,7 +192,7 @@ static const char *shell_program(struct buffer *room)
     return "/usr/bin/ssh";
 }
 
-/* "[::1]:22" and "user@host:22": where the port begins, or NULL. */
+/* "[::1]:22" and "user@host:22": the colon before the port, or NULL. */
 static char *take_port(char *host)
 {
     char *bracket = strchr(host, ']'), *colon = strrchr(bracket ? bracket : host, ':');
@@ -202,7 +202,7 @@ static char *take_port(char *host)
     return colon + 1;
 }
 
-/* ssh wants an address without its brackets. */
+/* ssh expects an address without brackets. */
 static void drop_brackets(char *host)
 {
     char *to = host;
@@ -253,7 +253,8 @@ static LSTATUS connect_smb(const char *url, struct link *ret)
     return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;
 }
 
-/* What another process was waiting for is not ours: in a child of fork it may be half written. */
+/* A reply that the parent process is waiting for is not ours: in a child of fork it may be
+ * incomplete. */
 void target_forget_late(struct target *target)
 {
     if (target->late.pid == getpid())

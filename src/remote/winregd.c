@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openperflib-winregd: answers other machines' questions for this one's counters, read only. */
+/* openperflib-winregd: answers other machines' queries for this one's counters, read only. */
 #include "remote/winregd.h"
 
 #include <options.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may read. A user of this machine is known from the kernel and judged by the SIDs that Samba
- * gives him, S-1-22-1-UID and S-1-22-2-GID; a caller from elsewhere by the SIDs that he logged in
- * with. Two values "Access" hold lists, one gates the machine (SecurePipeServers\winreg), one its
- * counters (Perflib); where both are, one must be in both. (KB 155363, 146906)
+ * Access checks. A user of this machine is identified by the kernel and checked by the SIDs that
+ * Samba assigns, S-1-22-1-UID and S-1-22-2-GID; a remote caller by the SIDs of its login. Two
+ * values "Access" hold lists: one for the machine (SecurePipeServers\winreg), one for its counters
+ * (Perflib); where both exist, both must allow the peer. (KB 155363, 146906)
  */
 #include "remote/winregd.h"
 
@@ -21,7 +21,7 @@
 #endif
 enum { MOST_GROUPS = 65536 };
 
-/* ---- who ---- */
+/* ---- the peer ---- */
 
 void peer_done(struct peer *peer)
 {
@@ -34,7 +34,7 @@ static bool add_sid(struct peer *peer, const char *kind, unsigned number)
     return buffer_printf(&peer->sids, "%s%u", kind, number) && buffer_add_byte(&peer->sids, '\0');
 }
 
-/* Logged in here, whoever it is. */
+/* Logged in here, as any user. */
 static bool add_user(struct peer *peer, gid_t group)
 {
     const struct passwd *user = getpwuid(peer->uid);
@@ -45,12 +45,12 @@ static bool add_user(struct peer *peer, gid_t group)
            add_sid(peer, "S-1-5-", 11);
 }
 
-/* The kernel tells how many bytes it needs. */
+/* The kernel returns how many bytes it needs. */
 static bool add_groups_of_socket(int fd, struct peer *peer)
 {
     socklen_t size = 0;
     if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
-        return true; /* none; or a kernel before 4.13: the primary group alone */
+        return true; /* no groups; or a kernel before 4.13: the primary group only */
     if (size > MOST_GROUPS * sizeof(gid_t))
         return false;
     FREE_AUTO gid_t *groups = malloc(size);
@@ -73,14 +73,14 @@ bool peer_of_socket(int fd, struct peer *ret)
     return add_user(ret, who.gid) && add_groups_of_socket(fd, ret);
 }
 
-/* A process behind a stream is whoever started it; ssh has asked who that is. */
+/* A process behind a stream runs as the user who started it; ssh has authenticated that user. */
 bool peer_of_process(struct peer *ret)
 {
     *ret = (struct peer){.uid = getuid()};
     return add_user(ret, getgid());
 }
 
-/* ---- callers from elsewhere ---- */
+/* ---- remote callers ---- */
 
 /* "S-1-" and numbers with single dashes between. */
 static bool is_sid(const char *text, size_t count)
@@ -120,7 +120,7 @@ LSTATUS peer_speak_for(struct peer *peer, const struct form_request *request)
         buffer_done(&peer->sids);
         peer->sids = sids;
     }
-    peer->is_caller = true; /* also one of whom nothing is known */
+    peer->is_caller = true; /* also if no SIDs are known */
     peer->protection = request->index;
     snprintf(peer->name, sizeof peer->name, "%s", request->path);
     if (!status && !limits_take_caller(peer))
@@ -142,7 +142,7 @@ bool peer_is_trusted(const struct peer *peer)
     return !peer->is_caller && (peer->uid == 0 || peer->uid == geteuid());
 }
 
-/* ---- may it? ---- */
+/* ---- the decision ---- */
 
 /* A machine's or domain's account Guest: S-1-5-21-...-501. */
 static bool is_guest_account(const char *sid)
@@ -151,7 +151,7 @@ static bool is_guest_account(const char *sid)
     return !strncmp(sid, "S-1-5-21-", 9) && last && !strcmp(last, "-501");
 }
 
-/* Nobody in particular: never, whatever the lists say. */
+/* An anonymous or guest user: refused, whatever the lists contain. */
 static bool is_nobody(const struct peer *peer)
 {
     const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
@@ -168,7 +168,8 @@ static bool is_protected(const struct peer *peer)
            !list_setting("RequireEncryption", 0);
 }
 
-/* Administrators, Performance Monitor Users, the group here; of users here only the last. */
+/* Administrators, Performance Monitor Users, the local group openperflib; for local users only the
+ * last. */
 static bool is_usual(const struct peer *peer)
 {
     if (list_entry_names("@openperflib", peer))

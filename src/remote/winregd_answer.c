@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client may ask of the registry here: the three performance keys and the few keys that
- * readers of them need. Nothing is written; nothing is allocated by the client's numbers.
+ * What a client may read of the registry here: the three performance keys and the few keys that
+ * readers of them need. Nothing is written; no allocation depends on the client's numbers.
  */
 #include "query/query.h"
 #include "remote/winregd.h"
@@ -11,11 +11,11 @@
 enum { FIRST_ROOM = 64 << 10 };
 enum { NAME_ROOM = 16384 };
 
-/* ---- what may be seen ---- */
+/* ---- readable keys ---- */
 
 static const struct {
     const char *path;
-    bool below; /* and what is below it */
+    bool below; /* and the keys below it */
 } readable[] = {
     {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion",          false},
     {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", true },
@@ -41,7 +41,7 @@ static bool may_read(const char *path)
     return false;
 }
 
-/* A key above a readable one may be opened, so that it can be reached step by step. */
+/* A key above a readable one may be opened, so that clients can reach it step by step. */
 static bool may_pass(const char *path)
 {
     for (size_t i = 0; i < COUNT(readable); i++)
@@ -89,8 +89,8 @@ static LSTATUS judge_key(HKEY root, const struct form_request *request)
     return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* Of foreign machines only those that the list here names: nobody is to make this machine connect
- * to where he likes. */
+/* Of foreign machines only those in this machine's list: a client must not make this machine
+ * connect to a place of its choice. */
 static bool is_foreign_unlisted(const struct query *query)
 {
     static const char machines[] = "SOFTWARE\\openperflib\\Remote\\Machines";
@@ -110,7 +110,7 @@ static bool is_foreign_unlisted(const struct query *query)
     return RegGetValueA(HKEY_LOCAL_MACHINE, machines, name, RRF_RT_REG_SZ, NULL, NULL, NULL) != 0;
 }
 
-/* ---- the operations: on a key that may be read ---- */
+/* ---- operations on readable keys ---- */
 
 struct asked {
     HKEY key;
@@ -166,8 +166,8 @@ static bool make_room(struct buffer *data, size_t room)
     return buffer_reserve(data, room);
 }
 
-/* Room grows as the answer demands, up to what the client has place for, and stays: a large answer
- * is collected several times only once. */
+/* The buffer grows as the answer requires, up to the client's buffer size, and is kept: so a large
+ * answer is collected several times only once. */
 static LSTATUS read_with_room(struct asked *asked, reading *read)
 {
     struct buffer *data = &asked->answers->data;
@@ -205,9 +205,10 @@ static LSTATUS read_by_flags(struct asked *asked, reading *read)
     return status;
 }
 
-/* ---- what a value may cost, and who may see it ---- */
+/* ---- cost and visibility of a value ---- */
 
-/* The block is read whole and judged without what is hidden: no status and no size speaks of it. */
+/* The block is read whole and checked without the hidden objects: neither status nor size reveals
+ * them. */
 static LSTATUS read_without_hidden(struct asked *asked, reading *read)
 {
     const struct form_request *request = asked->request;
@@ -246,8 +247,8 @@ static LSTATUS read_data(struct asked *asked, reading *read, const struct query 
     return status;
 }
 
-/* Every value is read here, whatever asks for it: each performance key answers queries for
- * counters, and keys below Perflib are such keys, too. */
+/* Every value is read here, whatever the operation: each performance key answers queries for
+ * counters, and so do keys below Perflib. */
 static LSTATUS read_value(struct asked *asked, reading *read, const char *name)
 {
     static struct query query;
@@ -265,7 +266,7 @@ static LSTATUS ask_value(struct asked *asked)
     return read_value(asked, query_value, asked->request->name);
 }
 
-/* The name alone collects nothing. */
+/* Enumerating the name only collects nothing. */
 static LSTATUS ask_enum_value(struct asked *asked)
 {
     static char name[NAME_ROOM * 3 + 1];
@@ -331,7 +332,7 @@ static LSTATUS ask_info(struct asked *asked)
     return give_bytes(asked, bytes, sizeof bytes);
 }
 
-/* The providers are closed; the next query opens them again. */
+/* Closes the providers; the next query opens them again. */
 static LSTATUS ask_close(struct asked *asked)
 {
     return asked->key == HKEY_PERFORMANCE_DATA ? RegCloseKey(asked->key) : ERROR_SUCCESS;
@@ -342,7 +343,7 @@ static LSTATUS (*const operations[FORM_OPERATIONS])(struct asked *asked) = {
     [FORM_ENUM_VALUE] = ask_enum_value, [FORM_INFO] = ask_info,   [FORM_CLOSE] = ask_close,
 };
 
-/* RegCloseKey of the performance data would close the providers; it is no opened key. */
+/* RegCloseKey of the performance data would close the providers; it is not an opened key. */
 static void close_opened(HKEY key)
 {
     if (root_of((uint32_t)(uintptr_t)key) != key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one client, and all together, may demand: how many streams speak for one caller, how many
- * Costly queries run at once, how many questions come in a second; and which of them is idle. A
- * page shared by the processes that serve the clients; a client that dies gives its place back.
+ * Limits for one client, and for all together: streams per caller, simultaneous Costly queries,
+ * requests per second; and the time since each client became idle. Kept in a page shared by the
+ * processes that serve the clients; the entry of a client that dies is freed.
  */
 #include "remote/winregd.h"
 
@@ -18,7 +18,7 @@ static struct shared {
         _Atomic int64_t idle_since;
         _Atomic uint32_t costly, refused;
     } clients[SERVE_MOST_CLIENTS];
-    _Atomic int64_t audit_begin; /* of the span in which `audits` were written */
+    _Atomic int64_t audit_begin; /* start of the period in which `audits` were written */
     _Atomic uint32_t audits;
 } * shared;
 static size_t own_place = SIZE_MAX;
@@ -57,7 +57,7 @@ void limits_set(size_t place, const struct peer *peer)
     atomic_store(&shared->clients[place].refused, peer && !access_granted(peer));
 }
 
-/* A caller's one too many keeps its owner: its stream is about to end. */
+/* A stream beyond a caller's limit keeps its owner: it is about to end. */
 bool limits_take_caller(const struct peer *peer)
 {
     if (own_place == SIZE_MAX)

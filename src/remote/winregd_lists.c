@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of who may: a REG_SZ or REG_MULTI_SZ of users, groups and SIDs of this machine's registry.
- * Everyone (S-1-1-0) names nobody: it would take in who did not log in.
+ * Access lists: a REG_SZ or REG_MULTI_SZ of users, groups and SIDs in this machine's registry.
+ * Everyone (S-1-1-0) matches no peer: it would include users who did not log in.
  */
 #include "remote/internal.h"
 #include "remote/winregd.h"
@@ -20,7 +20,7 @@ static bool has_number(const struct peer *peer, const char *kind, unsigned numbe
     return peer_has_sid(peer, sid);
 }
 
-/* "NAME" or "1000", "@GROUP" or "@1000", "S-1-...", "*": whoever logged in. */
+/* "NAME" or "1000", "@GROUP" or "@1000", "S-1-...", "*": any user who logged in. */
 bool list_entry_names(const char *entry, const struct peer *peer)
 {
     uint32_t number;
@@ -38,7 +38,7 @@ bool list_entry_names(const char *entry, const struct peer *peer)
            (user && has_number(peer, kind, user->pw_uid));
 }
 
-/* A value that is no list names nobody. */
+/* A value that is not a list matches no peer. */
 static enum listed read_list(HKEY key, const char *name, char list[static LIST_BYTES + 2],
                              DWORD *ret_size)
 {

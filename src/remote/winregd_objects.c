@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that not everybody may see: values of Remote\Objects, named by the object's number, hold
- * a list each. What the asker may not see is taken out of his blocks; the names stay, as a name
- * says nothing of this machine.
+ * Objects that not all users may read: values of Remote\Objects, named by the object's number, each
+ * hold a list. Objects that the peer may not read are removed from its blocks; their names stay,
+ * because names reveal nothing about this machine.
  */
 #include "remote/internal.h"
 #include "remote/winregd.h"
@@ -30,7 +30,7 @@ static void hide(uint32_t number)
         hidden.numbers[hidden.count++] = number;
 }
 
-/* A list that cannot be read hides its object. False: there are no more. */
+/* A list that cannot be read hides its object. False: no more lists. */
 static bool read_list(HKEY key, DWORD index, const struct peer *peer)
 {
     static char list[LIST_BYTES + 2];
@@ -38,7 +38,7 @@ static bool read_list(HKEY key, DWORD index, const struct peer *peer)
     uint32_t number;
     DWORD count = sizeof name, size = LIST_BYTES, type = REG_NONE;
     LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
-    if (status && status != ERROR_MORE_DATA) { /* a name that is too long is no number */
+    if (status && status != ERROR_MORE_DATA) { /* a name that is too long is not a number */
         hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
         return false;
     }
@@ -74,14 +74,14 @@ static bool is_hidden(uint32_t number)
     return hidden.all;
 }
 
-/* In the block's byte order: a foreign machine's may be the other one. */
+/* In the block's byte order: that of a foreign machine may differ. */
 static void put_number(const opl_block *block, char *data, size_t offset, uint32_t number)
 {
     number = block->swapped ? __builtin_bswap32(number) : number;
     memcpy(data + offset, &number, sizeof number);
 }
 
-/* Moves together what stays. */
+/* Closes the gaps between the remaining objects. */
 size_t objects_hide(char *data, size_t size)
 {
     opl_block block;
@@ -96,7 +96,7 @@ size_t objects_hide(char *data, size_t size)
         if (is_hidden(number))
             continue;
         memmove(data + end, data + object.offset, length);
-        /* the walk goes on from where the object was */
+        /* the walk continues where the object was */
         end += length;
         first = count++ ? first : number;
         default_stays = default_stays || (LONG)number == block.header.DefaultObject;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which client ends when a newcomer finds no free place. Connections cost their user nothing, so a
- * few users with many could keep out all others. Shares are levelled: whoever has more than the
- * newcomer's user would have gives one up, an idle one before one that waits for an answer. Between
- * equals, and among the clients of one user, only one that was idle for a while ends. A client that
- * was ended connects anew at its next question. Root's own streams never end for others.
+ * Chooses the client to end when a new one finds no free place. Connections cost their user
+ * nothing, so a few users with many could lock out all others. The numbers are evened out: a user
+ * who has more places than the new client's user would have loses one, an idle one before one that
+ * waits for an answer. Between equals, and among the clients of one user, only a client that was
+ * idle for a while is ended. An ended client reconnects at its next request. Root's own streams are
+ * never ended for others.
  */
 #include "remote/winregd.h"
 
@@ -42,7 +43,7 @@ static struct candidate candidate_at(const struct server *server, size_t place)
     };
 }
 
-/* A newcomer that may not read takes nothing from one that may. */
+/* A new client that may not read does not displace one that may. */
 static bool may_end(const struct candidate *one, uint64_t owner, size_t own, bool granted)
 {
     if (!one->owner || (!granted && !one->refused))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many clients on a socket, each with a process of its own: a slow query or a provider that dies
- * concerns nobody else. This process only accepts, counts, and tells who was refused.
+ * Many clients on a socket, each with a process of its own: a slow query or a crashing provider
+ * affects no other client. This process only accepts, counts, and reports refused clients.
  */
 #include "remote/winregd.h"
 
@@ -36,7 +36,8 @@ bool serve_is_activated(void)
     return pid && count && atol(pid) == (long)getpid() && !strcmp(count, "1");
 }
 
-/* A socket that nobody listens to was left behind. Any file else refuses as well, and stays. */
+/* A socket on which no process listens was left behind. Other files also refuse a connection, but
+ * are kept. */
 static bool is_left_behind(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -53,7 +54,7 @@ static bool is_left_behind(const struct sockaddr_un *address)
     return refused;
 }
 
-/* Everybody may connect: who may read is judged for each question, and refusals are noted. */
+/* All users may connect: access is checked for each request, and refusals are reported. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -129,13 +130,13 @@ static void start_client(struct server *server, int fd)
         server->clients[begun.place].pid = pid;
         server->clients[begun.place].uid = peer.uid;
     }
-    close(fd); /* too many: it hears that nobody is there */
+    close(fd); /* too many: the client finds its connection closed */
     peer_done(&peer);
 }
 
 /* ---- the loop ---- */
 
-/* False: it is to end. */
+/* False: stop serving. */
 static bool take_signal(struct server *server)
 {
     struct signalfd_siginfo info;

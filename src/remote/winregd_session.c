@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One client: a request, its reply, and again. It may keep us for hours without a word, but not
- * stop in the middle of one; when it goes, this process ends and with it all that it had open, also
- * in the middle of a query that nobody waits for any more.
+ * One client: a request, its reply, and so on. It may be idle for hours between messages, but not
+ * in the middle of one; when it disconnects, this process ends and with it all that it had opened,
+ * also in the middle of a query that has no reader any more.
  */
 #include "remote/winregd.h"
 
@@ -19,7 +19,7 @@
 enum { MESSAGE_SECONDS = 10, REPLY_SECONDS = 30, REFUSED_SECONDS = 10 };
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 
-/* False: the moment passed. INT64_MAX: none. */
+/* False: the deadline passed. INT64_MAX: none. */
 static bool wait_for(int fd, short events, int64_t deadline)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
@@ -35,7 +35,7 @@ static bool wait_for(int fd, short events, int64_t deadline)
     }
 }
 
-/* How many came: less than `size` when it went or was too slow. */
+/* The number of bytes received: less than `size` if it disconnected or was too slow. */
 static size_t receive(int fd, char *data, size_t size, int64_t deadline)
 {
     size_t have = 0;
@@ -64,7 +64,7 @@ static bool transmit(int fd, const char *data, size_t size, int64_t deadline)
     return true;
 }
 
-/* 0: it went, or was silent until `until`; SIZE_MAX: what it sent is no message. */
+/* 0: it disconnected, or was idle until `until`; SIZE_MAX: malformed. */
 static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES], int64_t until)
 {
     size_t have = receive(in, message, 1, until);
@@ -86,12 +86,12 @@ static bool send_reply(int out, const struct form_reply *reply)
            transmit(out, reply->data, reply->data_size, deadline);
 }
 
-/* ---- a client that goes while its query runs ---- */
+/* ---- a client that disconnects during a query ---- */
 
 static atomic_bool answering;
 
-/* Providers cannot be told to stop; the process can end. A query that ends by itself goes the usual
- * way; so does a client that has nothing more to ask: its end of the stream still reads. */
+/* Providers cannot be interrupted; the process can end. A query that is over is answered as usual,
+ * also if the client has closed only its sending side: its end of the stream still reads. */
 static void *watch_client(void *argument)
 {
     const struct timespec grace = {1, 0};
@@ -99,17 +99,17 @@ static void *watch_client(void *argument)
     for (bool gone = false;; nanosleep(&grace, NULL)) {
         if (gone && atomic_load(&answering))
             _exit(0);
-        gone = gone || poll(&poll_fd, 1, -1) > 0; /* asked for nothing: it tells of the end */
+        gone = gone || poll(&poll_fd, 1, -1) > 0; /* events 0: reports only the end */
     }
 }
 
-/* Without memory for it a query just ends later. */
+/* Without memory for the thread, a query just ends later. */
 static void begin_watch(int out)
 {
     pthread_t watcher;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the other's */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals go to the main thread */
     if (!pthread_create(&watcher, NULL, watch_client, (void *)(intptr_t)out))
         pthread_detach(watcher);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -121,11 +121,11 @@ struct session {
     struct peer *peer;
     struct answers answers;
     bool was_refused;
-    int64_t until; /* a refused peer's end, else INT64_MAX */
+    int64_t until; /* when a refused peer is disconnected, else INT64_MAX */
     char message[FORM_REQUEST_BYTES];
 };
 
-/* One that may not read does not keep its place. */
+/* A client that may not read does not keep its place. */
 static void note_refusal(struct session *session, bool refused)
 {
     if (refused && session->until == INT64_MAX)
@@ -136,8 +136,8 @@ static void note_refusal(struct session *session, bool refused)
     limits_set_refused(refused);
 }
 
-/* Of users here the event is written when the answer changes: who began refused was told of at the
- * door. Callers have no door. */
+/* For local users the event is written when the access changes: for one refused from the beginning
+ * it was written when the connection was accepted. Remote callers have no such moment. */
 static LSTATUS judge_access(struct session *session)
 {
     bool granted = access_granted(session->peer);
@@ -196,7 +196,7 @@ bool session_serve(int in, int out, struct peer *peer)
     static struct session session;
     session = (struct session){.peer = peer, .until = INT64_MAX};
     note_refusal(&session, !access_granted(peer));
-    if (!isatty(out)) /* whose flags outlive us */
+    if (!isatty(out)) /* its flags survive this process */
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
     begin_watch(out);
     bool good = serve(in, out, &session);
