@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Single files of the layers: which there are, what one says, and replacing or removing one of them
- * under the writers' lock. The merged view is not made for any of this.
+ * Single files of the layers: listing them, reading one, and replacing or removing one under the
+ * writers' lock. None of this builds the merged view.
  */
 #include "registry/store.h"
 
@@ -17,7 +17,7 @@ struct registry_edit {
     enum registry_layer layer;
 };
 
-/* ---- which files there are ---- */
+/* ---- listing ---- */
 
 struct listing {
     char **names;
@@ -50,7 +50,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* By name, manual.reg behind all others, as they are merged. */
+/* By name, with manual.reg last, in the order in which they are merged. */
 static LSTATUS list_names(DIR *folder, struct listing *ret)
 {
     bool manual = false;
@@ -81,7 +81,7 @@ static void describe(enum registry_layer layer, const char *name, const struct s
                                   .modified_ns = nanoseconds(&st->st_mtim)};
 }
 
-/* Opens the layer's folder; ERROR_SUCCESS and -1: it has none that says anything. */
+/* Opens the layer's folder; ERROR_SUCCESS and -1: the layer has no usable folder. */
 static LSTATUS open_layer(enum registry_layer layer, int *ret_fd)
 {
     struct stat st;
@@ -153,7 +153,7 @@ const char *registry_folder(enum registry_layer layer)
     return store_folder(layer);
 }
 
-/* ---- changing one ---- */
+/* ---- changing one file ---- */
 
 LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret)
 {
@@ -189,7 +189,7 @@ LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, cons
     LSTATUS status =
         file_replace(edit->held.folder, name, 0644, text, size, there ? &old.st_mtim : NULL, &st);
     if (!status && ret_file) {
-        /* the renaming changed its times once more */
+        /* the rename changed its ctime again */
         if (fstatat(edit->held.folder, name, &st, 0) != 0)
             return status_from_errno(errno);
         describe(edit->layer, name, &st, ret_file);

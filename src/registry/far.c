@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several machines at once: they are connected to, and asked, in the time of the slowest. */
+/* Several machines at once: connecting and querying take the time of the slowest. */
 #include "registry/key.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
     return meeting.status;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct asking {
     struct key_question *questions;
@@ -59,7 +59,7 @@ struct asking {
     size_t count;
 };
 
-/* The key does not say how much is needed (C.3): the room doubles, and stays. */
+/* The key does not return the required size (C.3): the buffer is doubled, and kept. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)
 {
     enum { FIRST_ROOM = 64 << 10, MOST_ROOM = 256 << 20 };
@@ -77,7 +77,7 @@ static LSTATUS query_here(const struct held *held, const char *name, struct buff
     }
 }
 
-/* This machine's own, while the others work. */
+/* This machine's own values, while the other machines work. */
 static void query_own(void *self)
 {
     const struct asking *asking = self;
@@ -117,7 +117,7 @@ static void query_all(struct asking *asking, struct far_question *far)
         held_done(&asking->held[i]);
 }
 
-/* For a few nothing is allocated. */
+/* For a few queries nothing is allocated. */
 void key_query_all(struct key_question *questions, size_t count)
 {
     enum { FEW = 8 };

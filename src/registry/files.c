@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One layer's folder: which .reg files it has, whom they may be trusted from, and what they say.
- * Only a file whose inode, size or times changed is read again.
+ * One layer's folder: its .reg files, whether they may be trusted, and their content. Only a file
+ * whose inode, size or times changed is read again.
  */
 #include "registry/hive.h"
 #include "registry/store.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ours, beside Windows' own numbers; docs/registry.md lists them. */
+/* Our event numbers, besides Windows' own; docs/registry.md lists them. */
 enum {
     EVENT_FILE_NOT_TRUSTED = 4001,
     EVENT_FILE_NOT_READ = 4002,
@@ -49,8 +49,8 @@ bool file_state_same(const struct file_state *left, const struct file_state *rig
 
 bool layer_trusts(enum registry_layer layer, const struct stat *st)
 {
-    /* whoever may write the vendor's folder may write the library itself that lies there: a build
-     * tree made with umask 002 is as good as one made with 022 */
+    /* a user who may write the vendor's folder may also write the library in it: so a build tree
+     * made with umask 002 is as good as one made with 022 */
     if (layer == LAYER_VENDOR) {
         struct stat without_group = *st;
         without_group.st_mode &= ~(mode_t)S_IWGRP;
@@ -64,12 +64,12 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st)
 /* ---- one file ---- */
 
 struct loading {
-    struct tree_key *root, *key; /* key: that of the values now read */
-    const char *file, *folder;   /* folder NULL: nothing is late */
+    struct tree_key *root, *key; /* key: that of the values being read */
+    const char *file, *folder;   /* folder NULL: nothing is lazy */
     const struct file_state *state;
     struct buffer *remarks;
     struct buffer path;
-    bool failed, repeated; /* a late key came a second time: all is read at once then */
+    bool failed, repeated; /* a lazy key occurred twice: then the file is read without lazy keys */
 };
 
 static void add_remark(struct loading *loading, const opl_reg_entry *entry)
@@ -237,7 +237,7 @@ void folder_forget(struct layer_folder *folder)
     folder->count = 0;
 }
 
-/* By name, manual.reg behind all others. */
+/* By name, with manual.reg last. */
 static int compare_names(const char *left, const char *right)
 {
     int left_manual = !strcmp(left, MANUAL_FILE), right_manual = !strcmp(right, MANUAL_FILE);
@@ -264,9 +264,9 @@ bool hive_is_name(const char *name)
     return *name != '.' && count > 4 && !strcmp(name + count - 4, ".reg");
 }
 
-/* Adds the file to `fresh`: what was read of it before if it is the same, else read anew. A file
- * that cannot be read or trusted says nothing, and is not tried again before it changes; but when
- * this process lacks descriptors or memory, nothing is known of the file. */
+/* Adds the file to `fresh`: its earlier content if it is unchanged, else it is read. A file that
+ * cannot be read or trusted has no content, and is not read again before it changes; but if this
+ * process lacks descriptors or memory, the file is read again next time. */
 static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
                          struct layer_folder *fresh, bool *ret_changed)
 {
@@ -314,15 +314,15 @@ static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct laye
     return status;
 }
 
-/* Another change within the clock's tick would leave the folder's time as it is. A time in the
- * future is not that of a change just now. */
+/* Another change within the same clock tick would leave the folder's time unchanged. A time in the
+ * future does not come from a recent change. */
 static bool is_settled(const struct stat *st)
 {
     int64_t age = clock_filetime() - clock_filetime_of(&st->st_mtim);
     return age > UNSETTLED_100NS || age < -UNSETTLED_100NS;
 }
 
-/* Lists the folder and puts what was found in place of what was known. */
+/* Lists the folder and replaces what was known by what was found. */
 static LSTATUS list_folder(struct layer_folder *folder, int dir_fd, bool *ret_changed)
 {
     DIR *listing = fdopendir(dir_fd);
@@ -361,7 +361,7 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
     return ERROR_ACCESS_DENIED;
 }
 
-/* The machine's and the user's folder need not be there. */
+/* The machine's and the user's folder are optional. */
 static void say_missing(struct layer_folder *folder, LSTATUS status)
 {
     if (folder->layer != LAYER_VENDOR || folder->missing)
@@ -408,7 +408,7 @@ static bool file_changed(int dir_fd, const struct layer_file *file)
     return !file_state_same(&now, &file->state);
 }
 
-/* Looks at the next `most` files; the following time it goes on behind them. */
+/* Checks the next `most` files; the following call goes on behind them. */
 static bool any_file_changed(struct layer_folder *folder, size_t most)
 {
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);

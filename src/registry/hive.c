@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading .reg text. The file becomes UTF-8 once, then each line is judged for itself: it yields
- * one entry or one named damage, and the next line starts afresh.
+ * Parses .reg text. The file is converted to UTF-8 once, then each line is parsed for itself: it
+ * yields one entry or one error, and the next line starts afresh.
  */
 #include "registry/hive.h"
 
@@ -10,7 +10,7 @@
 struct reader {
     const char *start, *cursor, *end;
     const char *line_start;
-    unsigned line;  /* the one last taken */
+    unsigned line;  /* the last one read */
     bool regedit4;  /* its hex(1), hex(2), hex(7) hold bytes of the code page */
     bool key_known; /* false: behind a damaged key line or a deletion */
     bool stopped, no_memory;
@@ -45,7 +45,7 @@ static bool take_line(struct reader *reader, struct span *ret)
     return true;
 }
 
-/* The only way out: an entry that memory did not suffice for is never told. */
+/* Every entry is reported through this function: if memory ran out, it is not reported. */
 static void report(struct reader *reader, opl_reg_entry entry)
 {
     if (reader->key.failed || reader->name.failed || reader->data.failed || reader->text.failed) {
@@ -97,7 +97,7 @@ static size_t characters(const char *text, size_t count)
     return utf8_to_16(text, count, NULL, 0);
 }
 
-/* NULL: the path is good and stands in reader->key. */
+/* NULL: the path is valid and is in reader->key. */
 static const char *take_path(struct reader *reader, struct span path)
 {
     size_t count = 0, depth = 0;
@@ -122,7 +122,7 @@ static const char *take_path(struct reader *reader, struct span path)
     return NULL;
 }
 
-/* Up to the next key's line, or one that might be one. */
+/* Up to the next line that is, or may be, a key's line. */
 static void skip_section(struct reader *reader)
 {
     const char *start = reader->line_start;
@@ -166,7 +166,8 @@ static const char *read_key(struct reader *reader, struct span line)
 
 /* ---- values ---- */
 
-/* A quoted text with \\ and \" from its opening quote on; *at is then behind the closing one. */
+/* A quoted text with \\ and \" from its opening quote on; afterwards *at is behind the closing
+ * one. */
 static const char *read_quoted(struct span *line, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -192,7 +193,7 @@ static int hex_digit(char digit)
     return digit > ' ' && found ? (int)(found - digits) : -1;
 }
 
-/* The rest of a hex value goes on in the next line; a line that starts something else stays. */
+/* A hex value may continue in the next line; a line that starts something else is not consumed. */
 static bool next_hex_line(struct reader *reader, struct span *line)
 {
     struct span next;
@@ -208,7 +209,7 @@ static bool next_hex_line(struct reader *reader, struct span *line)
     return false;
 }
 
-/* Bytes between commas, over as many lines as end with a backslash. */
+/* Bytes separated by commas, continued while lines end with a backslash. */
 static const char *read_hex(struct reader *reader, struct span *line)
 {
     bool first = true;
@@ -237,7 +238,7 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* Text was read as the bytes that the registry editor keeps: make it UTF-8. */
+/* The text was read as the bytes that the registry editor stores: converts it to UTF-8. */
 static const char *hex_to_text(struct reader *reader)
 {
     struct buffer *data = &reader->data, *text = &reader->text;
@@ -292,7 +293,7 @@ static bool hex_type(struct span *line, uint32_t *ret_type)
     return true;
 }
 
-/* What stands behind "name"=; NULL: it is in reader->data. */
+/* The data behind "name"=; NULL: it is in reader->data. */
 static const char *read_data(struct reader *reader, struct span *line, uint32_t *ret_type)
 {
     static const char dword[] = "dword:";
@@ -400,7 +401,8 @@ static bool span_is(struct span line, const char *text)
     return count == strlen(text) && !memcmp(line.at, text, count);
 }
 
-/* Takes the header; a file without one goes on with its first line, unless that is refused. */
+/* Reads the header; a file without one is parsed from its first line on, unless `flags` refuse
+ * that. */
 static LSTATUS read_header(struct reader *reader, unsigned flags)
 {
     struct span line = {0};
@@ -420,7 +422,7 @@ static LSTATUS read_header(struct reader *reader, unsigned flags)
     return ERROR_SUCCESS;
 }
 
-/* The whole file in UTF-8; *ret points into `bytes` when it is that already. */
+/* The whole file in UTF-8; *ret points into `bytes` if they are UTF-8 already. */
 static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *room,
                    struct span *ret)
 {

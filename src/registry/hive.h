@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to registry: the text of one file, to and from a tree. Reading is
+/* Private to registry: the text of one file, to and from a tree. The parser is
  * <openperflib/regfile.h>. */
 #ifndef OPL_REGISTRY_HIVE_H
 #define OPL_REGISTRY_HIVE_H
@@ -9,9 +9,10 @@
 
 #define HIVE_HEADER "Windows Registry Editor Version 5.00"
 
-/* As opl_reg_read. Behind a key's line `wanted` may leave the values unread: `skipped` is then told
- * where the section lies in the bytes, from the key's line on. Text that is not UTF-8 is never
- * left. */
+
+/* Like opl_reg_read. Behind a key's line `wanted` may decline to read the values: then `skipped`
+ * gets the section's position in the bytes, from the key's line on. Text that is not UTF-8 is
+ * always read. */
 struct hive_section {
     size_t offset, size;
     unsigned line;
@@ -27,7 +28,7 @@ LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
 /* The whole file: header, remarks (comment lines), keys. */
 bool hive_print(struct buffer *out, const struct tree_key *root, const char *remarks);
 
-/* cp1252 bytes behind what is there, as UTF-8. */
+/* Appends cp1252 bytes as UTF-8. */
 bool ansi_add_as_8(struct buffer *out, const char *text, size_t count);
 
 #endif

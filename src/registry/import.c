@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file into the registry as one step: its entries become changes, a list for each layer, which
- * are applied under one lock. Values that another room answers for are handed to it afterwards.
+ * Imports a file in one step: its entries become lists of changes, one for each layer, which are
+ * applied under one lock. Values that belong to another module's mount are passed to it afterwards.
  */
 #include "registry/hive.h"
 #include "registry/key.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One entry, kept with its strings until it is written. */
+/* One entry, with copies of its strings, until it is written. */
 struct item {
     opl_reg_entry entry; /* for `say` */
     struct change change;
-    const struct mount *mount; /* whose value it is, or NULL */
+    const struct mount *mount; /* the mount that the value belongs to, or NULL */
     char *memory;
 };
 struct items {
@@ -35,7 +35,7 @@ static void items_done(struct items *items)
     free(items->items);
 }
 
-/* path, the key as the file has it, the value's name, its data: one block. */
+/* path, the key as in the file, the value's name, its data: in one block. */
 static bool keep_strings(struct item *item, const char *path, const opl_reg_entry *entry)
 {
     const char *name = entry->name ? entry->name : "";
@@ -72,12 +72,12 @@ static LSTATUS keep(struct items *items, const struct item *like, const char *pa
     return ERROR_SUCCESS;
 }
 
-/* What the entry wants of the key; ERROR_SUCCESS with no path: nothing at all. */
+/* The entry's change to the key; ERROR_SUCCESS without a path: none. */
 static LSTATUS judge_key(struct change *change, const char *path, enum opl_reg_kind kind)
 {
     bool root = !strchr(path, '\\');
     if (kind == OPL_REG_KEY && path_fixed(path))
-        change->kind = CHANGE_SET; /* it is there: nothing to make */
+        change->kind = CHANGE_SET; /* the key exists: nothing to create */
     else if (kind == OPL_REG_KEY)
         change->kind = CHANGE_MAKE;
     else if (root)

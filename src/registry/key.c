@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles of keys. An open key is a path and rights, nothing of the tree: what it shows is always
- * what the files say now. A key deleted by this process stays deleted for its old handles.
+ * Handles of keys. An open key is a path and rights, and holds no part of the tree: it always shows
+ * the current content of the files. A key that this process deleted stays deleted for its old
+ * handles.
  */
 #include "registry/key.h"
 
@@ -14,7 +15,7 @@ enum { KEY_TABLE_TAG = 1 };
 static const REGSAM writing_rights = KEY_SET_VALUE | KEY_CREATE_SUB_KEY | KEY_CREATE_LINK | DELETE;
 
 struct open_key {
-    struct open_key *next, **link; /* all open ones, for those who delete */
+    struct open_key *next, **link; /* list of all open ones, to mark deleted keys */
     unsigned holders;
     bool deleted;
     REGSAM access;
@@ -41,7 +42,7 @@ static struct open_key *new_key(const char *path, REGSAM access)
     return key;
 }
 
-/* Takes the key; frees it when it fails. */
+/* Takes ownership of the key, also on failure. */
 static LSTATUS put_into_table(struct open_key *key, HKEY *ret)
 {
     uintptr_t handle = 0;
@@ -84,7 +85,7 @@ LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret)
     return status;
 }
 
-/* The lock is held when it comes, and not when it goes: a far machine may take its time. */
+/* The lock is held on entry, and released on return: closing a remote key may take long. */
 static void drop_and_unlock(struct open_key *key)
 {
     bool last = --key->holders == 0;
@@ -165,7 +166,7 @@ static bool at_or_below(const char *path, const char *above)
            (!path[count] || path[count] == '\\');
 }
 
-/* `below`: the key itself lives on. */
+/* `below`: the key itself is kept. */
 void key_mark_deleted(const char *path, bool below)
 {
     lock_take(&lock);
@@ -182,7 +183,7 @@ static bool path_exists(const struct snapshot *snapshot, const char *path)
     return tree_find(snapshot->root, path) || virtual_key(path);
 }
 
-/* Generic rights become those of keys. */
+/* Maps generic rights to those of keys. */
 static REGSAM plain_access(REGSAM access)
 {
     static const struct {
@@ -200,7 +201,7 @@ static REGSAM plain_access(REGSAM access)
     return rights;
 }
 
-/* The handle of a path that exists. */
+/* Opens a path that exists. */
 static LSTATUS open_path(const char *path, REGSAM access, HKEY *ret)
 {
     const struct mount *mount = mount_of_path(path);
@@ -225,7 +226,7 @@ static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
     HELD_AUTO held;
     LSTATUS status = held_open(key, 0, &held);
     if (!status && held.far)
-        status = ERROR_ACCESS_DENIED; /* nothing is written there */
+        status = ERROR_ACCESS_DENIED; /* performance keys are read-only */
     if (!status && held.performance)
         status = held.mount->open_status ? held.mount->open_status : ERROR_INVALID_HANDLE;
     return status ? status : path_join(held.path, sub, ret_path);

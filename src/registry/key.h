@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to registry: open keys, and a key as it is seen through a handle. */
+/* Private to registry: open keys, and the view of a key through a handle. */
 #ifndef OPL_REGISTRY_KEY_H
 #define OPL_REGISTRY_KEY_H
 
 #include "registry/store.h"
 
-/* ---- mount.c: who answers for a key, besides the files ---- */
+/* ---- mount.c: keys with a source other than the files ---- */
 const struct mount *mount_of_handle(HKEY key); /* the performance keys; NULL: none of them */
 const struct mount *mount_of_path(const char *path);
 bool mount_has_value(const struct mount *mount, const char *name);
 const struct registry_computed *computed_value(const char *path, const char *name);
 const struct registry_virtual_keys *virtual_keys_of(const char *path);
-bool virtual_key(const char *path); /* is it one of the virtual subkeys of the key above it? */
-/* A key that remains whatever is deleted: a root, a mount, one with computed values. */
+bool virtual_key(const char *path); /* is it one of the virtual subkeys of its parent? */
+/* A key that cannot be deleted: a root, a mount, one with computed values. */
 bool path_fixed(const char *path);
 
 /* ---- key.c ---- */
@@ -22,29 +22,29 @@ struct held {
     const char *path; /* canonical */
     REGSAM access;
     const struct mount *mount; /* of the predefined performance key or of the path */
-    bool performance;          /* one of the performance keys: only the mount answers */
-    struct far_key *far;       /* of another machine: only it answers; `path` is "" */
+    bool performance;          /* one of the performance keys: only the mount is read */
+    struct far_key *far;       /* of another machine: only it is used; `path` is "" */
     struct open_key *key;      /* NULL: a predefined key */
 };
 /* ERROR_INVALID_HANDLE, ERROR_KEY_DELETED; ERROR_ACCESS_DENIED if it lacks a right of `needed`. */
 LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret);
 void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
-/* Is it a performance key, here or far? A question to it is not asked twice. */
+/* Is it a performance key, local or remote? Such keys must be queried only once. */
 bool key_is_performance(HKEY key);
-/* A handle of another machine's key, which it takes: it is closed when that fails. */
+/* A handle for another machine's key; takes ownership: the key is closed on failure. */
 LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret);
 /* RegConnectRegistry to this machine. */
 LSTATUS key_connect_here(HKEY root, HKEY *ret);
-/* The key is gone, or (`below`) those below it: old handles of this process say so. */
+/* The key was deleted, or (`below`) those below it: old handles of this process then fail. */
 void key_mark_deleted(const char *path, bool below);
 
-/* ---- value.c: a value, whoever answers for it ---- */
+/* ---- value.c: a value, from files, mount or computed ---- */
 struct found {
     const char *name;
     const struct tree_value *stored;
-    const struct registry_computed *computed; /* wins over `stored` */
-    bool mounted;                             /* wins over both */
+    const struct registry_computed *computed; /* takes precedence over `stored` */
+    bool mounted;                             /* takes precedence over both */
 };
 bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
                    struct found *ret);

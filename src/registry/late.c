@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values that stay in their file until somebody asks. A service's texts in five languages are fifty
- * times the rest of its file; who asks for counters does not need them, and a thousand services
- * would cost each program seconds. A key is late only while nothing else is said of its values.
+ * Lazy values: they stay in their file until they are read. A service's texts in five languages are
+ * fifty times the size of the rest of its file; programs that read counters do not need them, and a
+ * thousand services would cost each program seconds. A key is lazy only if no other file has values
+ * for it.
  */
 #include "registry/hive.h"
 #include "registry/store.h"
@@ -13,14 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* guards `late` and values of all keys that are late; taken last */
+/* guards `late` and the values of all lazy keys; taken last */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct late {
     struct file_state state; /* of the file when it was read */
     off_t offset;            /* of the key's line */
     size_t size;
-    unsigned line; /* of the key */
+    unsigned line; /* of the key's line */
     char path[];
 };
 
@@ -55,8 +56,8 @@ bool tree_is_late(const struct tree_key *key)
     return __atomic_load_n(&key->late, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* The section as a file of its own. A file that is another one now says nothing here: the merged
- * view is made anew at the next call. */
+/* The section as a file of its own. If the file was replaced meanwhile, it yields nothing here: the
+ * merged view is rebuilt at the next call. */
 static LSTATUS read_section(const struct late *late, struct buffer *ret)
 {
     struct stat st;
@@ -93,7 +94,7 @@ LSTATUS late_text(const struct tree_key *key, struct buffer *ret, struct late **
     return status;
 }
 
-/* The section was read behind a header line of its own. */
+/* The section was parsed with a header line added. */
 void late_say_damaged(const struct late *late, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;

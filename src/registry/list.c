@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in a key: its subkeys and values one by one, and how many and how long they are. */
+/* The content of a key: its subkeys and values one by one, their numbers and lengths. */
 #include "registry/key.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static LSTATUS give_name(const char *name, bool wide, void *out, DWORD *size)
     BUFFER_AUTO text = {0};
     size_t length = length_in_form(name, wide);
     if (*size <= length)
-        return ERROR_MORE_DATA; /* and *size stays */
+        return ERROR_MORE_DATA; /* *size is not changed */
     if (wide) {
         if (!utf8_add_as_16(&text, name, strlen(name) + 1))
             return ERROR_NOT_ENOUGH_MEMORY;
@@ -34,11 +34,11 @@ static FILETIME filetime_of(int64_t time)
     return (FILETIME){(DWORD)time, (DWORD)((uint64_t)time >> 32)};
 }
 
-/* ---- subkeys: those of the files, and virtual ones among them ---- */
+/* ---- subkeys: those of the files, merged with virtual ones ---- */
 
 struct subkeys {
     const struct tree_key *key; /* NULL: a virtual key */
-    char **names;               /* only where virtual ones are among them */
+    char **names;               /* allocated only if there are virtual ones */
     size_t count, room;
     bool failed;
 };
@@ -76,7 +76,7 @@ static void subkeys_done(struct subkeys *list)
     free(list->names);
 }
 
-/* Two of the same name are next to each other. */
+/* Duplicate names are adjacent. */
 static void drop_repeated(struct subkeys *list)
 {
     size_t kept = 0;
@@ -96,7 +96,7 @@ static LSTATUS subkeys_open(const struct tree_key *key, const char *path, struct
         return ERROR_SUCCESS;
     for (size_t i = 0; key && i < key->key_count; i++)
         add_subkey(ret, key->keys[i]->name);
-    keys->each(add_subkey, ret); /* a room that has no names now costs only these */
+    keys->each(add_subkey, ret); /* if a module cannot list its names now, only these are missing */
     if (ret->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (ret->count)
@@ -197,7 +197,7 @@ static bool found_by_index(const struct held *held, const struct tree_key *key, 
     return false;
 }
 
-/* The type alone must not make a query of the whole machine: data and size stay out of it. */
+/* The type alone must not cause a query of the whole machine: data and size are not read. */
 static LSTATUS give_listed(const struct held *held, const struct found *found, bool wide,
                            DWORD *type, void *data, DWORD *size)
 {
@@ -223,7 +223,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return ERROR_INVALID_PARAMETER;
     if (held.far)
         return enum_far_value(&held, index, wide, name, name_size, type, data, size);
-    /* what can be asked of a performance key is without end: no buffer is large enough (C.4) */
+    /* the names of a performance key's values are unlimited: no buffer is large enough (C.4) */
     status = held.performance ? ERROR_MORE_DATA : look(&held, &snapshot, &node);
     if (status)
         return status;
@@ -239,7 +239,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
     return status;
 }
 
-/* ---- all at once ---- */
+/* ---- totals ---- */
 
 static void count_value(const struct held *held, const struct found *found, bool wide,
                         struct key_info *info)

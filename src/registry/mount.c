@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables handed in by the doors: which key, value or subkey is answered by another room. */
+/* The tables from win32/tables.c: which key, value or subkey belongs to another module. */
 #include "registry/key.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ static bool is_wanted(void *self, const char *name)
     return !search->found;
 }
 
-/* Another name of a key is there, though nobody lists it. */
+/* An alias of a key exists, but is not listed. */
 static bool is_alias(const char *path)
 {
     const struct mount *mount = registry_tables->mounts;
@@ -81,7 +81,7 @@ const struct registry_virtual_keys *virtual_keys_of(const char *path)
     return NULL;
 }
 
-/* "A\*" stands for the virtual subkeys of A. */
+/* "A\*" matches the virtual subkeys of A. */
 static bool mount_matches(const struct mount *mount, const char *path)
 {
     size_t count = strlen(mount->path);

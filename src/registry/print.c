@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Printing .reg text as the registry editor does, in UTF-8. Text that a line cannot hold (several
- * terminators, control characters) is printed as the bytes of its UTF-16 form, hex(1):.
+ * Prints .reg text like the registry editor, in UTF-8. Text that does not fit into a line (several
+ * terminators, control characters) is printed as the bytes of its UTF-16 encoding, hex(1):.
  */
 #include "registry/hive.h"
 
@@ -138,8 +138,8 @@ static void print_values(struct buffer *out, const struct tree_key *key)
     }
 }
 
-/* `path` names `key`; it is extended for the keys below and put back. A key that only leads to
- * others has no line of its own: theirs make it. */
+/* `path` names `key`; it is extended for the keys below and restored. A key with subkeys but
+ * without values gets no line of its own: the subkeys' lines create it. */
 static void print_key(struct buffer *out, struct buffer *path, const struct tree_key *key)
 {
     size_t path_len = path->len;

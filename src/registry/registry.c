@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rooms above read and write: values by path, as the files say them. */
+/* What other modules read and write: values by path, as in the files. */
 #include "registry/hive.h"
 #include "registry/registry.h"
 #include "registry/store.h"
@@ -55,7 +55,7 @@ LSTATUS registry_get_text(const char *path, const char *value, struct buffer *re
         registry_expand(plain.data, ret);
         buffer_done(&plain);
     }
-    buffer_reserve(ret, 1); /* "" is a text too, not NULL */
+    buffer_reserve(ret, 1); /* "" is a valid text, not NULL */
     return buffer_status(ret);
 }
 
@@ -100,8 +100,8 @@ static bool tell_entry(void *self, const opl_reg_entry *entry)
     return entry->kind != OPL_REG_VALUE || telling->each(telling->self, &value);
 }
 
-/* Straight from the file: who reads every text once needs no tree of them. A file that says a
- * value twice is told as it stands. */
+/* Reads lazy values straight from the file: for reading every text once no tree is needed. Values
+ * that occur twice in the file are reported twice. */
 static LSTATUS tell_late(const struct tree_key *key, struct telling telling)
 {
     BUFFER_AUTO text = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of registry: keys and values, a mount table over layered text files.
+ * API of registry: keys and values, a mount table over layered text files.
  *
- * Paths inside are UTF-8, begin with the root's long name ("HKEY_LOCAL_MACHINE\\SYSTEM\\...") and
- * are compared without regard to case. Data of REG_SZ, REG_EXPAND_SZ and REG_MULTI_SZ is kept as
- * UTF-8 with whatever terminators its writer gave; other types are bytes. Layers, later ones win:
- * vendor, machine, user; in each registry.d/NAME.reg, then manual.reg.
+ * Paths are UTF-8, begin with the root's long name ("HKEY_LOCAL_MACHINE\\SYSTEM\\...") and are
+ * compared without regard to case. Data of REG_SZ, REG_EXPAND_SZ and REG_MULTI_SZ is stored as
+ * UTF-8 with the terminators that its writer supplied; other types are bytes. Layers, later ones
+ * override earlier ones: vendor, machine, user; in each registry.d/NAME.reg, then manual.reg.
  */
 #ifndef OPL_REGISTRY_H
 #define OPL_REGISTRY_H
@@ -22,106 +22,108 @@ enum registry_layer { LAYER_VENDOR, LAYER_MACHINE, LAYER_USER };
 struct registry_value {
     const char *name;
     uint32_t type;
-    const void *data; /* valid during the call back only */
+    const void *data; /* valid during the callback only */
     size_t size;
 };
 
-/* ---- reading, for the rooms above: what the files say; never takes a file lock ---- */
-/* Virtual keys, computed values and mounts are not seen here (the rooms that answer for them may
- * ask here without meeting themselves); the keys below show them. */
+/* ---- reading, for other modules: the content of the files; never takes a file lock ---- */
+/* Virtual keys, computed values and mounts are not visible here (so the modules behind them may
+ * read here without recursion); the keys below show them. */
 /* ERROR_FILE_NOT_FOUND if key or value is absent. ret's content is replaced. */
 LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret);
 /* REG_SZ or REG_EXPAND_SZ (expanded), NUL-terminated; ERROR_INVALID_DATA for other types. */
 LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret);
 LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret);
 /* Calls back for every subkey's name, in registry order (by name, case folded); stops when it
- * returns false. The picture is that of the call's beginning; the call back may use the registry.
- */
+ * returns false. The list is that of the call's beginning; the callback may use the registry. */
 LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self);
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self);
-/* A number that changes when what the files say changed. Looks at the layers' folders each time, at
- * 64 files of each once a second, in turn (files edited in place). No allocation while nothing
- * changed. */
+/* A number that changes when the content of the files changed. Checks the layers' folders each
+ * time, and 64 files of each once a second, in turn (for files edited in place). Allocates nothing
+ * unless something changed. */
 uint64_t registry_generation(void);
-/* FILETIME of the newest file or folder of any layer: it changes whenever what they say does. */
+/* FILETIME of the newest file or folder of any layer: it changes whenever their content does. */
 int64_t registry_last_write(void);
-/* Replaces %NAME% by the environment's value (nothing in a setuid program), unknown ones stay. */
+/* Replaces %NAME% by the environment's value (by nothing in a setuid program); unknown names
+ * stay. */
 bool registry_expand(const char *text, struct buffer *ret);
 
-/* ---- writing, for the rooms above (loadperf, host's quarantine) and the keys below ---- */
-/* One value into manual.reg of `layer`; makes the key. Durable on return. ERROR_ACCESS_DENIED
- * without the rights, and when a layer above would hide what is written. */
+/* ---- writing, for other modules (loadperf, host's quarantine) and the keys below ---- */
+/* Writes one value into manual.reg of `layer`; creates the key. Durable on return.
+ * ERROR_ACCESS_DENIED without the rights, and if a higher layer would hide the value. */
 LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
                      const void *data, size_t size);
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value);
-/* The same; of its key and those above at most `empty_keys` go too, if nothing is left in them. */
+/* The same; also removes the key and its parents, at most `empty_keys` of them, if they are empty
+ * then. */
 LSTATUS registry_delete_last_value(enum registry_layer layer, const char *path, const char *value,
                                    unsigned empty_keys);
-/* Does the user's layer say it, whatever the others do? As the files were when last read. */
+/* Is the value in the user's layer, whatever the other layers contain? As of the last read. */
 bool registry_is_users(const char *path, const char *value);
-/* Deletes the key and all below it, as one step. */
+/* Deletes the key and all below it, in one step. */
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 
-/* ---- the files themselves, for who must not read all that is in thousands of them ---- */
+/* ---- the files themselves, for callers that must not parse thousands of them ---- */
 struct registry_file {
     enum registry_layer layer;
     const char *name; /* in the layer's folder */
-    /* changes with every replacement, and with an edit in place as far as the clock shows it */
+    /* changes with every replacement, and with an edit in place if the clock's resolution allows */
     uint64_t device, inode, size, changed_ns, modified_ns;
 };
-/* Calls back for every file in the order of merging, until it returns false. `name` is valid during
- * the call. Folders that may not be believed have no files. */
+/* Calls back for every file in merging order, until it returns false. `name` is valid during the
+ * call. Folders that may not be trusted have no files. */
 LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *file), void *self);
-/* The content, if the file may be believed: ERROR_ACCESS_DENIED else. */
+/* The content, if the file may be trusted, else ERROR_ACCESS_DENIED. */
 LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
-/* .../registry.d of a layer, which need not exist; NULL: the layer has no place. */
+/* .../registry.d of a layer, which need not exist; NULL: the layer has no path. */
 const char *registry_folder(enum registry_layer layer);
 
 /* ---- a package's file: everything about one service in registry.d/NAME.reg of a layer ---- */
-/* Holds the layer's writers' lock from begin to end, so that what was read stays true; nobody else
- * writes meanwhile. One edit at a time in a thread; no registry_set or key_ call inside. */
+/* Holds the layer's writers' lock from begin to end, so no other process changes what was read. One
+ * edit at a time in a thread; no registry_set or key_ call inside. */
 struct registry_edit;
 LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret);
-/* The layer's folder, for files of one's own that begin with a dot. */
+/* The layer's folder, for private files whose names begin with a dot. */
 int registry_edit_folder(const struct registry_edit *edit);
-/* Replaces the file `name` ("NAME.reg") by `text` whole, durably (one rename); *ret_file, which may
- * be NULL, is then what registry_each_file would say of it. */
+/* Replaces the file `name` ("NAME.reg") by `text`, durably (one rename); *ret_file, which may be
+ * NULL, gets what registry_each_file would return for it. */
 LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, const char *text,
                               size_t size, struct registry_file *ret_file);
-/* Removes it, durably; ERROR_FILE_NOT_FOUND: there is none. */
+/* Removes it, durably; ERROR_FILE_NOT_FOUND: it does not exist. */
 LSTATUS registry_edit_remove(struct registry_edit *edit, const char *name);
 void registry_edit_end(struct registry_edit *edit);
 
-/* ---- mounts: how other rooms answer for a key; handed in by the doors as one constant table ----
- */
+/* ---- mounts: keys that belong to other modules; one constant table in win32/tables.c ---- */
 struct mount {
     const char *path; /* "HKEY_PERFORMANCE_DATA", or a key path; "*" as last part: any one subkey */
     HKEY predefined;  /* the handle value of a predefined key, or NULL */
-    /* RegQueryValueEx: all size rules are the mount's. `wide`: the form of text in the answer. */
+    /* RegQueryValueEx: the mount implements all size rules. `wide`: the encoding of text in the
+     * answer. */
     LSTATUS(*query)
     (const char *path, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
     /* RegSetValueEx by a key opened with KEY_SET_VALUE; NULL: `set_status` */
     LSTATUS(*set)
     (const char *path, const char *name, uint32_t type, const void *data, size_t size);
-    LSTATUS set_status;       /* RegSetValueEx refused with this when set is NULL */
-    LSTATUS open_status;      /* RegOpenKeyEx below a predefined mount */
-    LSTATUS enum_key_status;  /* RegEnumKeyEx */
-    const char *const *names; /* RegEnumValue and RegQueryInfoKey: the values' names, NULL-ended */
-    LSTATUS (*close)(void);   /* RegCloseKey; NULL: nothing to do */
-    bool alias;               /* another name of a key: opened, but no subkey that is counted */
-    int64_t (*last_write)(void); /* FILETIME of RegQueryInfoKey; NULL: what the files say */
-    HKEY opens_as; /* RegOpenKeyEx without KEY_SET_VALUE answers this predefined key */
+    LSTATUS set_status;      /* status of RegSetValueEx when set is NULL */
+    LSTATUS open_status;     /* RegOpenKeyEx below a predefined mount */
+    LSTATUS enum_key_status; /* RegEnumKeyEx */
+    /* RegEnumValue and RegQueryInfoKey: the values' names, terminated by NULL */
+    const char *const *names;
+    LSTATUS (*close)(void); /* RegCloseKey; NULL: nothing to do */
+    bool alias; /* another name of a key: can be opened, but is not counted as a subkey */
+    int64_t (*last_write)(void); /* FILETIME of RegQueryInfoKey; NULL: from the files */
+    HKEY opens_as; /* RegOpenKeyEx without KEY_SET_VALUE returns this predefined key */
 };
-/* Values that are computed, merged over what the files say: Last Counter, InstallLanguage, ... */
+/* Values that are computed, merged over those of the files: Last Counter, InstallLanguage, ... */
 struct registry_computed {
     const char *path, *name;
     uint32_t type; /* REG_DWORD or REG_SZ */
     LSTATUS (*get)(uint32_t *ret_number, struct buffer *ret_text);
-    bool under_files; /* a value in a file wins over the computed one */
+    bool under_files; /* a value in a file takes precedence */
 };
-/* Keys that exist because another room says so (the languages below Perflib). */
+/* Keys that exist because another module lists them (the languages below Perflib). */
 struct registry_virtual_keys {
     const char *path;
     LSTATUS (*each)(bool (*each)(void *self, const char *name), void *self);
@@ -159,7 +161,7 @@ struct registry_far {
                       void *self);
 };
 struct registry_tables {
-    const struct mount *mounts; /* ended by path NULL */
+    const struct mount *mounts; /* terminated by path NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
     const struct registry_far *far; /* NULL: no other machines */
@@ -169,7 +171,7 @@ struct registry_tables {
 void registry_init(const struct registry_tables *tables);
 
 /* ---- keys: the operations behind the Reg functions; names and texts in UTF-8 ---- */
-/* `sub` may be NULL: the key itself. *ret is a predefined key where a mount says so. */
+/* `sub` may be NULL: the key itself. *ret is a predefined key where a mount requests it. */
 LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
@@ -184,13 +186,13 @@ void key_connect_all(struct key_meeting *meetings, size_t count);
 LSTATUS key_flush(HKEY key);
 LSTATUS key_delete(HKEY key, const char *sub);      /* refuses a key with subkeys */
 LSTATUS key_delete_tree(HKEY key, const char *sub); /* NULL: all below `key` */
-/* `wide`: texts in data are, or are wanted, in UTF-16; sizes are bytes of that form. */
+/* `wide`: texts in data are, or are requested, in UTF-16; sizes are bytes of that encoding. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
-/* Values of performance keys, whatever their sizes; those of other machines are read at once. */
+/* Values of performance keys, of any size; those of other machines are read in parallel. */
 struct key_question {
     HKEY key;
     const char *name;
-    struct buffer *data; /* texts in UTF-8; its room is used again */
+    struct buffer *data; /* texts in UTF-8; its memory is reused */
     LSTATUS status;
 };
 void key_query_all(struct key_question *questions, size_t count);
@@ -198,13 +200,13 @@ LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *d
 LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size);
-/* *name_size in characters of the form: in with the terminator, out without. */
+/* *name_size in characters of the encoding: in with the terminator, out without. */
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
                      FILETIME *ret_time);
 LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,
                        void *data, DWORD *size);
 struct key_info {
-    DWORD keys, longest_key, values, longest_name, largest_data; /* in units of the form */
+    DWORD keys, longest_key, values, longest_name, largest_data; /* in units of the encoding */
     FILETIME last_write;
 };
 LSTATUS key_info(HKEY key, bool wide, struct key_info *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merged view of all layers. It is made anew when a file changed and never altered: a reader
- * holds the one that was current when it asked, and needs no lock while it looks.
+ * The merged view of all layers. It is rebuilt when a file changed and never altered: a reader
+ * holds the view that was current when it began, and needs no lock while reading.
  */
 #include "registry/store.h"
 
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query that comes once a second must not pay for a thousand registrations. */
+/* A query once a second must not pay for checking a thousand registrations. */
 enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND, FILES_AT_ONCE = 64 };
 
-/* guards all below; held while files are read, never while another room is called */
+/* guards all below; held while files are read, never while another module is called */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     bool known; /* the folders' paths */
@@ -91,7 +91,7 @@ static bool merge_folder(struct tree_key *root, const struct layer_folder *folde
     return true;
 }
 
-/* Keys that exist whatever the files say: the roots, and those that other rooms answer for. */
+/* Keys that exist whatever the files contain: the roots, and those that belong to other modules. */
 static bool add_fixed_keys(struct tree_key *root)
 {
     static const char *const roots[] = {
@@ -216,9 +216,9 @@ int64_t registry_last_write(void)
     return time;
 }
 
-/* ---- for writers: what the other files say ---- */
+/* ---- for writers: the content of the other files ---- */
 
-/* Does the key (value) exist behind this file, when it did `before` it? */
+/* Does the key (value) exist after this file is merged, if it did `before`? */
 static bool exists_behind(const struct tree_key *file, const char *path, const char *value,
                           bool before)
 {
@@ -249,7 +249,8 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
     return has;
 }
 
-/* The value as it shows behind this file, when `before` shows without it; NULL: none. */
+/* The value that is visible after this file is merged, `before` being the one without it; NULL:
+ * none. */
 static const struct tree_value *value_behind(const struct tree_key *file, const char *path,
                                              const char *value, const struct tree_value *before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys in memory: children ordered by folded name and found by halving, values in writing order.
- * Merging a file over what is there is the whole idea of layers: later files win.
+ * Keys in memory: children ordered by folded name and found by binary search, values in writing
+ * order. Layers work by merging files in order: later files override earlier ones.
  */
 #include "registry/tree.h"
 
@@ -59,7 +59,7 @@ const char *path_part(const char **cursor, size_t *count)
     return start;
 }
 
-/* Where the child is, or where it belongs. */
+/* The child's position, or where to insert it. */
 static size_t child_place(const struct tree_key *key, const char *name, size_t count,
                           bool *ret_found)
 {
@@ -98,7 +98,7 @@ struct tree_key *tree_find(const struct tree_key *root, const char *path)
     return (struct tree_key *)key;
 }
 
-/* Makes room for one more element of `size` bytes. */
+/* Makes space for one more element of `size` bytes. */
 static bool grow(void *array_pointer, size_t count, size_t *room, size_t size)
 {
     void **array = array_pointer;
@@ -236,7 +236,7 @@ bool tree_bury_key(struct tree_key *root, const char *path)
     return true;
 }
 
-/* Values stay late while no other file speaks of them. */
+/* Values stay lazy while no other file has values for the key. */
 static bool merge_values(struct tree_key *merged, const struct tree_key *file)
 {
     if (tree_is_late(file) && !tree_is_late(merged) && !merged->value_count)
@@ -265,7 +265,7 @@ static void remove_child(struct tree_key *parent, const char *name)
             (parent->key_count - place) * sizeof *parent->keys);
 }
 
-/* A step that is not alive here leads to deletions only: it must not make what is not there. */
+/* Below a step that does not exist here there are deletions only: it must not create keys. */
 static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child,
                                    bool *ret_failed)
 {

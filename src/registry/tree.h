@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to registry: keys in memory. One form serves a single file (where `cleared` and `gone`
- * are its deletions, "[-key]" and "name"=-) and the merged view (which has no deletions left).
+ * Private to registry: keys in memory. One structure serves a single file (where `cleared` and
+ * `gone` are its deletions, "[-key]" and "name"=-) and the merged view (which has no deletions
+ * left).
  */
 #ifndef OPL_REGISTRY_TREE_H
 #define OPL_REGISTRY_TREE_H
@@ -23,7 +24,7 @@ struct tree_key {
     size_t key_count, key_room;
     struct tree_value *values; /* in writing order */
     size_t value_count, value_room;
-    int64_t last_write; /* FILETIME of the newest file that says something here */
+    int64_t last_write; /* FILETIME of the newest file that mentions the key */
     bool alive;         /* the key exists; false: only a step on the way, or deleted */
     bool cleared;       /* "[-key]" came first: hides the key of the files below */
     struct late *late;  /* the values are still in the file; else NULL */
@@ -39,22 +40,23 @@ const char *path_part(const char **cursor, size_t *count);
 
 struct tree_key *tree_child(const struct tree_key *key, const char *name, size_t count);
 struct tree_key *tree_find(const struct tree_key *root, const char *path);
-/* Finds or makes the key and all above it; they all are alive then, unless it is only a step. */
+/* Finds or creates the key and all above it; they are marked as existing, unless it is only a
+ * step. */
 struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive);
-struct tree_value *tree_value(const struct tree_key *key, const char *name); /* fills the key */
+struct tree_value *tree_value(const struct tree_key *key, const char *name); /* reads lazy values */
 bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
-bool tree_bury(struct tree_key *key, const char *name); /* leaves a deletion behind */
+bool tree_bury(struct tree_key *key, const char *name); /* marks the value as deleted */
 void tree_drop_value(struct tree_key *key, const char *name);
 void tree_clear(struct tree_key *key); /* all values and keys below */
-/* The text of "[-path]": nothing remains, and nothing of the files below shows. */
+/* The equivalent of "[-path]": the key is emptied, and hides those of the files below. */
 bool tree_bury_key(struct tree_key *root, const char *path);
-/* The same for a key that is being filled. */
+/* The same for a key whose lazy values are being read. */
 bool tree_put(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
 bool tree_put_gone(struct tree_key *key, const char *name);
-/* Lays a file over the merged view. */
+/* Merges a file over the merged view. */
 bool tree_merge(struct tree_key *merged, const struct tree_key *file, int64_t time);
 
-/* ---- late.c: values that stay in their file until somebody asks ---- */
+/* ---- late.c: values that stay in their file until they are read ---- */
 struct file_state;
 struct hive_section;
 struct opl_reg_entry;
@@ -63,10 +65,10 @@ struct late *late_new(const char *folder, const char *name, const struct file_st
                       const struct hive_section *section);
 struct late *late_copy(const struct late *late);
 bool tree_is_late(const struct tree_key *key);
-/* Before anybody looks at a key's values; thread-safe. false: no memory. */
+/* Must be called before a key's values are read; thread-safe. false: no memory. */
 bool tree_fill(const struct tree_key *key);
-/* The section as the text of a file, and where it is from, to be freed on any status.
- * ERROR_NOT_FOUND: the key is filled. */
+/* The section as the text of a file, and its origin; free both on any status. ERROR_NOT_FOUND: the
+ * values have been read already. */
 LSTATUS late_text(const struct tree_key *key, struct buffer *ret, struct late **ret_late);
 void late_say_damaged(const struct late *late, const struct opl_reg_entry *entry);
 

@@ -36,7 +36,7 @@ static LSTATUS give_data(uint32_t given_type, const void *given, size_t given_si
     return ERROR_SUCCESS;
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
                    struct found *ret)
@@ -81,7 +81,7 @@ LSTATUS found_give(const struct found *found, const struct held *held, bool wide
     return give_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
 }
 
-/* The value of an ordinary key; the snapshot keeps what *ret points to. */
+/* The value of an ordinary key; *ret points into the snapshot. */
 static LSTATUS find(const struct held *held, const char *name, const struct snapshot **snapshot,
                     struct found *ret)
 {
@@ -114,7 +114,7 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
     return status ? status : found_give(&found, &held, wide, type, data, size);
 }
 
-/* The value as it is kept, in UTF-8. */
+/* The value as stored, in UTF-8. */
 static LSTATUS fetch(HKEY key, const char *name, DWORD *ret_type, struct buffer *ret)
 {
     DWORD size = 0;
@@ -128,7 +128,7 @@ static LSTATUS fetch(HKEY key, const char *name, DWORD *ret_type, struct buffer 
             ret->len = size;
         if (status != ERROR_MORE_DATA)
             break;
-        status = ERROR_SUCCESS; /* somebody wrote a longer one between the calls */
+        status = ERROR_SUCCESS; /* another process wrote a longer one between the calls */
     }
     return status;
 }
@@ -154,7 +154,7 @@ static bool type_allowed(DWORD type, DWORD flags)
     return false;
 }
 
-/* Expands, filters, and sees to the terminators. */
+/* Expands, filters, and adds terminators. */
 static LSTATUS refine(DWORD flags, DWORD *type, struct buffer *data)
 {
     if (*type == REG_EXPAND_SZ && !(flags & RRF_NOEXPAND)) {
@@ -185,7 +185,7 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     DWORD kind = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
     if (key_is_performance(
-            key)) { /* a query may not be repeated: it has the caller's buffer at once */
+            key)) { /* a query must not be repeated: it gets the caller's buffer at once */
         status = key_query(key, name, wide, &kind, data, size);
         if (type)
             *type = kind;
@@ -220,7 +220,7 @@ LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DW
 
 /* ---- writing ---- */
 
-/* Texts become UTF-8; bytes that are none become U+FFFD, so that the file can hold them. */
+/* Texts become UTF-8; invalid bytes become U+FFFD, so that the file can store them. */
 static bool narrow_data(DWORD type, bool wide, const void *data, size_t size, struct buffer *ret)
 {
     if (!is_text(type) || (!wide && utf8_valid(data, size)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One change of manual.reg: lock, look at what everybody wrote, apply, replace the file whole. The
- * lock is a file of its own, so that it survives the replacing; readers never touch it.
+ * One change of manual.reg: lock, read the current content, apply, replace the whole file. The lock
+ * is a file of its own, so that it survives the replacement; readers never touch it.
  */
 #include "registry/hive.h"
 #include "registry/store.h"
@@ -25,7 +25,7 @@ struct writing {
     enum registry_layer layer;
     struct writers_lock held;
     struct tree_key *manual;
-    struct file_state state; /* of the file as it was; inode 0: there is none */
+    struct file_state state; /* of the file when it was read; inode 0: it did not exist */
     struct buffer remarks;
 };
 
@@ -37,7 +37,7 @@ enum registry_layer layer_of_path(const char *path)
                : LAYER_MACHINE;
 }
 
-/* The folder, or the nearest one above it that exists, lets us write. */
+/* True if the folder, or the nearest existing one above it, is writable. */
 bool layer_writable(enum registry_layer layer)
 {
     char path[PATH_MAX];
@@ -76,7 +76,7 @@ static bool is_temporary_name(const char *name)
            !strcmp(name + 17, ".tmp");
 }
 
-/* What writers left that were killed in the middle; young ones may belong to somebody. */
+/* Removes temporary files of writers that were killed; recent ones may still be in use. */
 static void sweep(int folder)
 {
     struct stat st;
@@ -92,7 +92,7 @@ static void sweep(int folder)
         closedir(listing);
 }
 
-/* Once in a process is enough. */
+/* Once per process is enough. */
 static void sweep_once(enum registry_layer layer, int folder)
 {
     static bool swept[STORE_LAYERS];
@@ -133,7 +133,7 @@ static LSTATUS load_manual(struct writing *writing)
     return writing->manual ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* A file that says nothing is none. */
+/* A file without content is removed. */
 static LSTATUS save_manual(struct writing *writing)
 {
     BUFFER_AUTO text = {0};
@@ -148,7 +148,7 @@ static LSTATUS save_manual(struct writing *writing)
 
 /* ---- the changes ---- */
 
-/* Does manual.reg delete the key, or one above it? Then nothing of the files below shows. */
+/* Does manual.reg delete the key, or one above it? Then nothing of the files below is visible. */
 static bool is_cleared(const struct tree_key *key, const char *path)
 {
     const char *part;
@@ -169,8 +169,8 @@ static bool is_empty(const struct tree_key *key)
     return empty;
 }
 
-/* Lines of keys that have nothing left to say leave no trace, if the key stands without them or is
- * one of the lowest `count`, which shall go. */
+/* Removes the lines of keys that are empty now, if the key exists without them or is one of the
+ * lowest `count`, which shall be removed. */
 static void drop_empty_keys(struct writing *writing, const char *path, unsigned count)
 {
     FREE_AUTO char *above = strdup(path);
@@ -197,8 +197,8 @@ static LSTATUS make_key(struct writing *writing, const struct change *change)
     return tree_make(writing->manual, change->path, true) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* What the other files say already is not said again: then the next version of a package counts,
- * and what was changed and put back leaves no trace. */
+/* A value that the other files have already is not written: so the next version of a package takes
+ * effect, and a change that was undone leaves no trace. */
 static bool drop_value(struct writing *writing, const struct change *change)
 {
     const struct tree_value wanted = {.name = (char *)change->value,
@@ -259,7 +259,7 @@ static LSTATUS empty_key(struct writing *writing, const struct change *change)
     return status;
 }
 
-/* What the change meets, judged under the lock by what everybody wrote. */
+/* Checks the change under the lock, against the current content. */
 static LSTATUS check_change(enum registry_layer layer, struct change *change)
 {
     SNAPSHOT_AUTO *snapshot = NULL;
@@ -300,7 +300,7 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 {
     struct writing writing = {.layer = layer};
     bool deletes = change->kind == CHANGE_DELETE_VALUE || change->kind == CHANGE_DELETE_KEY;
-    /* what is not there need not be deleted: no folder is made for that */
+    /* what does not exist need not be deleted: no folder is created for that */
     LSTATUS status = deletes ? check_change(layer, change) : ERROR_SUCCESS;
     status = status ? status : writers_enter(layer, &writing.held);
     if (status)
@@ -310,11 +310,11 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
     tree_free(writing.manual);
     buffer_done(&writing.remarks);
     if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
-        return ERROR_SUCCESS; /* somebody was faster */
+        return ERROR_SUCCESS; /* another writer was faster */
     return status;
 }
 
-/* A key that is there need not be made, unless one of these changes deleted it. */
+/* A key that exists need not be created, unless one of these changes deleted it. */
 static bool is_made(const struct snapshot *snapshot, const struct change *change, bool deleted,
                     bool hidden)
 {
