@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Saving (E.5): the numbers and settings of all providers and the texts of all installed languages,
- * as Windows' own backup has them. What its format does not have (libraries, what was written by
- * hand, how many texts there must be) stands in values and sections of ours, which Windows skips.
+ * as in Windows' own backup. What its format lacks (libraries, texts written by hand, the number of
+ * texts) is in additional values and sections, which Windows skips.
  */
 #include "loadperf/stored.h"
 
@@ -26,7 +26,7 @@ static bool is_blank(char character)
     return character == ' ' || character == '\t';
 }
 
-/* Readers strip blanks, then one pair of marks. */
+/* Readers strip blanks, then one pair of quotation marks. */
 static bool needs_marks(const char *text)
 {
     size_t count = strlen(text);
@@ -72,7 +72,7 @@ static bool is_in_layer(const struct backup *backup, uint32_t index)
     return (backup->load->layer == LAYER_USER) == (index >= USER_FIRST);
 }
 
-/* Who is in quarantine was not disabled by anybody. */
+/* A provider in quarantine was not disabled by an administrator. */
 static void add_disabled(struct backup *backup, const char *service)
 {
     uint32_t disabled = 0;
@@ -83,7 +83,7 @@ static void add_disabled(struct backup *backup, const char *service)
         add_number(&backup->text, VALUE_DISABLED, disabled);
 }
 
-/* Its four numbers are not whole: the format has no place for that. */
+/* Its four numbers are incomplete: the format cannot express that. */
 static void leave_half(struct backup *backup, const struct here *here)
 {
     bool any = false;
@@ -190,7 +190,7 @@ static bool add_language(void *self, const char *id)
 
 /* ---- the file ---- */
 
-/* Every line of it becomes a remark. */
+/* Every line of it becomes a comment. */
 static void add_comment(struct buffer *out, const char *comment)
 {
     while (comment && *comment) {

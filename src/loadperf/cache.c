@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A registration must know every index in use, and must not read every registered file for that:
- * what a file meant when it was last scanned is kept beside the files, in `.ranges`, with what stat
- * said of it. A file that stat describes otherwise is scanned again. Rows are added behind the
- * others under the writers' lock and carry a hash: a torn row is none, the later row counts.
+ * A registration must know every index in use without reading every registered file: the result of
+ * each file's last scan is kept beside the files, in `.ranges`, with its stat data. A file whose
+ * stat data differs is scanned again. Rows are appended under the writers' lock and carry a hash: a
+ * torn row is ignored, and a later row replaces an earlier one.
  */
 #include "loadperf/inner.h"
 
@@ -48,7 +48,7 @@ static int digit_of(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Behind the number one blank is passed; false: there is no number. */
+/* Skips one blank behind the number; false: there is no number. */
 static bool take_number(const char **cursor, uint64_t *ret)
 {
     const char *at = *cursor;
@@ -60,7 +60,7 @@ static bool take_number(const char **cursor, uint64_t *ret)
     return good;
 }
 
-/* `row` ends with a line end, which becomes 0 as the blank before the name does. */
+/* `row` ends with a line end, which becomes 0, as does the blank before the name. */
 static bool read_row(char *row, char *end, struct range_row *ret)
 {
     uint64_t hash, fields[FIELDS];
@@ -138,7 +138,7 @@ static LSTATUS read_text(int fd, struct buffer *ret)
     return good ? ERROR_SUCCESS : ERROR_INVALID_DATA;
 }
 
-/* A cache that is torn, somebody else's or of another version is as none. */
+/* A cache that is torn, owned by another user or of another version is treated as empty. */
 void cache_read(enum registry_layer layer, struct range_cache *ret)
 {
     *ret = (struct range_cache){.whole = true};

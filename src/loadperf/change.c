@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A change of one layer's files: the lock, what is known of all files, and writing one of them. */
+/* A change of one layer's files: the lock, the scan results of all files, and writing one of
+ * them. */
 #include "loadperf/inner.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ LSTATUS change_read(struct layer_change *change, const char *name, struct buffer
     return status;
 }
 
-/* When memory does not suffice to remember it, the next one scans it. */
+/* If memory is short it is not recorded, and scanned again next time. */
 static void remember(struct layer_change *change, const struct registry_file *file,
                      const struct buffer *text, struct scan *scan)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What makes a plan complete: offsets that cannot be numbers are refused with file and line, where
- * the original tool overwrote other providers' texts (C66); every offset gets an English name, so
- * that every language has one (C82); the objects are listed once each (C65).
+ * Completes a plan: invalid offsets are refused with file and line, where the original tool
+ * overwrote other providers' texts (C66); every offset gets an English name, so that every language
+ * has one (C82); the objects are listed once each (C65).
  */
 #include "loadperf/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- texts in order, each once ---- */
+/* ---- texts sorted and without duplicates ---- */
 
 static int compare_texts(const void *left, const void *right)
 {
@@ -45,7 +45,7 @@ const struct plan_text *plan_find(const struct plan *plan, uint32_t language, ui
     return found ? text : NULL;
 }
 
-/* Of two texts for one place the first counts, as for GetPrivateProfileString. */
+/* Of two texts with one key the first counts, as for GetPrivateProfileString. */
 static void drop_repeated(struct planning *planning)
 {
     struct plan *plan = planning->plan;
@@ -112,7 +112,7 @@ static void refuse_offsets(struct planning *planning)
     }
 }
 
-/* A header may define a name twice in branches that nobody evaluates here. */
+/* A header may define a name twice in conditional branches, which are not evaluated here. */
 static void warn_of_redefinitions(struct planning *planning)
 {
     const struct symbols *symbols = planning->symbols;
@@ -137,7 +137,7 @@ static bool add_copy(struct plan *plan, const struct plan_text *from)
     return plan_add_text(plan, &copy);
 }
 
-/* English gets what only this language names, with its explanation. */
+/* English gets names that only this language has, with their explanations. */
 static LSTATUS fill_english_from(struct plan *plan, uint32_t language)
 {
     size_t count = plan->text_count;
@@ -183,7 +183,7 @@ static void warn_of_languages(struct planning *planning)
     }
 }
 
-/* English that was filled from another language: its line was judged there. */
+/* An English text that was copied from another language: the original line was checked already. */
 static bool is_copy(const struct plan *plan, const struct plan_text *text)
 {
     for (size_t i = 0; text->language == LANGUAGE_ENGLISH && i < plan->text_count; i++)
@@ -193,7 +193,7 @@ static bool is_copy(const struct plan *plan, const struct plan_text *text)
     return false;
 }
 
-/* A name without explanation gets an empty one; an explanation of nothing goes. */
+/* A name without explanation gets an empty one; an explanation without a name is dropped. */
 static void pair_up(struct planning *planning)
 {
     struct plan *plan = planning->plan;
@@ -274,7 +274,8 @@ static LSTATUS read_objects(struct planning *planning)
             plan->objects[kept++] = plan->objects[i];
     plan->object_count = kept;
     plan->has_objects = kept > 0;
-    if (kept && plan->objects[kept - 1] > plan->last_offset) /* the number is its own */
+    /* an unnamed number is used as it is */
+    if (kept && plan->objects[kept - 1] > plan->last_offset)
         plan->last_offset = plan->objects[kept - 1];
     return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command lines of LoadPerfCounterTextStrings and its twin: a first word that means nothing, as
- * a program's name would (C68), then one argument, in quotation marks if it has blanks.
+ * The command lines of LoadPerfCounterTextStrings and its counterpart: a first word that is
+ * ignored, like a program's name (C68), then one argument, in quotation marks if it contains
+ * blanks.
  */
 #include "loadperf/inner.h"
 
@@ -21,7 +22,7 @@ static bool take_word(const char **cursor, struct span *ret)
     return count > 0 && (end != '"' || at[count]);
 }
 
-/* The first thing that went wrong is the one line that is printed. */
+/* Only the first problem is printed, in one line. */
 struct listening {
     bool heard;
     char text[512];
@@ -103,7 +104,7 @@ DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flag
         key_close(key);
     }
     if (flags & LOADPERF_FLAGS_CREATE_MOF_ONLY)
-        return ERROR_SUCCESS; /* nobody here reads MOF files */
+        return ERROR_SUCCESS; /* MOF files are not supported */
     return load_path(ini_path, !(flags & LOADPERF_FLAGS_DISPLAY_USER_MSGS));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The encodings of ini and symbol files: UTF-16 in both orders with or without mark, UTF-8 with or
- * without mark; all else is a code page, which for an ini file depends on each text's language.
+ * without mark; everything else is in a code page, which for an ini file depends on each text's
+ * language.
  */
 #include "loadperf/inner.h"
 
@@ -10,12 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- which encoding ---- */
+/* ---- detection ---- */
 
 enum encoding { BYTES, UTF8_MARKED, UTF16_LITTLE, UTF16_BIG };
 
 /* These files begin with ASCII - a bracket, a semicolon, #, a line end -, so without a mark the
- * first two bytes show UTF-16. */
+ * first two bytes reveal UTF-16. */
 static enum encoding encoding_of(const unsigned char *bytes, size_t size, size_t *ret_mark)
 {
     *ret_mark = 0;
@@ -116,7 +117,7 @@ unsigned decode_code_page(uint32_t language)
     return 1252;
 }
 
-/* Windows numbers pages, the C library names them. */
+/* Windows numbers code pages, the C library names them. */
 static void page_name(unsigned page, char name[static 24])
 {
     if (page >= 28591 && page <= 28605)

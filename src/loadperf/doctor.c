@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The doctor: what a registration must be follows from the ini file that it was loaded from, or,
- * where that is gone, from the numbers and texts that agree with each other. What differs is said,
- * and becomes one change of manual.reg. Only of two providers with the same numbers one gets new
- * ones; nobody else is renumbered.
+ * lodctr doctor: the correct registration follows from the ini file that it was loaded from, or, if
+ * that is missing, from the numbers and texts that are consistent. Differences are reported, and
+ * corrected in one change of manual.reg. Only if two providers have the same numbers, one of them
+ * gets new ones; no other provider is renumbered.
  */
 #include "loadperf/doctor.h"
 
@@ -14,7 +14,7 @@
 void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
                 const char *format, ...)
 {
-    char text[4096]; /* of commands, each with a path */
+    char text[4096]; /* of commands that contain a path each */
     va_list list;
     opl_load_finding told = *finding;
     va_start(list, format);
@@ -28,7 +28,7 @@ void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *fi
         doctor->told->found(doctor->told->self, &told);
 }
 
-/* ---- what the numbers must be ---- */
+/* ---- the correct numbers ---- */
 
 struct patient {
     struct doctor *doctor;
@@ -36,11 +36,11 @@ struct patient {
     struct plan plan;
     bool has_plan;
     struct stored_texts texts;
-    uint32_t low, high; /* names' first and last offset, or their indices without a plan */
+    uint32_t low, high; /* first and last offset of the names, or their indices without a plan */
     uint32_t first, last;
 };
 
-/* Names that stand outside of their neighbours' are no witness: the longest run counts. */
+/* Names far from the others are not used as evidence: only the longest run is. */
 static void find_run(const struct stored_texts *texts, uint32_t reach, uint32_t *ret_low,
                      uint32_t *ret_high)
 {
@@ -67,7 +67,7 @@ static bool is_possible(uint32_t first)
     return first % 2 == 0 && first > NAMES_BASE_INDEX && first <= USER_HIGHEST;
 }
 
-/* The number that most witnesses name; of equals, the earlier one. */
+/* The number found most often; of equals, the earlier one. */
 static uint32_t most_named(const uint32_t *named, size_t count)
 {
     size_t best = 0;
@@ -92,7 +92,7 @@ static uint32_t lowest_offset(const struct plan *plan)
     return 0;
 }
 
-/* Each name that is the ini file's tells where offset 0 is. */
+/* Each name that matches the ini file implies the index of offset 0. */
 static uint32_t first_by_names(const struct patient *patient)
 {
     const struct plan *plan = &patient->plan;
@@ -108,7 +108,7 @@ static uint32_t first_by_names(const struct patient *patient)
     return most_named(named, count);
 }
 
-/* Its first object's number tells it too, where names and numbers are lost. */
+/* The number of its first object implies it too, if names and numbers are lost. */
 static uint32_t first_by_objects(const struct patient *patient)
 {
     FREE_AUTO char *list = here_text(patient->here->name, "Object List");
@@ -126,7 +126,7 @@ static void find_numbers(struct patient *patient)
     uint32_t run_low, run_high, length = patient->has_plan ? patient->plan.last_offset : 0;
     find_run(&patient->texts, patient->has_plan ? length + 2 : 64, &run_low, &run_high);
     uint32_t by_text = run_low - (patient->has_plan ? lowest_offset(&patient->plan) : 0);
-    /* many texts speak through it */
+    /* it is supported by many texts */
     uint32_t by_names = patient->has_plan ? first_by_names(patient) : 0;
     const uint32_t firsts[] = {by_names,
                                by_names,
@@ -144,7 +144,7 @@ static void find_numbers(struct patient *patient)
         patient->first = 0;
 }
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
 static void say_numbers(struct patient *patient)
 {
@@ -199,7 +199,7 @@ static void say_texts(struct patient *patient)
     say_count(patient, "orphan-texts", orphans, "outside of its numbers: removed");
 }
 
-/* Its numbers would be shown: the ini file that has its names is known to nobody here. */
+/* Counters would be shown as numbers: no ini file with its names is known here. */
 static void say_nameless(struct patient *patient)
 {
     const char *service = patient->here->name;
@@ -235,7 +235,7 @@ static LSTATUS say_objects(struct patient *patient)
     return status;
 }
 
-/* Who is asked again although the reason is still there would only be put back. */
+/* If a provider is enabled while the cause persists, it would only be quarantined again. */
 static void say_quarantine(struct patient *patient)
 {
     struct doctor *doctor = patient->doctor;
@@ -276,7 +276,7 @@ static LSTATUS want(struct patient *patient)
     if (other && !patient->doctor->load->options->dry_run)
         event_log(SOURCE, EVENT_OVERLAP, patient->here->name,
                   EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");
-    /* texts of both must not be mixed: those of the one in the way come from the registry */
+    /* texts of both must not be mixed: those of the conflicting provider come from the registry */
     LSTATUS status = restore_add(wanted, patient->here->name, number,
                                  patient->has_plan && !other ? &patient->plan : NULL);
     if (!status) {
@@ -313,7 +313,7 @@ static LSTATUS examine(struct patient *patient)
     doctor_look_at_library(doctor, here->name);
     say_quarantine(patient);
     if (!any || (patient->first >= NAMES_BLOCK_FIRST && patient->first <= NAMES_BLOCK_LAST))
-        return ERROR_SUCCESS; /* never loaded, or the package's */
+        return ERROR_SUCCESS; /* never loaded, or registered by the package */
     if (!patient->first) {
         doctor_say(doctor, false, &finding,
                    "neither numbers nor texts tell what they were: unlodctr it, then load its ini "
@@ -327,7 +327,7 @@ static LSTATUS examine(struct patient *patient)
     return status ? status : want(patient);
 }
 
-/* `owners`: those whose ini file names them; else the others. */
+/* `owners`: those whose ini file has their names; else the others. */
 static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list, bool owners)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -342,7 +342,8 @@ static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list,
     return status;
 }
 
-/* Of two with the same numbers, who comes first keeps them: not a copy of the other one. */
+/* Of two with the same numbers, the first one keeps them: not one that was copied from the
+ * other. */
 static LSTATUS examine_all(struct doctor *doctor)
 {
     struct here_list list = {0};
@@ -353,7 +354,7 @@ static LSTATUS examine_all(struct doctor *doctor)
     return status;
 }
 
-/* ---- names of nobody: a damaged key line makes another service of what follows ---- */
+/* ---- orphaned names: behind a damaged key line, values belong to a nonexistent service ---- */
 
 static bool any_value(void *self, const struct registry_value *value)
 {
@@ -426,7 +427,7 @@ static LSTATUS remove_orphans(struct doctor *doctor)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole repair ---- */
 
 static LSTATUS end_quarantines(struct doctor *doctor)
 {
@@ -466,7 +467,7 @@ DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_option
     if (!doctor_look_at_files(&doctor)) {
         if (ret)
             *ret = result;
-        return ERROR_SUCCESS; /* what else there is to see is not what is registered */
+        return ERROR_SUCCESS; /* the other problems concern files, not the registration */
     }
     LSTATUS status = examine_all(&doctor);
     if (!status) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that were written by hand over a provider's own: what its ini file, or its registration
- * where that is gone, says of the same index and language counts, and the text by hand goes. A
- * translation that the provider does not bring itself is nobody's mistake and stays.
+ * Texts that were written by hand over a provider's own: the text of its ini file (or of its
+ * registration if that is missing) for the same index and language is kept, and the text by hand is
+ * removed. A translation that the provider itself does not have is no mistake and stays.
  */
 #include "loadperf/doctor.h"
 
@@ -12,7 +12,7 @@
 struct judging {
     struct doctor *doctor;
     uint32_t language;
-    struct stored_texts hand, left; /* what is there, what will be */
+    struct stored_texts hand, left; /* the existing texts, the texts to keep */
     LSTATUS status;
 };
 
@@ -27,7 +27,7 @@ static const struct stored_provider *owner_of(const struct doctor *doctor, uint3
     return NULL;
 }
 
-/* The provider's own text, or NULL: it has none there. */
+/* The provider's own text, or NULL: it has none for that index. */
 static LSTATUS own_text(const struct judging *judging, const struct stored_provider *owner,
                         uint32_t language, uint32_t index, char **ret)
 {
@@ -57,8 +57,8 @@ static void say(const struct judging *judging, const struct stored_provider *own
                    (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
 }
 
-/* *ret_stays: it is nobody's, says the same, or adds to what there is: a translation, or what a
- * name means. */
+/* *ret_stays: it belongs to no provider, is the same, or adds something: a translation, or the
+ * meaning of a name. */
 static LSTATUS judge(struct judging *judging, const struct stored_text *text, bool *ret_stays)
 {
     const struct stored_provider *owner = owner_of(judging->doctor, text->index);
@@ -73,7 +73,8 @@ static LSTATUS judge(struct judging *judging, const struct stored_text *text, bo
         return status;
     if (own)
         *ret_stays = strcmp(own, text->text) == 0;
-    else /* a number between its own; without an ini file nobody knows whether it is */
+    /* a number within its range; without an ini file it is unknown whether the provider has it */
+    else
         *ret_stays = english || !owner->complete;
     if (!*ret_stays)
         say(judging, owner, text, own);
@@ -132,7 +133,7 @@ static bool take_language(void *self, const char *id)
     return !judging->status;
 }
 
-/* They stand in the machine's layer alone. */
+/* They are in the machine's layer only. */
 LSTATUS doctor_mend_hand(struct doctor *doctor)
 {
     struct judging judging = {.doctor = doctor};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are torn or not believed, libraries that are gone or replaced: found and explained. */
+/* Files that are torn or not trusted, libraries that are missing or replaced: found and
+ * explained. */
 #include "loadperf/doctor.h"
 
 #include <openperflib/regfile.h>
@@ -31,7 +32,7 @@ static bool count_damage(void *self, const opl_reg_entry *entry)
     "load its provider again (lodctr --library=LIBRARY FILE.ini), or put a backup back "           \
     "(lodctr /R:FILE); else delete it"
 
-/* Remarks would only make it look as if nothing were lost. */
+/* Turning all lines into comments would only hide that everything is lost. */
 static bool is_lost(const struct looking *looking, const struct buffer *text)
 {
     const opl_load_finding finding = {.kind = "torn-file", .file = looking->file};
@@ -73,7 +74,7 @@ static void look_into(struct looking *looking, const char *name)
     }
 }
 
-/* As a shell takes it. */
+/* Quoted for the shell. */
 static void quote(struct buffer *out, const char *path)
 {
     buffer_add_byte(out, '\'');
@@ -85,7 +86,8 @@ static void quote(struct buffer *out, const char *path)
     buffer_add_byte(out, '\'');
 }
 
-/* That it is ours is for a person to say who has read it: so, which commands do it. */
+/* Whether the content is right must be decided by a person who has read it: so the commands for
+ * both cases are printed. */
 static void say_foreign(struct doctor *doctor, const char *path, const struct stat *st)
 {
     BUFFER_AUTO name = {0};
@@ -129,7 +131,7 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
         say_foreign(doctor, path, &st);
 }
 
-/* Of a folder that others may write, no file is believed. */
+/* In a folder that others may write, no file is trusted. */
 static bool look_at_folder(struct doctor *doctor, const char *folder)
 {
     struct stat st;
@@ -166,7 +168,7 @@ bool doctor_look_at_files(struct doctor *doctor)
 
 /* ---- libraries ---- */
 
-/* What the package has is in folders of the package's owner, whoever may write there. */
+/* The package's files are in folders of the package's owner, whoever may write there. */
 static bool is_shipped(const char *path)
 {
     FREE_AUTO char *folder = text_format("%s/", place_vendor());

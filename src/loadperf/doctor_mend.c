@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damaged lines of registry files become remarks, as they do wherever manual.reg is written: what
- * they said stays to be read, and nobody stumbles over them again. The rest of the file stays.
+ * Damaged lines of registry files become comments, as whenever manual.reg is written: their text
+ * can still be read, and they are not reported again. The rest of the file stays.
  */
 #include "loadperf/doctor.h"
 
@@ -32,7 +32,7 @@ static bool take_damage(void *self, const opl_reg_entry *entry)
     return true;
 }
 
-/* A remark holds no control characters, and nothing that is no UTF-8. */
+/* A comment contains no control characters, and only valid UTF-8. */
 static void add_remark(struct buffer *out, const char *line, size_t count)
 {
     bool text = utf8_valid(line, count);
@@ -46,7 +46,7 @@ static void add_remark(struct buffer *out, const char *line, size_t count)
     buffer_add_byte(out, '\n');
 }
 
-/* The reader goes on with a first line that is no header, if it looks like anything else. */
+/* The reader accepts a first line that is not a header, if it looks like anything else. */
 static void add_header(struct buffer *out, const char *line, size_t count)
 {
     buffer_add_text(out, REGISTRY_HEADER);
@@ -80,7 +80,7 @@ static void rewrite(const struct buffer *text, const struct damage *damage, stru
     }
 }
 
-/* *ret_clean: nothing in it is damaged now. Lines that went on in the next one need passes. */
+/* *ret_clean: no damage is left. Lines that continued in the next one need several passes. */
 static LSTATUS clean(struct buffer *text, bool *ret_changed, bool *ret_clean)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -114,7 +114,7 @@ bool doctor_can_mend(const struct buffer *text)
     return !is_utf16(text);
 }
 
-/* What the file says now, not what it said when it was looked at. */
+/* Works on the current content of the file, not on what the scan saw. */
 static LSTATUS mend_file(struct doctor *doctor, const char *name)
 {
     struct layer_change change;

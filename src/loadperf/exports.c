@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Could a library be loaded, and does it have a function? Read in its file, not asked: a look at a
- * library must not run it. What cannot be told for sure is taken for good.
+ * Can a library be loaded, and does it export a function? Read from its file, because a check must
+ * not run the library. If the file gives no definite answer, the library is assumed to be good.
  */
 #include "loadperf/inner.h"
 
@@ -18,7 +18,7 @@ static bool take(int fd, uint64_t at, void *ret, size_t size)
     return at <= INT64_MAX && pread(fd, ret, size, (off_t)at) == (ssize_t)size;
 }
 
-/* This processor's, as the running program has it; EM_NONE: nobody knows. */
+/* This processor's, as in the running program; EM_NONE: unknown. */
 static unsigned own_machine(void)
 {
     ElfW(Ehdr) own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which services the registry has, and with which numbers, as every program here sees it. */
+/* Which services are in the registry, and with which numbers, as every program here sees it. */
 #include "loadperf/stored.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool take_service(void *self, const char *name)
     here.loaded &= here.number[FIRST_COUNTER] <= here.number[LAST_COUNTER] &&
                    here.number[FIRST_HELP] <= here.number[LAST_HELP];
     if (!any && registry_get(key, text_names[LIBRARY], &type, &library))
-        return true; /* no provider */
+        return true; /* not a provider */
     here.name = strdup(name);
     if (!here.name || !list_grow(&list->list, list->count, &list->room, sizeof *list->list)) {
         free(here.name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ini file as GetPrivateProfileString sees it (C95): sections and keys without regard to case,
+ * An ini file as GetPrivateProfileString reads it (C95): sections and keys without regard to case,
  * of equal keys the first, blanks around keys and values stripped, then one pair of quotation marks
- * around a value. A section that comes twice goes on. Lines that begin with a semicolon are
+ * around a value. A section that occurs twice is continued. Lines that begin with a semicolon are
  * comments; any other line is a key, with or without a value.
  */
 #include "loadperf/inner.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "text" and 'text' are text; a mark that is not closed belongs to it. */
+/* "text" and 'text' are text; a mark without its counterpart belongs to the value. */
 static struct span unquoted(struct span value)
 {
     char mark = value.count >= 2 ? *value.at : '\0';
@@ -19,7 +19,7 @@ static struct span unquoted(struct span value)
     return value;
 }
 
-/* "[text] // remark": what stands behind the bracket is nobody's. */
+/* "[text] // remark": text behind the bracket is ignored. */
 static bool is_section(struct span line, struct span *ret_name)
 {
     if (!line.count || *line.at != '[')
@@ -52,7 +52,7 @@ static bool add_line(struct ini *ini, struct span section, struct span line, uns
     return true;
 }
 
-/* A character 0 ends texts everywhere behind this; in a line it is a blank. */
+/* A NUL character would end texts in later steps; in a line it becomes a blank. */
 static void blank_zeros(struct buffer *text)
 {
     for (size_t i = 0; i < text->len; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside loadperf. An ini and a symbol file become a plan: what is to be registered. The registry's
- * files, of which most are known from a cache of ranges, tell what is there: a view of one service.
+ * files, most of them known from a cache of ranges, give a view of one service: what is registered.
  * Plan and view become the new text of one file.
  */
 #ifndef OPL_LOADPERF_INNER_H
@@ -39,59 +39,60 @@ enum {
     EVENT_NUMBERS_NOT_REMOVED = 3018
 };
 
-/* Names are even. Behind the machine's is the packaged block; users begin far behind it. */
+/* Names are even. The packaged block is behind the machine's range; users' numbers begin far behind
+ * it. */
 enum { USER_FIRST = 1000000, MACHINE_HIGHEST = NAMES_BLOCK_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
 enum { SERVICE_ROOM = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
 
 /* ---- trust.c ---- */
 enum { VALIDATION_BYTES = 16 };
-/* The code of a library, as it is registered; false: it is not there. */
+/* The validation code of a library, as registered; false: the file does not exist. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
 
-/* ---- exports.c: a library's file, read and not run ---- */
+/* ---- exports.c: a library's file, read without running it ---- */
 struct exports {
     bool known;
-    struct buffer symbols, strings; /* as the file has them */
+    struct buffer symbols, strings; /* as in the file */
 };
-/* false: for sure no program of this kind can load it. */
+/* false: no program of this kind can load it, for certain. */
 bool exports_read(const char *path, struct exports *ret);
 void exports_done(struct exports *exports);
-/* It has no function of that name, for sure. */
+/* True if it certainly has no function of that name. */
 bool exports_lack(const struct exports *exports, const char *name);
 
-/* ---- load.c: one call, and what it has to say ---- */
+/* ---- load.c: one call, and its messages ---- */
 struct load {
     const opl_load_options *options;
     enum registry_layer layer;
     size_t errors;
-    bool careful; /* reads only what nobody else could have written */
+    bool careful; /* reads only files that no other user could have written */
 };
-/* Nobody else may write the file, or put another one in its place. */
+/* No other user may write the file, or replace it. */
 bool load_believes(const char *path);
-/* The file, or the folder above it, that somebody else may write or has; malloc. NULL: none, or it
- * is not there. *ret_owner: it belongs to somebody else. */
+/* The file, or the folder above it, that another user owns or may write; malloc. NULL: none, or it
+ * does not exist. *ret_owner: another user owns it. */
 char *load_stranger(const char *path, bool *ret_owner);
 /* A whole file of at most MOST_FILE_BYTES: ERROR_FILE_TOO_LARGE else. */
 LSTATUS load_file(const char *path, struct buffer *ret);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Passed over; with `strict` an error. */
+/* The line is ignored; with `strict` it is an error. */
 void load_warning(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Worth knowing, no mistake. */
+/* For information; not a mistake. */
 void load_note(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* An event of a service, with its status where its row says one. */
+/* An event of a service, with its status if its row has one. */
 void load_event(unsigned id, const char *service, LSTATUS status);
-/* The same of a language. */
+/* The same for a language. */
 void load_language_event(unsigned id, uint32_t language, LSTATUS status);
-/* Those of First Counter and First Help that a service lacks which has any number or text. */
+/* For whichever of First Counter and First Help a service lacks, if it has any number or text. */
 void load_lacking_events(const char *service, const bool *has);
-/* What a call ends with, once more with an event where memory did not suffice. */
+/* The result of a call, with an event if memory was not sufficient. */
 DWORD load_end(const struct load *load, LSTATUS status);
 
-/* A part of a text that somebody else owns. */
+/* A part of a text that another buffer owns. */
 struct span {
     const char *at;
     size_t count;
@@ -100,30 +101,30 @@ struct span span_trim(struct span text);          /* blanks and tabs */
 bool span_is(struct span span, const char *text); /* without regard to case */
 int span_compare(struct span left, struct span right);
 char *span_copy(struct span span);
-/* Makes room for one more element of `size` bytes. */
+/* Makes space for one more element of `size` bytes. */
 bool list_grow(void *array_pointer, size_t count, size_t *room, size_t size);
 
 /* ---- decode.c: bytes to UTF-8 ---- */
-/* ret: the file in UTF-8, or (*ret_raw) in a code page that only the reader knows. */
+/* ret: the file in UTF-8, or (*ret_raw) in a code page that only the caller knows. */
 LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw);
 /* Windows' ANSI code page for texts in this language. */
 unsigned decode_code_page(uint32_t language);
-/* Appends; a byte that the page does not know becomes U+FFFD (*ret_bad). ERROR_NOT_SUPPORTED: the C
+/* Appends; a byte that the page does not have becomes U+FFFD (*ret_bad). ERROR_NOT_SUPPORTED: the C
  * library does not know the page. */
 LSTATUS decode_text(struct span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
-/* Takes the next line: ends are CRLF, LF or CR; Ctrl-Z ends the file. */
+/* Takes the next line: it ends with CRLF, LF or CR; Ctrl-Z ends the file. */
 bool decode_line(struct span *rest, struct span *ret);
 
-/* ---- ini.c: sections and keys as GetPrivateProfileString sees them ---- */
+/* ---- ini.c: sections and keys as GetPrivateProfileString reads them ---- */
 struct ini_entry {
     struct span section, key, value; /* value: without outer blanks and quotation marks */
     unsigned line, order;
-    bool has_value; /* an = was there */
+    bool has_value; /* the line has an = */
 };
 struct ini {
     struct buffer text;
     bool raw;                  /* values are in a code page */
-    struct ini_entry *entries; /* as they stand in the file */
+    struct ini_entry *entries; /* in the file's order */
     size_t count, room;
 };
 LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret);
@@ -135,7 +136,7 @@ const struct ini_entry *ini_find(const struct ini *ini, const char *section, con
 struct symbol {
     struct span name;
     int64_t value;
-    struct span text; /* what stood there */
+    struct span text; /* the text in the file */
     unsigned line, order;
     bool is_number;
 };
@@ -146,10 +147,10 @@ struct symbols {
 };
 LSTATUS symbols_parse(const void *bytes, size_t size, struct symbols *ret);
 void symbols_done(struct symbols *symbols);
-/* The one spelled so, else the first spelled so but for case; NULL: none. */
+/* The exact match, else the first that differs in case only; NULL: none. */
 const struct symbol *symbols_find(const struct symbols *symbols, struct span name);
 
-/* ---- plan.c: what the two files ask for ---- */
+/* ---- plan.c: what the two files request ---- */
 struct plan_text {
     uint32_t language, offset; /* offset: odd for explanations */
     unsigned line;
@@ -160,40 +161,40 @@ struct plan {
     bool trusted, has_objects;
     uint32_t *languages; /* as listed */
     size_t language_count, language_room;
-    struct plan_text *texts; /* by language and offset, each once */
+    struct plan_text *texts; /* by language and offset, without duplicates */
     size_t text_count, text_room;
-    uint32_t *objects; /* offsets, ascending, each once */
+    uint32_t *objects; /* offsets, ascending, without duplicates */
     size_t object_count, object_room;
     uint32_t last_offset; /* of a name */
 };
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
 void plan_sort(struct plan *plan);
-/* Of sorted texts; NULL: there is none. */
+/* In sorted texts; NULL: there is none. */
 const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);
 
-/* While it is read. */
+/* State while it is read. */
 struct planning {
     struct load *load;
     struct plan *plan;
     const struct ini *ini;
     const struct symbols *symbols;
     const char *ini_path, *symbol_path;
-    const struct symbol **used; /* of the texts */
+    const struct symbol **used; /* by the texts */
     size_t used_count, used_room;
 };
-/* SYMBOL_009_NAME: false if the key is none of that form. *ret_part: 0 a name, 1 an explanation. */
+/* SYMBOL_009_NAME: false if the key has another form. *ret_part: 0 a name, 1 an explanation. */
 bool plan_key(struct span key, struct span *ret_symbol, uint32_t *ret_language, uint32_t *ret_part);
-bool plan_add_text(struct plan *plan, const struct plan_text *text); /* text->text is taken */
+/* takes ownership of text->text */
+bool plan_add_text(struct plan *plan, const struct plan_text *text);
 
-/* ---- check.c: of a plan that is read: refuses what E.3 refuses, fills English, reads [objects]
- * ---- */
+/* ---- check.c: completes a plan: refuses what E.3 refuses, fills English, reads [objects] ---- */
 LSTATUS plan_complete(struct planning *planning);
 
-/* ---- scan.c: what one registry file says about indices, services and languages ---- */
+/* ---- scan.c: the indices, services and languages in one registry file ---- */
 struct scan {
     uint32_t machine_top, user_top; /* the highest even index in use of the two ranges */
-    bool languages;                 /* says something about which are installed */
+    bool languages;                 /* mentions installed languages */
     struct buffer services;         /* "\tNAME\tNAME\t"; an empty name concerns all */
 };
 void scan_done(struct scan *scan);
@@ -208,7 +209,7 @@ bool scan_language_key(const char *key, const char *path, uint32_t *ret, const c
 bool scan_add_service(struct scan *scan, struct span name);
 bool scan_mentions(const char *services, const char *service);
 
-/* ---- cache.c: what was known of a file when it was last scanned ---- */
+/* ---- cache.c: the results of earlier scans ---- */
 struct range_row {
     struct registry_file file;
     uint32_t machine_top, user_top;
@@ -220,20 +221,20 @@ struct range_cache {
     struct range_row *rows;
     uint32_t *places; /* a hash table of row numbers + 1 */
     size_t count, room, place_count;
-    bool whole; /* what is in the file cannot be gone on from */
+    bool whole; /* the file must be rewritten instead of appended to */
 };
 void cache_read(enum registry_layer layer, struct range_cache *ret);
 void cache_done(struct range_cache *cache);
-/* The row of that file as stat describes it now; NULL: it must be scanned. */
+/* The row of that file if its stat data is unchanged; NULL: it must be scanned. */
 const struct range_row *cache_find(const struct range_cache *cache,
                                    const struct registry_file *file);
-/* Adds rows behind the others; `all` are those that a new file would begin with. */
+/* Appends rows; `all` are those with which a new file would begin. */
 void cache_print(const struct range_row *row, struct buffer *ret);
 void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
                  const struct buffer *rows, bool whole);
 
-/* ---- known.c: what is known of every file of the layers ---- */
-#define SHIPPED_NAMES "names/" /* how names of the vendor's LLL.names begin here */
+/* ---- known.c: the scan results of every file of the layers ---- */
+#define SHIPPED_NAMES "names/" /* prefix of the vendor's LLL.names here */
 struct known_file {
     struct range_row row;
     char *name, *services; /* of the row, if it is not the cache's; */
@@ -246,24 +247,24 @@ struct known {
 };
 LSTATUS known_read(enum registry_layer layer, struct known *ret);
 void known_done(struct known *known);
-/* Puts what a file of ours says now in its place; `scan` is taken. */
+/* Records the new content of a file of ours; takes ownership of `scan`. */
 LSTATUS known_update(struct known *known, const struct registry_file *file, struct scan *scan);
 void known_forget(struct known *known, enum registry_layer layer, const char *name);
-/* Best effort: without a cache the next one scans. */
+/* Best effort: without a cache the next process scans. */
 void known_save(const struct known *known, const struct registry_edit *edit);
 /* The highest even index in use in the machine's or the user's range; without the file `but`, which
  * may be NULL. */
 uint32_t known_top(const struct known *known, enum registry_layer layer, const char *but);
 const struct known_file *known_find(const struct known *known, enum registry_layer layer,
                                     const char *name);
-/* Does another file than that one of the layer say anything of the service? */
+/* Does a file other than that one of the layer mention the service? */
 bool known_elsewhere(const struct known *known, const char *service, enum registry_layer layer,
                      const char *but);
 
-/* Does a file of a higher layer say anything of the service or of languages? */
+/* Does a file of a higher layer mention the service or languages? */
 bool known_above(const struct known *known, const char *service, enum registry_layer layer);
 
-/* ---- view.c: one service and the languages, merged from the few files that say something ---- */
+/* ---- view.c: one service and the languages, merged from the few files that mention them ---- */
 enum { FIRST_COUNTER, LAST_COUNTER, FIRST_HELP, LAST_HELP, NUMBERS };
 extern const char *const number_names[NUMBERS];
 enum { LIBRARY, OPEN, COLLECT, CLOSE, OBJECT_LIST, TEXTS };
@@ -283,13 +284,13 @@ struct view {
     struct view_language languages[VIEW_LANGUAGES];
     size_t language_count;
 };
-/* One file as it will be. */
+/* One file with its future content. */
 struct replaced {
     enum registry_layer layer;
     const char *name;
-    const struct buffer *text; /* NULL: it will be gone */
+    const struct buffer *text; /* NULL: it will be removed */
 };
-/* Only the layers up to `highest` count. `replaced` ends with name NULL, or is NULL. */
+/* Only the layers up to `highest` count. `replaced` is terminated by name NULL, or is NULL. */
 LSTATUS view_read(const struct known *known, const char *service, enum registry_layer highest,
                   const struct replaced *replaced, struct view *ret);
 void view_done(struct view *view);
@@ -303,25 +304,25 @@ void view_result(const struct view *view, const char *service, opl_load_result *
 struct registration {
     const struct plan *plan;
     uint32_t number[NUMBERS];
-    const char *record[OBJECT_LIST]; /* library, open, collect, close; library NULL: it stays */
+    const char *record[OBJECT_LIST]; /* library, open, collect, close; library NULL: unchanged */
     const unsigned char *validation; /* 16 bytes or NULL */
     char *objects;                   /* the Object List or NULL */
     char *ini;                       /* PerfIniFile: where it was loaded from, or NULL */
 };
-/* What `old` says but for the service's numbers and texts, `record`: and its record.
- * *ret_empty: nothing but remarks is left. */
+/* The content of `old` without the service's numbers and texts and, with `record`, without its
+ * record. *ret_empty: nothing but comments is left. */
 LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
                         struct buffer *ret, bool *ret_empty);
 struct opl_reg_entry;
 LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);
 LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
-/* Deletes the texts (and `numbers`) that files before this one say. */
+/* Deletes the texts (and `numbers`) of files that are merged before this one. */
 LSTATUS rewrite_bury(const char *service, bool numbers, struct buffer *ret);
-/* NAME.reg of a service: a file that is there, in whatever case, or a new name. */
+/* NAME.reg of a service: an existing file, in any case, or a new name. */
 LSTATUS rewrite_file_name(const struct known *known, enum registry_layer layer, const char *service,
                           struct buffer *ret);
 
-/* ---- change.c: what installing and removing share ---- */
+/* ---- change.c: shared by installing and removing ---- */
 #define MANUAL_REG "manual.reg"
 struct layer_change {
     struct load *load;
@@ -330,10 +331,10 @@ struct layer_change {
     struct buffer file; /* NAME.reg */
 };
 LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service);
-/* Reads a file of the layer; one that is not there is empty. */
+/* Reads a file of the layer; a missing one is empty. */
 LSTATUS change_read(struct layer_change *change, const char *name, struct buffer *ret);
-/* Replaces it, or removes it when text is NULL; remembers that. `scan`, which is taken, is what the
- * text says; NULL: it is looked at. */
+/* Replaces it, or removes it when text is NULL; records that. `scan`, which is taken over,
+ * describes the text; NULL: the text is scanned. */
 LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
                       struct scan *scan);
 void change_end(struct layer_change *change);

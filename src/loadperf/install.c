@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registering (E.3): a plan gets the numbers behind the highest in use, and becomes one file's new
- * text, so that one rename registers it. That file is NAME.reg; only where others would hide it,
- * because somebody deleted or wrote the same values by hand, manual.reg takes it, which comes last.
+ * Registers a provider (E.3): a plan gets the numbers behind the highest in use, and becomes one
+ * file's new text, so that one rename registers it. The file is NAME.reg; only if others would hide
+ * it, because the same values were deleted or written by hand, it is manual.reg, which is merged
+ * last.
  */
 #include "loadperf/inner.h"
 #include "loadperf/stored.h"
@@ -18,14 +19,14 @@ struct install {
     struct view view; /* of this layer and those below */
     struct registration registration;
     unsigned char validation[VALIDATION_BYTES];
-    const char *file;        /* that is to be written */
-    struct buffer old, text; /* of it */
-    struct scan scan;        /* what the text says */
+    const char *file;        /* the file to be written */
+    struct buffer old, text; /* of that file */
+    struct scan scan;        /* a scan of the text */
 };
 
 /* ---- numbers ---- */
 
-/* By all but the file that is rewritten, and by what is left in that. */
+/* In all other files, and in what remains of the rewritten one. */
 static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
 {
     enum registry_layer layer = install->change.load->layer;
@@ -39,7 +40,7 @@ static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
     return ERROR_SUCCESS;
 }
 
-/* What the text says, now that it has the numbers too. */
+/* Scans the text again, now that it has the numbers too. */
 static LSTATUS complete_scan(struct install *install)
 {
     const char *service = install->plan.service;
@@ -108,7 +109,7 @@ static bool same_text(const char *wanted, const char *found)
     return !wanted || (found && !strcmp(wanted, found));
 }
 
-/* Does everybody see what was written? */
+/* Is the registration visible to every program? */
 static bool is_seen(const struct install *install, const struct view *view)
 {
     const struct plan *plan = &install->plan;
@@ -174,7 +175,7 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
         {0}
     };
     *ret_seen = !known_elsewhere(&change->known, install->plan.service, layer, install->file);
-    if (*ret_seen) /* nobody else speaks of it */
+    if (*ret_seen) /* no other file mentions it */
         return ERROR_SUCCESS;
     LSTATUS status = view_read(&change->known, install->plan.service, LAYER_USER, replaced, &view);
     if (status)
@@ -186,7 +187,7 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
     return status;
 }
 
-/* Makes the file's new text, and looks at what the registry would then say. */
+/* Makes the file's new text, and checks what the registry would contain then. */
 static LSTATUS compose(struct install *install, const char *file, bool bury, bool *ret_seen)
 {
     const char *service = install->plan.service;
@@ -228,7 +229,7 @@ static LSTATUS write_file(struct install *install)
     return status;
 }
 
-/* ---- what there is ---- */
+/* ---- the present registration ---- */
 
 static LSTATUS refuse_missing_service(struct install *install)
 {
@@ -307,7 +308,7 @@ static void set_record(struct install *install)
     install->registration.ini = realpath(install->ini_path, NULL);
 }
 
-/* What the plan is worth, on a machine with these languages. */
+/* What the plan would give, on a machine with these languages. */
 static void result_of_plan(const struct plan *plan, const struct view *view, opl_load_result *ret)
 {
     strcpy(ret->service, plan->service);
@@ -339,7 +340,7 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-/* *ret_already: everybody sees it as loaded. */
+/* *ret_already: it is loaded already, and visible to every program. */
 static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
     const struct known *known = &install->change.known;
@@ -364,7 +365,7 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     return ERROR_SUCCESS;
 }
 
-/* A procedure that was named, and that the library lacks: no later installation would mend it. */
+/* A procedure that is named but missing in the library: no later installation would repair that. */
 static LSTATUS check_procedures(struct install *install)
 {
     const opl_load_options *options = install->change.load->options;
@@ -429,7 +430,7 @@ DWORD opl_load_install(const char *ini_path, const opl_load_options *options, op
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = plan_read(&load, ini_path, &install.plan);
     if (!status && load.options->strict)
-        result_of_plan(&install.plan, NULL, &result); /* nothing of this machine counts */
+        result_of_plan(&install.plan, NULL, &result); /* this machine's state is not considered */
     else if (!status && !(status = change_begin(&install.change, &load, install.plan.service))) {
         status = install_plan(&install, &result);
         change_end(&install.change);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of every file of the layers: from the cache, if stat says that it is the same file,
- * else by scanning it. The vendor's name bases count too, as files of their own.
+ * Scan results for every file of the layers: from the cache, if stat shows the same file, else by
+ * scanning it. The vendor's name bases count too, as files of their own.
  */
 #include "loadperf/inner.h"
 
@@ -36,7 +36,7 @@ static LSTATUS add_file(struct known *known, struct known_file file)
     return ERROR_SUCCESS;
 }
 
-/* Takes the services; a file that says nothing has none. */
+/* Takes over the services; a file without content has none. */
 static LSTATUS make_file(const struct registry_file *given, struct scan *scan,
                          struct known_file *ret)
 {
@@ -58,7 +58,7 @@ static LSTATUS make_file(const struct registry_file *given, struct scan *scan,
     return ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 const struct known_file *known_find(const struct known *known, enum registry_layer layer,
                                     const char *name)
@@ -108,14 +108,15 @@ bool known_above(const struct known *known, const char *service, enum registry_l
     return false;
 }
 
-/* ---- looking at all files ---- */
+/* ---- reading all files ---- */
 
 struct knowing {
     struct known *known;
     LSTATUS status;
 };
 
-/* A file that cannot be read or believed says nothing; want of memory says nothing of the file. */
+/* A file that cannot be read or trusted has no content; if memory is short, its content is
+ * unknown. */
 static LSTATUS scan_file(const struct registry_file *file, struct scan *ret)
 {
     BUFFER_AUTO text = {0};
@@ -157,7 +158,7 @@ static bool is_names_file(const char *name)
     return (count == 3 || count == 4) && !strcmp(name + count, ".names");
 }
 
-/* The vendor's bases, which are no registry files, under names of their own. */
+/* The vendor's bases, which are not registry files, with a prefix. */
 static void know_shipped(struct knowing *knowing)
 {
     struct stat st;

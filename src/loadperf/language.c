@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Languages and services switched on and off. A shipped language is installed from the beginning;
- * what is chosen otherwise stands in SOFTWARE\openperflib\Languages, because subkeys of Perflib are
- * languages and nothing else (C107).
+ * Switches languages and services on and off. A shipped language is installed from the beginning;
+ * other choices are stored in SOFTWARE\openperflib\Languages, because subkeys of Perflib must be
+ * languages (C107).
  */
 #include "loadperf/inner.h"
 
@@ -27,7 +27,7 @@ static LSTATUS choose(const struct load *load, uint32_t language, uint32_t choic
     return registry_set(load->layer, LANGUAGES_KEY, name, REG_DWORD, &choice, sizeof choice);
 }
 
-/* What was written by hand in it. */
+/* Deletes its texts that were written by hand. */
 static LSTATUS delete_texts(const struct load *load, uint32_t language)
 {
     FREE_AUTO char *key = text_format("%s\\%03X", REGISTRY_PERFLIB, (unsigned)language & 0xffff);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every part of loadperf needs: remarks, events, parts of texts. */
+/* Shared by all parts of loadperf: messages, events, parts of texts. */
 #include "loadperf/inner.h"
 
 #include <fcntl.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* false: `real` ends with what is not believed; *ret_owner: because of its owner. */
+/* false: `real` is cut at the part that is not trusted; *ret_owner: because of its owner. */
 static bool believe(char *real, bool *ret_owner)
 {
     struct stat st;
     bool good = stat(real, &st) == 0 && file_trusted(&st, false);
     for (char *last; good && (last = strrchr(real, '/')) && real[1];) {
-        last[last == real] = 0; /* "/" stays */
+        last[last == real] = 0; /* "/" is kept */
         good = stat(real, &st) == 0 && file_trusted(&st, true);
     }
     *ret_owner = !good && !(st.st_mode & (S_IWGRP | S_IWOTH));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of loadperf: ini and symbol files become a service's numbers and texts. */
+/* API of loadperf: ini and symbol files become a service's numbers and texts. */
 #ifndef OPL_LOADPERF_H
 #define OPL_LOADPERF_H
 
 #include <openperflib/loadperf.h>
 
-/* The command lines of the LoadPerf functions, in UTF-8: a dummy word, then the argument (C68). */
+/* The command lines of the LoadPerf functions, in UTF-8: an ignored word, then the argument
+ * (C68). */
 DWORD load_command(const char *command_line, bool quiet);
-/* InstallPerfDll; `computer` NULL: this one. */
+/* InstallPerfDll; `computer` NULL: this machine. */
 DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flags);
 DWORD unload_command(const char *command_line, bool quiet);
 

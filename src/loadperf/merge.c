@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting a backup back. Every provider gets the file's numbers where they are free, keeps its own
- * where they are not, and gets new ones where it has none: what is here is never broken. All that
- * changes is written into manual.reg, which comes last, so that one rename restores everything.
+ * Restores a backup. Every provider gets the file's numbers if they are free, keeps its own if they
+ * are not, and gets new ones if it has none: working registrations are never broken. All changes
+ * are written into manual.reg, which is merged last, so that one rename restores everything.
  */
 #include "loadperf/merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what may be restored ---- */
+/* ---- which providers can be restored ---- */
 
 static bool texts_between(const struct stored_texts *texts, uint32_t language, uint32_t first,
                           uint32_t last)
@@ -56,7 +56,7 @@ static void leave(struct merge *merge, struct target *target, const char *why)
                  target->provider->name, why);
 }
 
-/* Do both have names for the same offsets? Texts that are gone here tell nothing. */
+/* Do both have names for the same offsets? If the texts are missing here, that proves nothing. */
 static bool same_offsets(const struct merge *merge, const struct target *target,
                          const struct stored_texts *current)
 {
@@ -82,7 +82,7 @@ static bool same_offsets(const struct merge *merge, const struct target *target,
     return true;
 }
 
-/* Numbers that reach elsewhere are damage, or those of another version of the provider. */
+/* Numbers of another range are damaged, or belong to another version of the provider. */
 static LSTATUS judge_version(struct merge *merge, struct target *target)
 {
     struct stored_texts current = {0};
@@ -113,7 +113,7 @@ static LSTATUS judge(struct merge *merge, struct target *target)
     if (block || (target->here && target->here->loaded &&
                   target->here->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
                   target->here->number[FIRST_COUNTER] >= NAMES_BLOCK_FIRST)) {
-        target->place = LEFT; /* the package says what it is */
+        target->place = LEFT; /* the package determines its registration */
         merge->result->same++;
     } else if (!target->here && !provider->text[LIBRARY] && !merge->stored->repair)
         leave(merge, target, "there is no such service here");
@@ -138,7 +138,7 @@ static const struct target *target_of(const struct merge *merge, const struct he
     return NULL;
 }
 
-/* Texts that somebody wrote by hand, and which the file does not know. */
+/* Texts that were written by hand, and are not in the file. */
 static bool hand_has(const struct merge *merge, const struct target *target)
 {
     const struct here *here = target->here;
@@ -153,7 +153,7 @@ static bool hand_has(const struct merge *merge, const struct target *target)
     return false;
 }
 
-/* Does somebody have these numbers who stays where he is? */
+/* Are these numbers used by another provider that keeps its own? */
 static bool is_taken(const struct merge *merge, const struct target *target)
 {
     bool user = merge->load->layer == LAYER_USER;
@@ -170,7 +170,7 @@ static bool is_taken(const struct merge *merge, const struct target *target)
     return hand_has(merge, target);
 }
 
-/* Who cannot have the file's numbers may be in another one's way then. */
+/* A provider that cannot have the file's numbers may then conflict with another one. */
 static void choose_places(struct merge *merge)
 {
     for (bool again = true; again;) {
@@ -227,7 +227,7 @@ static void number_moved(struct merge *merge)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole merge ---- */
 
 static bool add_hand(void *self, const char *id)
 {

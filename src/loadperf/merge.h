@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A merge: what a backup wants of the registry, and the text of manual.reg that it becomes. */
+/* A merge: what a backup changes in the registry, and the resulting text of manual.reg. */
 #ifndef OPL_LOADPERF_MERGE_H
 #define OPL_LOADPERF_MERGE_H
 
@@ -9,7 +9,7 @@ struct target {
     const struct stored_provider *provider;
     const struct here *here; /* NULL: no such service */
     enum { LEFT, FROM_FILE, AS_HERE, AT_END } place;
-    uint32_t first, last; /* that it shall have, explanations too */
+    uint32_t first, last; /* its new range, including explanations */
     bool changed;
 };
 struct merge {
@@ -20,16 +20,16 @@ struct merge {
     struct stored_texts hand; /* of all languages */
     struct target *targets;
     size_t target_count;
-    struct buffer manual; /* manual.reg, as it shall be */
+    struct buffer manual; /* the new text of manual.reg */
     bool changed;
     opl_load_restored *result;
     LSTATUS status;
 };
 
 /* ---- merge_service.c ---- */
-/* Adds what differs for this service to `manual`. */
+/* Appends the service's differences to `manual`. */
 LSTATUS merge_service(struct merge *merge, struct target *target);
-/* The same for what was written by hand. */
+/* The same for texts written by hand. */
 LSTATUS merge_hand(struct merge *merge);
 
 #endif

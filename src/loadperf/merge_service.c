@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a backup's provider differs from the registry, as lines of manual.reg. */
+/* The differences between a backup's provider and the registry, as lines of manual.reg. */
 #include "loadperf/merge.h"
 
 #include <openperflib/regfile.h>
@@ -18,12 +18,12 @@ struct service {
     char *kept[TEXTS]; /* of the record */
     struct buffer validation;
     uint32_t disabled; /* as it is here */
-    bool set_disabled; /* it shall change */
+    bool set_disabled; /* it must change */
 };
 
 /* ---- texts ---- */
 
-/* But for line ends, for which the file has blanks. */
+/* Except for line ends, which are blanks in the file. */
 static bool same_line(const char *left, const char *right)
 {
     for (; *left && *right; left++, right++) {
@@ -42,8 +42,8 @@ static LSTATUS plan_text(struct service *service, uint32_t language, uint32_t of
     return plan_add_text(&service->plan, &planned) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* The English text that stands in for a missing one is no text of the language, and what was
- * written by hand is none of the provider. */
+/* The English text that is shown for a missing one is not a text of the language, and a text
+ * written by hand is not one of the provider. */
 static LSTATUS plan_stored(struct service *service, const struct stored_text *text)
 {
     const struct stored_texts *file = &service->merge->stored->texts;
@@ -90,7 +90,8 @@ static bool file_has_language(const struct service *service, uint32_t language)
            texts->list[at].index <= number[LAST_COUNTER] + 1;
 }
 
-/* Of what the file does not say, texts of its languages go if it is ours; others stay. */
+/* Texts that are missing in the file are removed in its languages if the file is ours; else they
+ * stay. */
 static LSTATUS plan_current(struct service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -113,7 +114,7 @@ static LSTATUS plan_current(struct service *service)
     return status;
 }
 
-/* As rewrite_add completes English. */
+/* Like rewrite_add, which completes English. */
 static LSTATUS plan_helps(struct service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -142,7 +143,7 @@ static LSTATUS plan_texts(struct service *service)
 
 /* ---- settings ---- */
 
-/* Numbers in it move with the provider. */
+/* Its numbers move with the provider. */
 static LSTATUS set_objects(struct service *service)
 {
     const struct target *target = service->target;
@@ -215,7 +216,7 @@ static void set_registration(struct service *service)
         registration->record[LIBRARY] = NULL;
 }
 
-/* ---- does it differ? ---- */
+/* ---- comparison ---- */
 
 static bool same_texts(const struct service *service)
 {
@@ -243,7 +244,7 @@ static bool is_same(const struct service *service)
 
 /* ---- into manual.reg ---- */
 
-/* Takes out what it says of the service; the first time it becomes UTF-8 too. */
+/* Removes its lines about the service; the first time the file also becomes UTF-8. */
 static LSTATUS begin_change(struct merge *merge, const char *name, bool record)
 {
     BUFFER_AUTO text = {0};
@@ -311,7 +312,7 @@ LSTATUS merge_service(struct merge *merge, struct target *target)
 
 /* ---- written by hand ---- */
 
-/* Both in order; what the file does not say stays, but for the system's own indices. */
+/* Both sorted; texts that are missing in the file stay, except for the system's own indices. */
 static LSTATUS hand_wanted(const struct merge *merge, uint32_t language, struct stored_texts *ret)
 {
     const struct stored_texts *both[] = {&merge->stored->hand, &merge->hand};
@@ -383,7 +384,7 @@ static bool merge_hand_language(void *self, const char *id)
     return !status;
 }
 
-/* A language that the file has was installed when it was made. */
+/* A language in the file was installed when the file was made. */
 static LSTATUS install_language(struct merge *merge, uint32_t language)
 {
     char id[8];

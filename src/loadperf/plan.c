@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the two files into a plan: which service, which languages, which text at which offset.
- * What shipped files get wrong is passed over with a warning; check.c judges the rest.
+ * Reads the two files into a plan: which service, which languages, which text at which offset.
+ * Mistakes that shipped files contain are skipped with a warning; check.c checks the rest.
  */
 #include "loadperf/inner.h"
 
@@ -40,7 +40,7 @@ bool plan_add_text(struct plan *plan, const struct plan_text *text)
 
 /* ---- keys ---- */
 
-/* "009", "9", "0409", "404"; full ids stand for their language, but for the four that C.2 names. */
+/* "009", "9", "0409", "404"; full ids stand for their language, except the four named in C.2. */
 static bool read_language(struct span text, uint32_t *ret)
 {
     if (text.count > 4 || !text_hex(text.at, text.count, ret))
@@ -49,7 +49,7 @@ static bool read_language(struct span text, uint32_t *ret)
     return true;
 }
 
-/* Cuts what follows the last '_' off. */
+/* Cuts off what follows the last '_'. */
 static bool cut_last(struct span *text, struct span *ret_last)
 {
     size_t at = text->count;
@@ -201,7 +201,7 @@ static bool remember_used(struct planning *planning, const struct symbol *symbol
     return true;
 }
 
-/* Which text of which language it is; NULL: none, and that has been said. */
+/* The language and part of a text; NULL: invalid, which was reported. */
 static const struct symbol *judge_text(struct planning *planning, const struct ini_entry *entry,
                                        uint32_t *ret_language, uint32_t *ret_part)
 {
@@ -264,7 +264,7 @@ static LSTATUS read_texts(struct planning *planning)
     return status;
 }
 
-/* ---- the symbol file: beside the ini, in whatever case (trait of four of thirty files) ---- */
+/* ---- the symbol file: beside the ini, in any case (as four of thirty files need) ---- */
 
 static char *folder_of(const char *path)
 {
@@ -284,7 +284,7 @@ static char *find_in_folder(const char *folder, const char *name)
     return found;
 }
 
-/* Without folders: it must lie next to the ini. */
+/* Without folders: it must be next to the ini. */
 static const char *last_part(const char *path)
 {
     const char *name = path;
@@ -341,7 +341,7 @@ static LSTATUS read_symbols(struct planning *planning, struct symbols *ret, char
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static LSTATUS read_sections(struct planning *planning)
 {

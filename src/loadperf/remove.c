@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing a registration: its numbers, its Object List and its texts leave the service's file, and
- * the file goes when nothing is left in it. What another file says of them is deleted from behind.
+ * Removes a registration: its numbers, its Object List and its texts are removed from the service's
+ * file, and the file when nothing is left in it. The same entries in other files are deleted by
+ * manual.reg.
  */
 #include "loadperf/inner.h"
 
@@ -21,7 +22,7 @@ static LSTATUS refuse(struct removal *removal, const char *text)
     return ERROR_FILE_NOT_FOUND;
 }
 
-/* ERROR_FILE_NOT_FOUND: this layer has nothing of it to remove. */
+/* ERROR_FILE_NOT_FOUND: this layer has nothing to remove for it. */
 static LSTATUS find(struct removal *removal, opl_load_result *ret)
 {
     const struct known *known = &removal->change.known;
@@ -66,7 +67,7 @@ static LSTATUS compose(struct removal *removal)
     return status;
 }
 
-/* What files that are not ours still say is deleted by manual.reg, which comes last. */
+/* Entries in files that are not ours are deleted by manual.reg, which is merged last. */
 static LSTATUS bury_rest(struct removal *removal)
 {
     struct layer_change *change = &removal->change;

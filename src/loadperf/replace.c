@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * New base texts of a language (UpdatePerfNameFiles): files like Windows' perfc009.dat, pairs of an
- * index and its text, each ended by a zero or a line end. They are written by hand, as it were: an
- * index that the files do not have keeps its text.
+ * index and its text, each terminated by a zero or a line end. They are treated like texts written
+ * by hand: an index that is not in the files keeps its text.
  */
 #include "loadperf/stored.h"
 
@@ -61,7 +61,7 @@ static LSTATUS store(uint32_t part, uint32_t language, struct stored_texts *text
     BUFFER_AUTO multi = {0};
     struct stored_texts base = {0};
     LSTATUS status = stored_texts_of_language(language, &base);
-    for (size_t i = 0; !status && i < base.count; i++) /* behind the file's: those count */
+    for (size_t i = 0; !status && i < base.count; i++) /* behind the file's: earlier ones count */
         if (base.list[i].index % 2 == part &&
             !stored_texts_add(texts, language, base.list[i].index, strdup(base.list[i].text)))
             status = ERROR_NOT_ENOUGH_MEMORY;

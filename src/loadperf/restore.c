@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Restoring a backup, and rebuilding without one: from the ini files that providers were loaded
- * from, whose places the registry knows. Both become one merge; bases are merged at each read, so
- * nothing else needs to be built anew.
+ * Restores a backup, or rebuilds without one: from the ini files that providers were loaded from,
+ * whose paths are in the registry. Both become one merge; name bases are merged at each read, so
+ * they need no rebuild.
  */
 #include "loadperf/stored.h"
 
@@ -46,7 +46,7 @@ static uint32_t lowest_name(const struct stored_texts *texts)
                : 0;
 }
 
-/* The number of offset 0; where it is lost, the names tell it. 0: nothing does. */
+/* The number of offset 0; if it is lost, it follows from the names. 0: unknown. */
 static LSTATUS find_first(const struct here *here, const struct plan *plan, uint32_t *ret)
 {
     struct stored_texts texts = {0};
@@ -112,7 +112,7 @@ LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, b
     *ret = (struct plan){0};
     if (!path)
         return ERROR_SUCCESS;
-    if (!load_believes(path)) /* what a stranger may have written since then names no provider */
+    if (!load_believes(path)) /* a file that another user may have changed since then is not used */
         return ERROR_SUCCESS;
     options.remark = NULL;
     quiet.careful = true;

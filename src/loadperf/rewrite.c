@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a registry file with a service's registration taken out and put in. What else the
- * file says stays as it was written, remarks too; a damaged line becomes a remark.
+ * The text of a registry file with a service's registration removed or added. The rest of the file
+ * stays as it was written, comments too; a damaged line becomes a comment.
  */
 #include "loadperf/stored.h"
 
@@ -27,16 +27,16 @@ LSTATUS rewrite_print(struct buffer *out, const opl_reg_entry *entry)
     }
 }
 
-/* ---- taking out ---- */
+/* ---- removing ---- */
 
 struct rewriting {
     const char *service;
-    bool record; /* that of the service goes too */
+    bool record; /* the service's record is removed too */
     struct buffer *out;
     struct buffer key;   /* of the values that follow */
-    bool key_is_printed; /* its line */
+    bool key_is_printed; /* its line has been printed */
     bool key_had_values;
-    bool in_performance, in_names; /* the service's own */
+    bool in_performance, in_names; /* of this service */
     bool empty;
     LSTATUS status;
 };
@@ -66,8 +66,8 @@ static void put_key(struct rewriting *rewriting)
     rewriting->key_is_printed = true;
 }
 
-/* A key line that stood without values makes the key exist; one whose values are gone is not
- * needed. */
+/* A key line without values creates the key and is kept; one whose values were all removed is
+ * dropped. */
 static void end_key(struct rewriting *rewriting)
 {
     if (!rewriting->key_had_values && !rewriting->in_names)
@@ -99,7 +99,7 @@ static void take_value(struct rewriting *rewriting, const opl_reg_entry *entry)
     put(rewriting, entry);
 }
 
-/* Remarks stay where they are, but do not make a file. */
+/* Comments stay where they are, but a file with comments only counts as empty. */
 static void take_remark(struct rewriting *rewriting, const opl_reg_entry *entry)
 {
     if (rewriting->key.len && !rewriting->in_names && !rewriting->in_performance)
@@ -139,7 +139,7 @@ LSTATUS rewrite_without(const struct buffer *old, const char *service, bool reco
     return status ? status : failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
 }
 
-/* ---- putting in ---- */
+/* ---- adding ---- */
 
 static void put_service_key(struct buffer *out, opl_reg_kind kind, const char *service,
                             const char *below)
@@ -178,7 +178,7 @@ static LSTATUS put_record(const struct registration *registration, struct buffer
     return status;
 }
 
-/* English has an explanation for every name, were it empty: the highest one is Last Help. */
+/* English has an explanation for every name, possibly empty: the highest one is Last Help. */
 static LSTATUS put_plan_text(const struct plan *plan, uint32_t first, const struct plan_text *text,
                              struct buffer *out)
 {
@@ -222,8 +222,8 @@ LSTATUS rewrite_bury(const char *service, bool numbers, struct buffer *ret)
 
 /* ---- the file's name ---- */
 
-/* A key's name may hold a slash and begin with a dot; "manual" is taken; a name that is too long
- * for the file system is cut and told apart by a number made of all of it. */
+/* A key's name may contain a slash or begin with a dot; "manual" is reserved; a name that is too
+ * long for the file system is cut and made unique by a hash of all of it. */
 static bool encode_name(const char *service, struct buffer *ret)
 {
     enum { LONGEST = 200 };

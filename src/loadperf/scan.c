@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a registry file means for registrations: up to which number indices are taken, which
- * services it speaks of, and whether it says something about languages. (C96)
+ * The meaning of a registry file for registrations: the highest index in use, the services it
+ * mentions, and whether it mentions languages. (C96)
  */
 #include "loadperf/inner.h"
 
@@ -81,12 +81,12 @@ static void note_index(struct scan *scan, uint32_t index)
     uint32_t even = index & ~1u;
     uint32_t *top = even < USER_FIRST ? &scan->machine_top : &scan->user_top;
     if (even > MACHINE_HIGHEST && even < USER_FIRST)
-        return; /* the packaged block, and what was written by hand behind it */
+        return; /* the packaged block, and texts by hand behind it */
     if (even > *top)
         *top = even;
 }
 
-/* Pairs of index and text; damage costs a pair. */
+/* Pairs of index and text; damage costs one pair. */
 static void note_pairs(struct scan *scan, const char *multi, size_t size)
 {
     const char *cursor = multi, *end = multi + size, *text;
@@ -100,7 +100,7 @@ static void note_pairs(struct scan *scan, const char *multi, size_t size)
     }
 }
 
-/* What is listed by hand, without a range around it, is taken too. */
+/* Objects that were listed by hand, without a range around them, are in use, too. */
 static void note_objects(struct scan *scan, const opl_reg_entry *entry)
 {
     FREE_AUTO char *text = strndup(entry->data, entry->size);
@@ -135,7 +135,7 @@ struct scanning {
     struct scan *scan;
     bool failed;
     /* of the key that the values belong to */
-    const char *service_below; /* NULL: none of a service */
+    const char *service_below; /* NULL: not of a service */
     bool is_manual;            /* Perflib\LLL\Manual */
     struct buffer key;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a backup (E.5): an ini file with the providers' numbers and every language's texts, made
- * by Windows, by hand or by us. Only ours says how many texts it has: what a cut file lost would
- * else look like texts that were not there.
+ * Reads a backup (E.5): an ini file with the providers' numbers and every language's texts, made by
+ * Windows, by hand or by us. Only ours contains the number of its texts: without it, texts lost by
+ * truncation would look like texts that never existed.
  */
 #include "loadperf/stored.h"
 
@@ -36,12 +36,12 @@ struct reading {
     struct stored *stored;
     const struct ini *ini;
     uint32_t wanted;     /* language, or 0 */
-    const char *section; /* that `kind` is of */
+    const char *section; /* the section of `kind` */
     enum { NOTHING, PERFLIB, OURS, PROVIDER, STRINGS, HAND } kind;
     struct stored_provider *provider; /* of PROVIDER; NULL: refused */
     uint32_t language;
     bool any, ours, has_count;
-    uint32_t count; /* that the file says */
+    uint32_t count; /* as stated in the file */
     size_t found;   /* texts of all languages */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts by language and index, as a backup has them and as the registry has them. */
+/* Texts by language and index, from a backup or from the registry. */
 #include "loadperf/stored.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int compare(const struct stored_text *text, uint32_t language, uint32_t i
     return text->index < index ? -1 : text->index > index;
 }
 
-/* Merge sort keeps equal ones in order, and costs one pass when they are in order already. */
+/* Merge sort is stable, and needs one pass if the texts are sorted already. */
 static void merge_halves(struct stored_text *list, size_t half, size_t count,
                          struct stored_text *room)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbol files are real C headers (C64, C98): of all that stands there only lines count that say
- * "#define NAME number", the number as atol reads it. Comments are blanks, as in C.
+ * Symbol files are real C headers (C64, C98): only lines "#define NAME number" count, with the
+ * number as atol reads it. Comments are blanks, as in C.
  */
 #include "loadperf/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Puts blanks in the place of comments, keeps line ends; texts in quotation marks stay. */
+/* Replaces comments by blanks, keeps line ends; texts in quotation marks stay. */
 static void blank_comments(char *text, size_t size)
 {
     enum { CODE, QUOTED, LINE, BLOCK } state = CODE;
@@ -70,8 +70,8 @@ static size_t name_length(struct span line)
     return count;
 }
 
-/* As atol: sign and digits, whatever follows; too large stays too large. Hexadecimal is no number,
- * where atol would see 0 and two counters would become one. */
+/* Like atol: sign and digits, the rest is ignored; too large stays too large. Hexadecimal is
+ * refused: atol would read 0, and two counters would become one. */
 static bool read_number(struct span text, int64_t *ret)
 {
     size_t at = 0;
@@ -88,7 +88,7 @@ static bool read_number(struct span text, int64_t *ret)
     return true;
 }
 
-/* "#define NAME 4": false if the line is anything else, as a macro with parameters. */
+/* "#define NAME 4": false if the line is anything else, for example a macro with parameters. */
 static bool read_define(struct span line, struct symbol *ret)
 {
     line = span_trim(line);

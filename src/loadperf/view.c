@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the registry says of one service and of the languages, merged from the few files that speak
- * of them: the merged view of all files would cost as much as all registrations together.
+ * The registration of one service and the languages, merged from the few files that mention them:
+ * the merged view of all files would cost as much as all registrations together.
  */
 #include "loadperf/inner.h"
 
@@ -37,7 +37,7 @@ void view_done(struct view *view)
     forget_service(view);
 }
 
-/* NULL: there are more languages than anybody has. */
+/* NULL: more languages than the limit. */
 static struct view_language *language_of(struct view *view, uint32_t id)
 {
     for (size_t i = 0; i < view->language_count; i++)
@@ -187,7 +187,7 @@ static bool meet_entry(void *self, const opl_reg_entry *entry)
     return !viewing->failed;
 }
 
-/* ---- the sections that matter: manual.reg may speak of a thousand other services ---- */
+/* ---- relevant sections: manual.reg may contain a thousand other services ---- */
 
 /* The part of a key's path behind `count` backslashes, up to the next one or the bracket. */
 static struct span key_part(struct span line, unsigned count)
@@ -201,7 +201,7 @@ static struct span key_part(struct span line, unsigned count)
     return (struct span){at, length};
 }
 
-/* [HKLM\SYSTEM\CurrentControlSet\Services\ANOTHER...] does not. */
+/* [HKLM\SYSTEM\CurrentControlSet\Services\ANOTHER...] is irrelevant. */
 static bool section_matters(struct span line, const char *service)
 {
     line = span_trim(line);
@@ -209,7 +209,7 @@ static bool section_matters(struct span line, const char *service)
     return deletion || !span_is(key_part(line, 1), "SYSTEM") || span_is(key_part(line, 4), service);
 }
 
-/* Copies the lines up to the first key and those of sections that matter. */
+/* Copies the lines up to the first key and those of relevant sections. */
 static bool add_sections(const struct buffer *text, const char *service, struct buffer *ret)
 {
     const char *at = text->data, *end = text->data + text->len;
@@ -240,7 +240,7 @@ static LSTATUS meet_file(struct view *view, const char *service, const struct bu
     return viewing.failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 
-/* ---- all files that matter ---- */
+/* ---- all relevant files ---- */
 
 static bool concerns(const struct known_file *file, const char *service)
 {
@@ -284,7 +284,7 @@ static void meet_shipped(struct view *view, const struct known_file *file)
         language->shipped = true;
 }
 
-/* New files of a layer come where their names put them: before manual.reg. */
+/* New files of a layer are merged in the order of their names: before manual.reg. */
 static LSTATUS read_new(struct view *view, const char *service, const struct known *known,
                         const struct replaced *replaced, enum registry_layer layer, bool manual)
 {
@@ -334,9 +334,9 @@ LSTATUS view_read(const struct known *known, const char *service, enum registry_
     return status;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* Numbers that cannot be are those of a torn file. */
+/* Impossible numbers come from a torn file. */
 bool view_is_loaded(const struct view *view)
 {
     const uint32_t *number = view->number;
@@ -356,7 +356,7 @@ bool view_has_any(const struct view *view)
     return any;
 }
 
-/* As names sees it: English always is. */
+/* Like names: English is always installed. */
 bool view_has_language(const struct view *view, uint32_t language)
 {
     for (size_t i = 0; i < view->language_count; i++) {
