@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A moment apart: a child made by clone() that shares our memory, has descriptors of its own, and
- * whose end sends no signal. It works for a few microseconds while this thread waits, so that the
+ * Runs a function in a child made by clone() that shares our memory, has its own descriptors, and
+ * sends no signal when it ends. It runs for a few microseconds while this thread waits, so the
  * program sees no descriptor come and go, no SIGCHLD, and nothing in waitpid(-1).
  */
 #include "base/base.h"
@@ -20,10 +20,11 @@ enum { STACK_BYTES = 64 << 10 };
 struct errand {
     void (*function)(void *argument);
     void *argument;
-    int kept; /* the one descriptor that stays, or -1 */
+    int kept; /* the only descriptor that stays open, or -1 */
 };
 
-/* Kernels before 5.9 have no close_range. The numbers end where the soft limit does, or did. */
+/* Kernels before 5.9 have no close_range. The highest number is below the soft limit, or an earlier
+ * one. */
 APART static void close_one_by_one(int kept)
 {
     struct rlimit limit = {1024, 1024};
@@ -53,7 +54,7 @@ APART static int do_errand(void *argument)
     _exit(0);
 }
 
-/* The signals that libc keeps for itself too: no handler may run in the child on our memory. */
+/* Includes the signals that libc reserves: no handler may run in the child on our memory. */
 static void block_all_signals(uint64_t *ret_before)
 {
     uint64_t all = ~(uint64_t)0;
@@ -90,8 +91,9 @@ int apart_run(void (*function)(void *argument), void *argument)
     return apart_run_keeping(-1, function, argument);
 }
 
-/* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and when
- * that ended the program could never have another. The link leads nowhere until there is one. */
+/* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and after
+ * its end the program could have no further child. The link /proc/self/ns/pid_for_children is
+ * dangling until process 1 exists. */
 bool apart_would_be_process_1(void)
 {
     char name[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of base: libc made pleasant. Knows nothing of counters.
+ * API of base: wrappers around libc. Independent of counters.
  *
  * Every function that can fail returns a Win32 status (0 is success); errno is translated here, at
  * the line of the system call. All text is UTF-8 (generalized: lone surrogates have 3-byte forms).
@@ -22,7 +22,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 
-/* ---- every fixed limit: exceeding one is an error, never a truncation ---- */
+/* ---- fixed limits: exceeding one is an error, never a truncation ---- */
 enum {
     LIMIT_QUERY_OBJECTS = 1024,  /* title indices in one query */
     LIMIT_QUERY_CHARS = 16384,   /* characters of a query string */
@@ -34,12 +34,13 @@ enum {
 
 /* ---- status.c ---- */
 LSTATUS status_from_errno(int error);
-/* No memory, no descriptors: it says nothing about what was asked, the next try may do better. */
+/* No memory or descriptors: the result says nothing about the object itself, and a retry may
+ * succeed. */
 bool status_is_passing(LSTATUS status);
 /* A short lower-case sentence without period, "status N" for unknown codes; never NULL. */
 const char *status_text(LSTATUS status);
 
-/* ---- buffer.c: bytes that grow and stay; once an allocation failed, `failed` stays true ---- */
+/* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
 struct buffer {
     char *data; /* always NUL-terminated behind len when not NULL */
     size_t len, room;
@@ -60,54 +61,55 @@ void free_pointer(void *pointer_to_pointer);
 /* ---- utf.c ---- */
 /* Converts `count` units. Writes at most `room` and returns how many are needed in all; a call with
  * room 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both
- * ways. */
+ * conversions. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room);
 size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t room);
-/* `text` may be misaligned, as on the wire. */
+/* `text` may be misaligned, as in network data. */
 size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t room);
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count);
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count);
 bool utf8_valid(const char *text, size_t count);
 size_t utf16_length(const uint16_t *text);
-/* Simple upper-case fold of one code point, as the registry compares. */
+/* Simple upper-case fold of one code point, as in the registry. */
 uint32_t unicode_upper(uint32_t code_point);
-/* Compares by the simple upper-case fold of each code point; so is the order. */
+/* Compares and orders by the simple upper-case fold of each code point. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
-/* Equal of what compares equal. */
+/* The same for all texts that compare equal. */
 uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- text.c ---- */
 /* Next word of blank-separated (space, tab) text: start, or NULL at the end; *count its length. */
 const char *text_word(const char **cursor, size_t *count);
-/* The whole of [text, text+count) as a decimal number; false if it is none or exceeds 2^32-1. */
+/* The whole of [text, text+count) as a decimal number; false if it is not one or exceeds 2^32-1. */
 bool text_decimal(const char *text, size_t count, uint32_t *ret);
 bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
 bool text_starts_fold(const char *text, const char *prefix);
-/* Next string of a multi-string inside [cursor, end): NULL at the end, which is an empty string or
- * one without NUL (a struct buffer has a NUL behind its len: pass data + len + 1 to accept it). */
+/* Next string of a multi-string in [cursor, end): NULL at the end, which is an empty string or one
+ * without NUL (a struct buffer has a NUL behind its len: pass data + len + 1 to accept it). */
 const char *text_multi_next(const char **cursor, const char *end);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: no memory */
 
 /* ---- file.c ---- */
-/* Replace the content of `ret`; a pipe is never waited for. */
+/* Both replace the content of `ret`, and never wait for a pipe. */
 LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret);
 LSTATUS file_read_fd(int fd, struct buffer *ret);
-/* ERROR_FILE_TOO_LARGE: it has more bytes, or never ends, as devices do. */
+/* ERROR_FILE_TOO_LARGE: it has more bytes, or never ends, like a device. */
 LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret);
-/* Writes `path` whole or not at all: temporary file ".*.tmp" in the same folder, fsync, rename,
- * fsync of the folder. `mode` is the file's, whatever the umask. mtime becomes later than `after`
- * (if not NULL) by at least 1 ns, so that readers always see the change; *ret_stat (may be NULL) is
- * the new file's. A full disk leaves the old file. */
+/* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
+ * rename, fsync of the folder. `mode` is the file's, whatever the umask. mtime becomes later than
+ * `after` (if not NULL) by at least 1 ns, so that readers always notice the change; *ret_stat (may
+ * be NULL) is the new file's. If the disk is full the old file stays. */
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
-/* Like mkdir -p; each folder that had to be made has `mode` and is durable. */
+/* Like mkdir -p; each new folder has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* flock, 0600, never renamed */
 void file_unlock(int *fd);
-/* What file.c does to the disk, for tests that record it, refuse it or stop in the middle. */
+/* The disk operations of file.c, for tests that record them, make them fail or stop between
+ * them. */
 struct file_steps {
     int (*open)(int dir_fd, const char *path, int flags, mode_t mode);
     ssize_t (*write)(int fd, const void *data, size_t size);
@@ -118,28 +120,28 @@ struct file_steps {
 extern struct file_steps file_steps;
 
 /* ---- trust.c ---- */
-/* Is the owner of `st` one we accept (root, the effective user, in a user namespace also root
- * outside) and may nobody else write it? A sticky folder of root is fine when its entry is the
+/* Is the owner of `st` trusted (root, the effective user, in a user namespace also root outside)
+ * and may no other user write it? A sticky folder of root is trusted for an entry that is the
  * caller's (the flag). */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
-/* Is it a regular file that nobody but root and the reader may alter, nor any folder on the way to
- * it? Else a status, and `why` says which path, and what to do. Links are refused. */
+/* Is it a regular file that only root and the reader may change, and so is every folder above it?
+ * Else a status, and `why` names the path and what to do. Links are refused. */
 enum { TRUST_TEXT = 512 };
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
-/* The same of a folder; the reader's own group may write there. One that is missing is what the
- * folder above it is; ERROR_FILE_NOT_FOUND where that is /tmp or its like: anybody may make it. */
+/* The same for a folder; the reader's own group may write there. For a missing one the folder above
+ * it is checked; ERROR_FILE_NOT_FOUND if that is /tmp or similar, where any user may create it. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
 
 /* ---- environment.c ---- */
-/* NULL: the variable is not set, or the program has more rights than its caller. */
+/* NULL then, or if the variable is not set. */
 const char *environment_get(const char *name);
-/* A list, made anew, for a program that is started: PATH, languages, time zone, what the user data
- * base says of the effective user, and our own variables as far as they are believed; for logging
- * in elsewhere also where agents and tickets are. One block for free(); NULL: no memory. */
+/* A new list for a program that is started: PATH, languages, time zone, the effective user's entry
+ * in the user database, and our own variables if they are trusted; for logins to other machines
+ * also the addresses of agents and tickets. One block for free(); NULL: no memory. */
 enum environment_for { ENVIRONMENT_FOR_HELPER, ENVIRONMENT_FOR_LOGIN };
 char **environment_new(enum environment_for purpose);
 
-/* ---- place.c: where things are; read once, through environment_get ---- */
+/* ---- place.c: paths; read once, through environment_get ---- */
 const char *place_vendor(void); /* OPENPERFLIB_VENDOR, if it is trusted, or the compiled-in one */
 bool place_honours_vendor(void);
 /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not trusted */
@@ -153,35 +155,35 @@ const char *place_answers(void);
 #define PLACE_ANSWERS_OF_ROOT "/run/openperflib/answers"
 void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
 
-/* ---- lock.c: locks that are open in a child of fork(), which waits for their holders ---- */
-/* Until the end of the block the thread cannot be cancelled, nor while it holds a lock:
- * pthread_cancel would leave it, or a claim, taken for ever. May be nested. Who takes a claim is in
- * such a block. */
+/* ---- lock.c: locks that are free in a child of fork(); fork() waits for their holders ---- */
+/* Until the end of the block, and while it holds a lock, the thread cannot be cancelled:
+ * pthread_cancel would leave the lock, or a claim, taken for ever. May be nested. A thread must be
+ * in such a block to take a claim. */
 void cancel_forbid(void);
 void cancel_permit(void *unused);
 #define UNCANCELLED                                                                                \
     __attribute__((cleanup(cancel_permit), unused)) char uncancelled = (cancel_forbid(), '\0')
 void lock_take(pthread_mutex_t *lock);
 void lock_release(pthread_mutex_t *lock);
-/* For whoever waits long while he holds it: fork() does not wait for it. Open when zero. Never to
- * be taken by who holds a lock. */
+/* A lock that may be held for long: fork() does not wait for it. Free when zero. Never to be taken
+ * by a thread that holds a lock. */
 struct claim {
     _Atomic uint32_t word;
 };
 void claim_take(struct claim *claim);
-/* Waits no longer than until `deadline`, of clock_ticks; INT64_MAX: for ever. False: not taken. */
+/* Waits until `deadline` at most, of clock_ticks; INT64_MAX: for ever. False: not taken. */
 bool claim_take_until(struct claim *claim, int64_t deadline);
 void claim_release(struct claim *claim);
 
 /* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
- * Thread-safe; what handle_get returned stays the caller's to protect against a concurrent close. A
- * table is never freed; {.tag = 1} (1 to 7) is an empty one. */
+ * Thread-safe; the caller must protect what handle_get returned against a concurrent close. A table
+ * is never freed; {.tag = 1} (1 to 7) is an empty one. */
 struct handle_table {
     struct handle_slot *slots;
     uint32_t count, room, free_head;
-    uint32_t tag; /* set once: tells the kinds of handles apart */
+    uint32_t tag; /* set once: distinguishes the kinds of handles */
 };
-/* *ret is never 0 and never looks like a predefined key; `object` is not NULL. */
+/* *ret is never 0 and never equals a predefined key; `object` is not NULL. */
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
 /* NULL: not one of ours, or closed. */
 void *handle_get(struct handle_table *table, uintptr_t handle);
@@ -191,7 +193,7 @@ void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes i
 enum { CLOCK_TICKS_PER_SECOND = 10000000 };
 int64_t clock_ticks(void);    /* CLOCK_MONOTONIC in 100 ns */
 int64_t clock_filetime(void); /* CLOCK_REALTIME as 100 ns since 1601-01-01 UTC */
-/* Both at one moment, as closely as they can be read. */
+/* Both at the same moment, as closely as they can be read. */
 void clock_both(int64_t *ret_ticks, int64_t *ret_filetime);
 int64_t clock_filetime_of(const struct timespec *unix_time);
 void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
@@ -206,32 +208,32 @@ void machine_name_from(const char *host, char name[static 16 * 4]);
  * the first label, with or without \\ before it? */
 bool machine_is_own(const char *name);
 
-/* ---- apart.c: a moment in a process of our own that shares our memory and nothing else ---- */
-/* Runs `function` on another stack in a child that has its own descriptors, which begin empty, and
- * that neither SIGCHLD nor wait() tell the program about. 0 or errno. */
+/* ---- apart.c: short-lived processes that share our memory and nothing else ---- */
+/* Runs `function` on another stack in a child with an empty descriptor table of its own; the
+ * program gets neither SIGCHLD nor a result of wait() for it. 0 or errno. */
 int apart_run(void (*function)(void *argument), void *argument);
-/* The same; there the descriptor `kept` is open too. */
+/* The same; the descriptor `kept` is also open there. */
 int apart_run_keeping(int kept, void (*function)(void *argument), void *argument);
-/* Inside: starts `function` as a child process whose exit nobody here waits for; returns when that
- * has called exec or exited. The process's number, or -1 and errno. */
+/* Inside such a child: starts `function` as a process for whose exit this process does not wait;
+ * returns when that process has called exec or exited. Its pid, or -1 and errno. */
 pid_t apart_spawn(int (*function)(void *argument), void *argument);
-/* For what runs there: the sanitizers know nothing of its stack. */
-bool apart_would_be_process_1(void); /* then nothing may be started at all */
+/* For code that runs there: the sanitizers do not know its stack. */
+bool apart_would_be_process_1(void); /* then no process may be started */
 #define APART __attribute__((no_sanitize("address", "undefined")))
 
-/* ---- trace.c: OPENPERFLIB_TRACE=1 prints each station of a query to stderr ---- */
+/* ---- trace.c: OPENPERFLIB_TRACE=1 prints each step of a query to stderr ---- */
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* ---- shortage.c: what answers lacked, for who reports it; each thread has its own ---- */
+/* ---- shortage.c: what answers lacked, for reports; separate for each thread ---- */
 struct shortage {
-    size_t needed;    /* bytes; 0: it was not said */
-    size_t instances; /* of the object that takes most of them */
+    size_t needed;    /* bytes; 0: unknown */
+    size_t instances; /* of the object with the most bytes of instances */
     char object[64];
 };
 struct shortage *shortage_here(void);
-/* "Process: IO Read Operations/sec, ...": counters that this thread's last answers left out because
- * this user may not read them; "": none. */
+/* "Process: IO Read Operations/sec, ...": counters that are missing in this thread's last answers
+ * because this user may not read them; "": none. */
 enum { DENIED_ROOM = 400 };
 char *denied_here(void);
 
@@ -248,19 +250,19 @@ struct event_message {
 extern const struct event_message event_messages[];
 extern const size_t event_message_count;
 const struct event_message *event_message(const char *source, unsigned id); /* NULL: no row */
-/* 32 hexadecimal digits by which a structured log knows the event; programs' own events, which are
- * in no row, share one. */
+/* 32 hexadecimal digits that identify the event in a structured log; events of programs, which have
+ * no row, share one. */
 void event_message_id(const char *source, unsigned id, char ret[static 33]);
-/* "ObjectCount" is OPENPERFLIB_OBJECT_COUNT there. */
+/* "ObjectCount" becomes OPENPERFLIB_OBJECT_COUNT. */
 void event_field_name(const char *name, char ret[static 64]);
 
 /* ---- event.c: the event log ---- */
 enum event_form { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS };
 struct event_field {
-    const char *name; /* of the row's fields; "Service" comes by itself */
+    const char *name; /* of the row's fields; "Service" is added automatically */
     enum event_form form;
     const char *text; /* as text; NULL is empty */
-    uint64_t number;  /* the other forms; a status is followed by its words in the message */
+    uint64_t number;  /* the other formats; a status is followed by its text in the message */
 };
 #define EVENT_TEXT(name, text) ((struct event_field){name, EVENT_AS_TEXT, text, 0})
 #define EVENT_NUMBER(name, number) ((struct event_field){name, EVENT_AS_NUMBER, NULL, number})
@@ -269,49 +271,50 @@ struct event_field {
     ((struct event_field){"Win32Error", EVENT_AS_STATUS, NULL, (uint32_t)(status)})
 #define EVENT_FIELDS(...) ((const struct event_field[]){__VA_ARGS__, {NULL}})
 
-/* Writes the event of the catalog's row: level and words come from there, the values by the names
- * of its fields, in any order. `service` and `fields` may be NULL; `more`, if not NULL, is said
- * behind the row's text (a linker's words). Example:
+/* Writes the event of the catalog's row, which has its level and text; the values are given by the
+ * names of its fields, in any order. `service` and `fields` may be NULL; `more`, if not NULL, is
+ * appended to the text (such as a linker's message). Example:
  *     event_log("Perflib", 1008, service->name,
  *               EVENT_FIELDS(EVENT_TEXT("Library", path), EVENT_STATUS(status)), NULL);
- * The first ten of a (source, id, service) come singly, then one line a minute with the count.
- * Never fails towards the caller, never waits, leaves errno alone. */
+ * The first ten of a (source, id, service) are written singly, then one line a minute with the
+ * count. Returns no error, never waits, preserves errno. */
 void event_log(const char *source, unsigned id, const char *service,
                const struct event_field *fields, const char *more);
-/* `words` with the value of each {Field}; one that nobody gave is a question mark. */
+/* `words` with the value of each {Field}; a missing value is a question mark. */
 void event_add_words(struct buffer *text, const char *words, const char *service,
                      const struct event_field *fields);
-/* Tests put a clock of their own here. */
-/* A session ends: says what was held back, at most once a minute for each event. */
+/* Replaced by tests. */
+/* At the end of a session: writes the counts of suppressed events, at most once a minute for each
+ * event. */
 void event_close(void);
-/* For tests: nothing was held back. */
+/* For tests: clears all counts. */
 void event_forget(void);
 extern int64_t (*event_clock)(void);
 
-/* ---- event_write.c: where events go ---- */
+/* ---- event_write.c: the logs ---- */
 struct event_record {
     const char *source, *service, *text, *advice; /* none is NULL; bytes of any kind */
     unsigned id;
     enum event_level level;
-    unsigned repeated;                /* how many equal ones were held back before it */
-    const struct event_field *fields; /* ended by one without name, or NULL */
+    unsigned repeated;                /* how many equal ones were suppressed before it */
+    const struct event_field *fields; /* terminated by one without name, or NULL */
 };
-/* To the file `events` under OPENPERFLIB_ROOT, one line each: time, source, id, level, service,
+/* To the file `events` below OPENPERFLIB_ROOT, one line each: time, source, id, level, service,
  * text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Else to journald
- * with its fields, else to the system log's socket. Never waits. ERROR_NOT_READY: there is no log.
- */
+ * with its fields, else to the system log's socket. Never waits. ERROR_NOT_READY: there is no
+ * log. */
 LSTATUS event_write(const struct event_record *record);
-extern const char *event_journal_path, *event_syslog_path; /* sockets; tests have their own */
+extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced by tests */
 
 /* ---- event_last.c: the last Perflib event of each service, for its user ---- */
 struct event_last {
     int64_t when; /* filetime */
     unsigned id;
     char level[12];               /* "error" */
-    char text[1024], advice[768]; /* cut */
+    char text[1024], advice[768]; /* truncated */
 };
 void event_last_keep(const struct event_record *record);
-/* What programs of this user and of root reported last; false: nothing since the start. */
+/* The last one reported by programs of this user and of root; false: none since the start. */
 bool event_last(const char *service, struct event_last *ret);
 
 #endif

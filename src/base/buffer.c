@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that grow and stay. A failed allocation is remembered, so that a writer may add a hundred
- * things and ask once at the end whether all of them fitted.
+ * A growing byte buffer. A failed allocation is remembered, so that a writer may append a hundred
+ * things and check once at the end whether all of them succeeded.
  */
 #include "base/base.h"
 

@@ -32,8 +32,8 @@ int64_t clock_filetime(void)
     return clock_filetime_of(&now);
 }
 
-/* Whoever is interrupted between the clocks would find them apart, as if one had been set: they are
- * read again, and the closest pair is taken. */
+/* If the thread is interrupted between reading the two clocks, they differ as if one had been set:
+ * so they are read several times, and the closest pair is used. */
 void clock_both(int64_t *ret_ticks, int64_t *ret_filetime)
 {
     enum { TRIES = 8, CLOSE_100NS = 100 };
@@ -49,8 +49,8 @@ void clock_both(int64_t *ret_ticks, int64_t *ret_filetime)
     }
 }
 
-/* Years counted from March, so that the leap day ends a year; 1600-03-01 begins a 400-year period.
- */
+/* Years counted from March, so that the leap day ends a year; 1600-03-01 begins a 400-year
+ * period. */
 enum { DAYS_BEFORE_1601 = 306, DAYS_PER_400_YEARS = 146097 };
 
 static void date_of_day(int64_t day, SYSTEMTIME *ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment: what of it is believed, and what the programs that we start are given of it. A
- * program with more rights than its caller believes none of the caller's words, and hands none on:
- * what it starts would no longer know that they are the caller's.
+ * The environment: which variables are trusted, and which are passed to programs that we start. A
+ * program with more rights than its caller trusts none of them and passes none on: the started
+ * program could no longer know that they come from the caller.
  */
 #include "base/base.h"
 
@@ -17,7 +17,8 @@ extern char **environ;
 
 static bool ids_differed;
 
-/* A setuid program may have become its owner altogether before its first question. */
+/* A setuid program may have changed its real ids, too, before its first query: so they are recorded
+ * at load time. */
 __attribute__((constructor)) static void note_ids(void)
 {
     uid_t real, effective, saved;
@@ -54,7 +55,7 @@ static void add(struct list *list, const char *name, const char *value)
     list->count++;
 }
 
-/* A name of a language or a time zone, and never a file elsewhere. */
+/* A name of a language or a time zone, not a path to another file. */
 static bool is_plain(const char *value)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -78,7 +79,7 @@ static void add_languages(struct list *list)
     }
 }
 
-/* The user data base's word, not the caller's. */
+/* From the user database, not from the caller. */
 static void add_user(struct list *list)
 {
     enum { ENTRY_BYTES = 16 << 10 };

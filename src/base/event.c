@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event log's door: words from the catalog, and a limit for floods.
+ * The event log's API: texts from the catalog, and a limit for floods.
  *
  * A provider that fails at every query must not flood the log: of equal events (source, id,
- * service) the first ten come singly, later ones as one line a minute that tells how many there
- * were. What no log took counts as held back. Nobody here has a clock that wakes him: a count whose
- * minute is over is said with the next event of any kind, and when the session ends.
+ * service) the first ten are written singly, later ones as one line a minute with their number.
+ * Events that no log accepted count as suppressed. There is no timer: a count whose minute is over
+ * is written with the next event of any kind, and when the session ends.
  */
 #include "base/base.h"
 
@@ -19,7 +19,7 @@ enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8, ROWS = SHELVES * SHELF
 enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lines */
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
-/* What was written last, for a count that is said later. */
+/* The last text, for a count that is written later. */
 struct words {
     char *source, *service, *text, *advice;
     unsigned id;
@@ -30,7 +30,7 @@ struct repetition {
     uint64_t what; /* hash of source, id and service; 0: free */
     unsigned written, held_back;
     int64_t last_written, last_seen, last_closed; /* 0: never */
-    struct words *words;                          /* NULL: nothing was held back yet */
+    struct words *words;                          /* NULL: nothing was suppressed yet */
 };
 
 int64_t (*event_clock)(void) = clock_ticks;
@@ -66,7 +66,7 @@ static void free_words(struct words *words)
     free(words);
 }
 
-/* In a child of fork(): what its parent held back, its parent says. */
+/* In a child of fork(): the parent reports the counts that it has collected. */
 static void leave_parents_counts(void)
 {
     static pid_t owner;
@@ -80,7 +80,7 @@ static void leave_parents_counts(void)
     lock_release(&lock);
 }
 
-/* Its row; else a free one (last_seen 0), else that of the event seen longest ago. */
+/* Its row; else a free one (last_seen 0), else the least recently seen one. */
 static struct repetition *row_of(uint64_t what)
 {
     struct repetition *shelf = &repetitions[what % SHELVES * SHELF_ROOM], *oldest = shelf;
@@ -95,7 +95,8 @@ static struct repetition *row_of(uint64_t what)
     return oldest;
 }
 
-/* What no log took, with no line before it, waits for the next event of its kind. */
+/* An event that no log accepted, without an earlier line, is reported with the next one of its
+ * kind. */
 static void hold_back(struct repetition *row, unsigned count)
 {
     int64_t due = row->last_written + silence;
@@ -104,7 +105,8 @@ static void hold_back(struct repetition *row, unsigned count)
         atomic_store(&first_count_due, due);
 }
 
-/* Is this one to be written? *ret_held_back: how many equal ones were not, since the last line. */
+/* Is this one to be written? *ret_held_back: how many equal ones were suppressed since the last
+ * line. */
 static bool is_due(uint64_t what, unsigned *ret_held_back)
 {
     int64_t now = event_clock();
@@ -148,7 +150,7 @@ static struct words *copy_words(const struct event_record *record)
     return NULL;
 }
 
-/* From the last single one on: before that nothing is held back. */
+/* From the last single one on: before that nothing is suppressed. */
 static void keep_words(const struct event_record *record, uint64_t what)
 {
     lock_take(&lock);
@@ -168,7 +170,7 @@ static LSTATUS write_record(struct event_record *record, struct buffer *text)
         buffer_printf(text, " (and %u more like this)", record->repeated);
     record->text = text->failed || !text->data ? "" : text->data;
     trace("event", "%s %u %s: %s", record->source, record->id, record->service, record->text);
-    /* a registration that was loaded anew or removed (information) has nothing of the one before */
+    /* after a registration was loaded or removed (information), earlier events do not concern it */
     if (!strcmp(record->source, "Perflib") || record->level == EVENT_INFO)
         event_last_keep(record);
     return text->failed ? ERROR_NOT_ENOUGH_MEMORY : event_write(record);
@@ -184,14 +186,14 @@ static void write_if_due(struct event_record *record, struct buffer *text, uint6
 
 /* ---- counts without a further event ---- */
 
-/* A count that is taken out of its row, with the words that go with it. */
+/* A count taken from its row, with its text. */
 struct count {
     uint64_t what;
     unsigned held_back;
     struct words *words;
 };
 
-/* When the session ends, a count is due once a minute more. */
+/* At the end of a session a count is also due, at most once a minute. */
 static bool is_count_due(const struct repetition *row, int64_t now, bool closing)
 {
     return row->held_back && row->words &&
@@ -209,7 +211,7 @@ static struct count take_count(struct repetition *row, int64_t now, bool closing
     return count;
 }
 
-/* The next one that is due from row *at on; the others are what first_count_due becomes. */
+/* The next due count from row *at on; first_count_due becomes the earliest of the others. */
 static bool next_count(size_t *at, bool closing, struct count *ret)
 {
     int64_t now = event_clock();
@@ -227,7 +229,7 @@ static bool next_count(size_t *at, bool closing, struct count *ret)
     return found;
 }
 
-/* The row keeps its words for the next time, unless it has new ones. */
+/* The row keeps its text for the next time, unless it has a new one. */
 static void give_words_back(const struct count *count)
 {
     lock_take(&lock);
@@ -266,7 +268,7 @@ static void say_counts(bool closing)
         said++;
     }
     if (at < ROWS)
-        atomic_store(&first_count_due, INT64_MIN); /* go on at the next event */
+        atomic_store(&first_count_due, INT64_MIN); /* continue at the next event */
 }
 
 void event_close(void)
@@ -288,7 +290,7 @@ void event_forget(void)
     atomic_store(&first_count_due, INT64_MAX);
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 static const struct event_field *find_field(const struct event_field *fields, const char *name,
                                             size_t length)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last event of each service, for its user: beside the answers (place_answers), because a log
- * may be readable by nobody but root. One record of fixed size for each, written over the one
- * before it in place; records are only added, so writers need no lock among each other.
+ * The last event of each service, for its user: in a file beside the answers (place_answers),
+ * because the log may be readable by root only. One record of fixed size for each service,
+ * overwritten in place; records are only appended, so writers need no lock between them.
  *
  *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
  */
@@ -16,7 +16,7 @@
 enum { RECORD = 2048, NAME_AT = 43, MOST_BYTES = 1 << 20, TRIES = 8 };
 #define HEAD "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %5u %-11.11s "
 
-/* The file beside the answers at `answers`; NULL: there is none. */
+/* The file beside `answers`; NULL: there is none. */
 static char *path_beside(const char *answers)
 {
     const char *slash = answers ? strrchr(answers, '/') : NULL;
@@ -41,7 +41,7 @@ static const char *find(const struct buffer *text, const char *service)
 
 /* ---- writing ---- */
 
-/* The folder was never made? OPENPERFLIB_ROOT belongs to the user who set it. */
+/* The folder is created if it is missing. OPENPERFLIB_ROOT belongs to the user who set it. */
 static int open_to_write(const char *path)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
@@ -65,7 +65,7 @@ static const char *level_word(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* Tabs and line ends part records; a long text is cut, the log has all of it. */
+/* Tabs and line ends separate records; a long text is truncated here, the log has all of it. */
 static void write_record(const struct event_record *event, char record[static RECORD + 1])
 {
     SYSTEMTIME utc;
@@ -85,7 +85,8 @@ static void write_record(const struct event_record *event, char record[static RE
     record[RECORD] = '\0';
 }
 
-/* Where the service's record is, else where the whole records end: a torn one is written over. */
+/* The position of the service's record, else the end of the complete records: a torn one is
+ * overwritten. */
 static off_t place_of(int fd, const char *service)
 {
     char part[16 * RECORD];
@@ -144,7 +145,7 @@ static bool read_record(const char *record, struct event_last *ret)
     return text && advice;
 }
 
-/* A record may be read while it is written over: what is read twice alike is whole. */
+/* A record may be read while it is overwritten: it is valid if two reads give the same bytes. */
 static bool read_whole(int fd, const char *service, char record[static RECORD + 1])
 {
     for (int i = 0; i < TRIES; i++) {
@@ -162,7 +163,7 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     return false;
 }
 
-/* The later one, if the file's owner is the one who should have written it. */
+/* The later one, if the file belongs to the user who is expected to write it. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
     struct stat st;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where events go: a file for those who set OPENPERFLIB_ROOT, else journald with fields, else the
- * socket of the system log.
+ * The logs: a file if OPENPERFLIB_ROOT is set, else journald with fields, else the socket of the
+ * system log.
  *
- * syslog(3) is not used: it is the program's, with its own openlog() name. Each event opens what it
- * needs and closes it again, because programs close descriptors that they do not know. Nothing here
- * waits for anybody longer than LOCK_TRIES milliseconds.
+ * syslog(3) is not used: it belongs to the program, with its own openlog() name. Each event opens
+ * what it needs and closes it again, because programs close descriptors that they do not know. No
+ * wait here takes longer than LOCK_TRIES milliseconds.
  */
 #include "base/base.h"
 
@@ -27,9 +27,9 @@ enum { LARGEST_FILE = 4 << 20, LOCK_TRIES = 50, SYSLOG_ROOM = 2048, FACILITY_DAE
 const char *event_journal_path = "/run/systemd/journal/socket";
 const char *event_syslog_path = "/dev/log";
 
-/* ---- text that a log can hold ---- */
+/* ---- text that is safe for a log ---- */
 
-/* Bytes of the character at `text`; 0: there is none, or one that is no text. */
+/* Bytes of the character at `text`; 0: none, or an invalid or control character. */
 static size_t character_at(const char *text)
 {
     unsigned char first = (unsigned char)text[0], second = (unsigned char)(first ? text[1] : 0);
@@ -46,7 +46,7 @@ static bool is_control(const char *text)
     return first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
 }
 
-/* Valid UTF-8 without control characters; ends of lines may stay. */
+/* Valid UTF-8 without control characters; line ends may stay. */
 static void add_clean(struct buffer *out, const char *text, bool lines)
 {
     while (*text) {
@@ -75,13 +75,13 @@ static const char *level_name(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* As syslog(3) numbers them: err, warning, info. */
+/* In syslog(3)'s numbers: err, warning, info. */
 static int level_priority(enum event_level level)
 {
     return level == EVENT_ERROR ? 3 : level == EVENT_WARNING ? 4 : 6;
 }
 
-/* Not 0, 1 or 2: where a program closed these, its next printf would come here. */
+/* Not 0, 1 or 2: in a program that closed these, its next printf would write into the log. */
 static int away_from_stdio(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -114,7 +114,8 @@ static int open_log(const char *path)
     return open_once(path);
 }
 
-/* Who cannot get it soon does without: a stopped process may hold it for ever. */
+/* If the lock is not free within 50 ms, write without it: a stopped process may hold it for
+ * ever. */
 static bool lock_log(int fd)
 {
     const struct timespec moment = {0, 1000000};
@@ -128,7 +129,7 @@ static bool lock_log(int fd)
     return false;
 }
 
-/* A file that is somebody else's, or has a name elsewhere too, is not written to. */
+/* A file of another user, or with a second hard link, is not written to. */
 static bool is_ours(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_nlink <= 1 && file_trusted(st, false);
@@ -140,8 +141,8 @@ static bool is_the_file(const char *path, const struct stat *ret)
     return lstat(path, &named) == 0 && named.st_ino == ret->st_ino && named.st_dev == ret->st_dev;
 }
 
-/* The full file becomes the old one. Who may not rename it empties it: a log that goes on is worth
- * more than its past. Returns whether the name must be opened anew. */
+/* The full file becomes the old one. Without the right to rename, it is truncated: it is more
+ * important that the log goes on. Returns whether the name must be opened again. */
 static bool turn_over(int fd, const char *path)
 {
     FREE_AUTO char *old = text_format("%s.old", path);
@@ -150,7 +151,7 @@ static bool turn_over(int fd, const char *path)
     return ftruncate(fd, 0) != 0;
 }
 
-/* The file of this name, locked if possible, with room for `length` bytes. */
+/* The file of this name, locked if possible, with space for `length` bytes. */
 static int open_with_room(const char *path, size_t length, struct stat *ret, bool *ret_locked)
 {
     for (int tries = 0;; tries++) {
@@ -175,8 +176,8 @@ static int open_with_room(const char *path, size_t length, struct stat *ret, boo
     }
 }
 
-/* One write, so that lines of several processes stay whole. Half a line, because the disk is full,
- * is taken back if nobody else can have written meanwhile. */
+/* One write, so that lines of several processes are not mixed. A partial line, because the disk is
+ * full, is removed if no other process can have written meanwhile. */
 static LSTATUS append(int fd, const char *line, size_t length, const struct stat *before,
                       bool locked)
 {
@@ -228,7 +229,7 @@ static LSTATUS write_file(const struct event_record *record, const char *path)
 
 /* ---- sockets ---- */
 
-/* A message to the socket of this name, perhaps with a descriptor; 0 or errno. */
+/* A message to the socket of this name, optionally with a descriptor; 0 or errno. */
 static int send_to(const char *path, int kind, const void *data, size_t size, int pass_fd)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -257,7 +258,7 @@ static int send_to(const char *path, int kind, const void *data, size_t size, in
 
 /* ---- journald: https://systemd.io/JOURNAL_NATIVE_PROTOCOL ---- */
 
-/* NAME=value, or with a length where the value has several lines. */
+/* NAME=value, or with a length if the value has several lines. */
 static void add_field(struct buffer *entry, const char *name, const char *value)
 {
     BUFFER_AUTO clean = {0};
@@ -314,7 +315,7 @@ static void add_entry(struct buffer *entry, const struct event_record *record)
     add_fields(entry, record);
 }
 
-/* What no datagram holds goes as a sealed file without name. */
+/* An entry that is too large for a datagram is sent as a sealed file without name. */
 static int send_as_file(const char *path, const struct buffer *entry)
 {
     int fd = away_from_stdio(memfd_create("openperflib-event", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -361,7 +362,7 @@ static void add_syslog_line(struct buffer *line, const struct event_record *reco
     add_text_and_advice(line, record);
 }
 
-/* Old daemons take no longer lines. */
+/* Old daemons accept no longer lines. */
 static void shorten(struct buffer *line)
 {
     if (line->failed || line->len <= SYSLOG_ROOM)
@@ -381,7 +382,7 @@ static LSTATUS write_syslog(const struct event_record *record)
     if (line.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     int error = send_to(event_syslog_path, SOCK_DGRAM, line.data, line.len, -1);
-    if (error == EPROTOTYPE) /* a daemon that listens for streams, whose messages end in NUL */
+    if (error == EPROTOTYPE) /* a daemon with a stream socket, whose messages end in NUL */
         error = send_to(event_syslog_path, SOCK_STREAM, line.data, line.len + 1, -1);
     return error ? ERROR_NOT_READY : ERROR_SUCCESS;
 }
@@ -395,7 +396,7 @@ static LSTATUS write_somewhere(const struct event_record *record)
     return status ? write_syslog(record) : ERROR_SUCCESS;
 }
 
-/* A program whose files may not grow further (RLIMIT_FSIZE) is not to die of our line. */
+/* A program at its file size limit (RLIMIT_FSIZE) must not be killed by our write. */
 LSTATUS event_write(const struct event_record *record)
 {
     sigset_t too_large, before, pending;

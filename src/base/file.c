@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole files: read at once, replaced as one step, locked, judged.
+ * Whole files: read, replaced in one step, locked, checked.
  *
- * A replacement is durable when it returns: content, then name, then folder are synced. What
- * touches the disk goes through `file_steps`, so that a test can record it, refuse it or stop in
- * the middle.
+ * A replacement is durable when it returns: content, then name, then folder are synced. Disk
+ * operations go through `file_steps`, so that a test can record them, make them fail or stop
+ * between them.
  */
 #include "base/base.h"
 
@@ -53,7 +53,7 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
 {
     struct stat st;
     buffer_clear(ret);
-    /* one byte more than a plain file has: the end is seen without growing */
+    /* one byte more than a plain file has: the end is found without growing the buffer */
     size_t piece = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
     for (;;) {
         if (ret->len > most || piece - 1 > most)
@@ -80,7 +80,7 @@ LSTATUS file_read_fd(int fd, struct buffer *ret)
 
 LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret)
 {
-    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; /* a pipe must not hold us up */
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; /* a pipe must not block us */
     buffer_clear(ret);
     FD_AUTO fd = openat(dir_fd, path, flags);
     return fd < 0 ? status_from_errno(errno) : read_most(fd, most, ret);
@@ -133,7 +133,7 @@ static LSTATUS sync_all(int fd)
     return result < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
 }
 
-/* Some file systems know no sync of a folder and say EINVAL; they have nothing to make durable. */
+/* Some file systems cannot sync a folder and return EINVAL; for them nothing is left to do. */
 static LSTATUS sync_folder(int folder)
 {
     LSTATUS status = sync_all(folder);
@@ -146,7 +146,8 @@ static bool is_later(const struct timespec *time, const struct timespec *than)
                                         : time->tv_nsec > than->tv_nsec;
 }
 
-/* File systems keep times in steps of 1 ns to 2 s: goes on until the step shows. */
+/* File systems store times in steps of 1 ns to 2 s: increases the time until the stored one is
+ * later. */
 static LSTATUS make_later(int fd, const struct timespec *after, struct stat *ret)
 {
     static const long steps_ns[] = {0, 1, 1000, 1000000, 1000000000, 2000000000};
@@ -167,7 +168,7 @@ static LSTATUS make_later(int fd, const struct timespec *after, struct stat *ret
 static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
                     const struct timespec *after, struct stat *ret_stat)
 {
-    if (fchmod(fd, mode) != 0) /* as asked, whatever the umask */
+    if (fchmod(fd, mode) != 0) /* as requested, whatever the umask */
         return status_from_errno(errno);
     LSTATUS status = write_all(fd, data, size);
     if (status == ERROR_SUCCESS)
@@ -177,8 +178,8 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
 
 enum { TEMPORARY_ROOM = 32 };
 
-/* The name does not contain the file's own, which may be as long as names can be, and ends like no
- * file that anybody loads. */
+/* The name does not contain the file's own, which may have the maximum length, and has a suffix
+ * that no reader loads. */
 static LSTATUS open_temporary(int folder, char name[static TEMPORARY_ROOM], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handles: a slot number, the generation of that slot and the table's tag in one small number, so
- * that a handle closed before, one of another kind and a stray pointer are refused, never followed.
- * Bit 31 is always clear: no handle looks like a predefined key, in either extension.
+ * that a closed handle, one of another kind and a stray pointer are refused and never dereferenced.
+ * Bit 31 is always clear: no handle equals a predefined key, in either extension.
  */
 #include "base/base.h"
 
@@ -15,8 +15,8 @@ struct handle_slot {
     uint32_t next_free; /* slot number + 1; 0: none */
 };
 
-/* From the lowest bit: two zeros, as Windows' handles have; slot; tag; bit 31; generation. Where
- * pointers have 32 bits, the generation lies between slot and tag. */
+/* From the lowest bit: two zeros, as in Windows' handles; slot; tag; bit 31; generation. With
+ * 32-bit pointers the generation lies between slot and tag. */
 enum { WIDE = sizeof(uintptr_t) > 4, TAG_SHIFT = 28, TAG_MASK = 7, SLOT_SHIFT = 2 };
 enum { SLOT_BITS = WIDE ? 26 : 14, GENERATION_BITS = WIDE ? 31 : 12 };
 enum { GENERATION_SHIFT = WIDE ? 32 : 16, MOST_SLOTS = 1 << SLOT_BITS };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks that survive fork(). A program forks while other threads ask; their locks would stay locked
- * in the child for ever. So whoever holds any lock of the library is inside one gate, and a fork
- * waits until the gate is empty: it sees every table whole and every lock open.
+ * Locks that survive fork(). A program may fork while other threads are in a query; their locks
+ * would stay locked in the child for ever. So a thread that holds any lock of the library is inside
+ * one gate, and a fork waits until the gate is empty: the child gets consistent tables and free
+ * locks.
  *
- * Who waits for somebody else's process must not keep a fork waiting too: claims are outside the
- * gate, and those that were taken before a fork are open in the child.
+ * A thread that waits for another process must not delay a fork: claims are outside the gate, and
+ * those taken before a fork are free in the child.
  */
 #include "base/base.h"
 
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-/* a fork must not wait for ever in a program that always asks */
+/* a fork must not wait for ever in a program that queries all the time */
 #define GATE_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 #else
 #define GATE_INITIALIZER PTHREAD_RWLOCK_INITIALIZER
@@ -24,8 +25,8 @@
 static pthread_rwlock_t gate = GATE_INITIALIZER;
 static pthread_once_t registered = PTHREAD_ONCE_INIT;
 static _Thread_local unsigned held; /* locks of this thread; only the first one enters the gate */
-static _Thread_local unsigned forbidden; /* who forbids that this thread be cancelled */
-static _Thread_local int permitted;      /* whether the program did, before */
+static _Thread_local unsigned forbidden; /* how many blocks forbid that this thread is cancelled */
+static _Thread_local int permitted;      /* the program's own setting, to restore */
 
 void cancel_forbid(void)
 {
@@ -40,7 +41,7 @@ void cancel_permit(void *unused)
         pthread_setcancelstate(permitted, &(int){0});
 }
 
-/* A provider that forks inside Collect holds locks itself: it cannot wait for them. */
+/* A provider that forks inside Collect holds locks itself: it must not wait for them. */
 static void before_fork(void)
 {
     if (!held)
@@ -104,7 +105,7 @@ static bool is_open(uint32_t word)
     return (word & ~(uint32_t)CLAIM_BITS) != forks || (word & CLAIM_BITS) == CLAIM_OPEN;
 }
 
-/* The clock counts from boot: its seconds fit into the kernel's short ones too. */
+/* The clock counts from boot: its seconds also fit into the kernel's 32-bit ones. */
 static void wait_for_change(struct claim *claim, uint32_t word, int64_t deadline)
 {
     struct {
@@ -129,7 +130,7 @@ bool claim_take_until(struct claim *claim, int64_t deadline)
         if (open)
             return true;
         wait_for_change(claim, wanted, deadline);
-        mark = CLAIM_AWAITED; /* there may be more who wait */
+        mark = CLAIM_AWAITED; /* other threads may be waiting, too */
         word = atomic_load(&claim->word);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The computer's name as a block carries it: first label of the host name, upper case, 15 units. */
+/* The computer's name as in a block: first label of the host name, upper case, 15 units. */
 #include "base/base.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ void machine_name_from(const char *host, char name[static 16 * 4])
     uint16_t units[MOST_UNITS];
     size_t count = utf8_to_16(host, strcspn(host, "."), units, MOST_UNITS);
     count = count < MOST_UNITS ? count : MOST_UNITS;
-    /* a pair that the limit cut in two goes as a whole */
+    /* a surrogate pair that the limit would split is dropped */
     if (count && (units[count - 1] & 0xfc00) == 0xd800)
         count--;
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message catalog: one row for each event that the library writes. From these rows come the
- * lines of the event log, the catalog of `journalctl -x` and docs/events.md.
+ * The message catalog: one row for each event that the library writes. The lines of the event log,
+ * the catalog of `journalctl -x` and docs/events.md are made from these rows.
  *
  * Numbers, levels and fields are Windows' own (reference D.5, E.7); texts and advice are ours, and
  * so are the numbers from 4000. {Field} stands for the field's value. An event whose cause does not
@@ -241,7 +241,7 @@ const struct event_message *event_message(const char *source, unsigned id)
     return NULL;
 }
 
-/* Random, once and for all; the last 8 digits tell the events apart. */
+/* Random, but constant; the last 8 digits identify the event. */
 void event_message_id(const char *source, unsigned id, char ret[static 33])
 {
     unsigned number = strcmp(source, "Perflib") == 0 ? 1 : strcmp(source, "LoadPerf") == 0 ? 2 : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where things are. The environment is read once, at the first question: a program with more rights
- * than its caller ignores it. A folder that it names is used only if nobody but root and the reader
- * may alter what lies there: the code that runs is chosen by it. HOME is that of passwd, which the
- * caller cannot bend.
+ * Paths of files and folders. The environment is read once, at the first use: a program with more
+ * rights than its caller ignores it. A folder that it names is used only if nobody but root and the
+ * reader may change its content, because it determines the code that runs. HOME is that of passwd,
+ * which the caller cannot change.
  */
 #include "base/base.h"
 
@@ -24,14 +24,14 @@ static struct {
     char *vendor, *machine, *user, *root, *events, *answers, *sysroot;
     bool root_refused;
 } places;
-/* What is to be reported when the lock is free. */
+/* To be reported when the lock is free. */
 static struct refusal {
     const char *variable;
     char why[TRUST_TEXT];
 } refusals[2];
 static size_t refused;
 
-/* NULL, and a refusal, if it may not be used. Where others could make the folder it is made. */
+/* NULL, and a refusal, if it may not be used. If others could create the folder, it is created. */
 static char *trusted_folder(const char *variable)
 {
     const char *value = environment_get(variable);
@@ -48,8 +48,8 @@ static char *trusted_folder(const char *variable)
     return status ? NULL : strdup(value);
 }
 
-/* An absolute copy of a folder that the environment names: the program may change its folder later.
- */
+/* An absolute copy of a folder that the environment names: the program may change its working
+ * folder later. */
 static char *from_environment(const char *variable)
 {
     const char *value = environment_get(variable);
@@ -73,13 +73,13 @@ static char *home_of_passwd(void)
 static char *user_folder(void)
 {
     const char *data = environment_get("XDG_DATA_HOME");
-    if (data && *data == '/') /* the XDG paper: relative ones are to be ignored */
+    if (data && *data == '/') /* the XDG specification: relative paths are to be ignored */
         return text_format("%s/openperflib", data);
     FREE_AUTO char *home = home_of_passwd();
     return home ? text_format("%s/.local/share/openperflib", home) : NULL;
 }
 
-/* Emptied when the machine starts or the user leaves. */
+/* Emptied when the machine starts or the user logs out. */
 static char *runtime_answers(void)
 {
     const char *runtime = environment_get("XDG_RUNTIME_DIR");
@@ -118,7 +118,7 @@ static const char *ask(char *const *place, const char *otherwise)
     return answer;
 }
 
-/* Without the lock: the event asks for places itself. */
+/* Without the lock: the event needs paths itself. */
 static void report_refusal(void)
 {
     lock_take(&lock);
@@ -144,7 +144,7 @@ bool place_honours_vendor(void)
     return ask(&places.vendor, NULL) != NULL;
 }
 
-/* What was to be kept apart from the system's state must not get mixed with it instead. */
+/* If the separate root is refused, the system's state must not be used in its place. */
 const char *place_machine(void)
 {
     const char *folder = ask(&places.machine, STATE_DIR);

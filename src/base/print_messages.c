@@ -4,7 +4,7 @@
  *
  *     print-messages catalog     what `journalctl -x` shows (systemd's catalog format)
  *     print-messages markdown    the tables of docs/events.md
- *     print-messages man         the list of openperflib-events(7), as scdoc reads it
+ *     print-messages man         the list of openperflib-events(7), in scdoc format
  */
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A query that lacks room says nothing but that it lacks room (C118). What was measured on the way
- * is kept here, for the event that a loop without an end is worth. Nor does an answer say what is
- * not in it for lack of rights; programs with a person before them want to.
+ * A query whose buffer is too small returns that status and nothing more (C118). The sizes measured
+ * on the way are kept here, for the event that reports endless retries. Nor does an answer state
+ * which counters it lacks because of missing rights; tools for people want to report them.
  */
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errno becomes a Win32 status here, and a status becomes words: two tables. */
+/* Translates errno to a Win32 status, and a status to its text: two tables. */
 #include "base/base.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OPENPERFLIB_TRACE=1: each station of a query says on stderr what it decided. A line is one write,
- * so that lines of several threads stay whole.
+ * OPENPERFLIB_TRACE=1: each step of a query prints its decision to stderr. A line is one write, so
+ * that lines of several threads are not mixed.
  */
 #include "base/base.h"
 
@@ -16,7 +16,7 @@ enum { LINE_ROOM = 2048 };
 
 bool trace_on(void)
 {
-    static atomic_int known; /* 0: not asked yet, 1: off, 2: on */
+    static atomic_int known; /* 0: not checked yet, 1: off, 2: on */
     int state = atomic_load_explicit(&known, memory_order_relaxed);
     if (state == 0) {
         const char *wish = environment_get("OPENPERFLIB_TRACE");
@@ -41,6 +41,6 @@ void trace(const char *station, const char *format, ...)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        errno = saved; /* nobody listens: nothing to do */
+        errno = saved; /* nobody reads it: nothing to do */
     errno = saved;
 }

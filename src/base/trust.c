@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose files are believed, and whose code may run: whoever can alter a file, or put another in its
- * place, decides what the reader does. So a library and every folder up to "/" must be in the hands
- * of root or the reader; in a user namespace also of users that it does not know, when "/" is
- * theirs: real root is one of them. (house section 0a)
+ * Which files are trusted, and whose code may run: a user who can change a file, or replace it,
+ * determines what the reader does. So a library and every folder up to "/" must belong to root or
+ * the reader, and be writable by no others; in a user namespace also users that it cannot map are
+ * accepted, if "/" belongs to them: real root is one of them. (house section 0a)
  */
 #include "base/base.h"
 
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Has this user namespace a number for the owner? All users that it has none for look alike, and
- * real root is among them. Outside a namespace everybody has one; without /proc nobody knows. */
+/* Does this user namespace map the owner? All unmapped users look alike, and real root is among
+ * them. Outside of a namespace every user is mapped; without /proc it is unknown. */
 static bool has_number(uid_t owner)
 {
     char text[4096];
@@ -46,7 +46,7 @@ bool file_trusted(const struct stat *st, bool folder_of_caller_entry)
         return false;
     if (!(st->st_mode & (S_IWGRP | S_IWOTH)))
         return true;
-    /* /tmp: others may add files but cannot touch the caller's */
+    /* /tmp: others may add files but cannot change the caller's */
     return folder_of_caller_entry && S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX) &&
            is_root(st->st_uid);
 }
@@ -78,11 +78,11 @@ static LSTATUS look(const char *path, struct stat *ret, char why[static TRUST_TE
     return status;
 }
 
-/* Makes of the path the one of the folder above it. */
+/* Shortens the path to the folder above it. */
 static void shorten(char *path)
 {
     char *last = strrchr(path, '/');
-    last[last == path] = '\0'; /* "/" stays */
+    last[last == path] = '\0'; /* "/" is kept */
 }
 
 static LSTATUS copy_path(const char *from, char path[static PATH_MAX], char why[static TRUST_TEXT])
@@ -93,8 +93,8 @@ static LSTATUS copy_path(const char *from, char path[static PATH_MAX], char why[
     return ERROR_INVALID_PARAMETER;
 }
 
-/* In root's sticky folders (/tmp) others add files, but cannot touch those of others: the entry on
- * the way was judged before its folder. */
+/* In root's sticky folders (/tmp) others add files, but cannot change those of other users: the
+ * entry on the way was checked before its folder. */
 static LSTATUS judge_above(char *path, mode_t ignored, char why[static TRUST_TEXT])
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -129,7 +129,8 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])
     return judge_above(path, 0, why);
 }
 
-/* Behind a folder that is missing ".." leads nowhere yet, and anywhere once it was made. */
+/* Behind a missing folder ".." leads nowhere yet, but could lead anywhere once the folder was
+ * created. */
 static LSTATUS refuse_up(const char *folder, const char *found, char why[static TRUST_TEXT])
 {
     for (const char *at = folder + strlen(found); (at = strstr(at, "/..")); at += 3)
@@ -141,7 +142,8 @@ static LSTATUS refuse_up(const char *folder, const char *found, char why[static 
     return ERROR_SUCCESS;
 }
 
-/* The folder, or the nearest one above it that is there; where anybody may make it, the folder. */
+/* The folder, or the nearest existing one above it; if any user may create it, the folder
+ * itself. */
 static LSTATUS look_for_folder(char *path, struct stat *ret, char why[static TRUST_TEXT])
 {
     for (size_t end = strlen(path); end > 1 && path[end - 1] == '/'; end--)
@@ -155,7 +157,8 @@ static LSTATUS look_for_folder(char *path, struct stat *ret, char why[static TRU
     return !status && missing && (ret->st_mode & S_ISVTX) ? ERROR_FILE_NOT_FOUND : status;
 }
 
-/* Trees made with umask 002 let the group write; the reader's own one is its user's business. */
+/* Trees made with umask 002 let the group write; the reader's own group is the user's
+ * responsibility. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT])
 {
     char path[PATH_MAX];

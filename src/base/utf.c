@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * UTF-8 <-> UTF-16, and the fold by which names are compared.
+ * UTF-8 <-> UTF-16, and the case folding by which names are compared.
  *
  * UTF-8 is the generalized form: a lone surrogate, which Windows allows anywhere, has its
- * three-byte form and survives both ways. A byte that belongs to no valid sequence becomes U+FFFD.
+ * three-byte form and survives both conversions. A byte that belongs to no valid sequence becomes
+ * U+FFFD.
  */
 #include "base/base.h"
 
@@ -21,7 +22,7 @@ static bool is_low(uint32_t unit)
     return unit >= 0xdc00 && unit < 0xe000;
 }
 
-/* Empty text may be NULL, which C lets nobody count from. */
+/* Empty text may be NULL, and C forbids pointer arithmetic on that. */
 static const unsigned char *end_of(const unsigned char *text, size_t count)
 {
     return count ? text + count : text;
@@ -135,8 +136,7 @@ bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
 {
     const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
-    /* a buffer may hold an odd number of bytes, so units are copied as bytes, a stretch at a time
-     */
+    /* a buffer may be misaligned, so units are copied as bytes, a block at a time */
     while (at < end) {
         uint16_t units[128];
         size_t used = 0;
@@ -199,7 +199,7 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
 {
     const unsigned char *l = (const unsigned char *)left, *l_end = l + left_count;
     const unsigned char *r = (const unsigned char *)right, *r_end = r + right_count;
-    /* mostly they are the same */
+    /* the common case: identical bytes */
     if (left_count == right_count && left_count && !memcmp(left, right, left_count))
         return 0;
     while (l < l_end && r < r_end) {
