@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names that other agents of Linux machines have for what is counted here: lists of counters that
- * were written for them can be used as they are. Only what means the same has a row, and only where
- * the machine has nothing of the name itself is a row asked for. Their lists write (*) behind
- * objects that have no instances, too. (product 3.2)
+ * Names that other agents for Linux machines use for counters that also exist here, so that lists
+ * of counters written for them work unchanged. Only counters with the same meaning have a row, and
+ * a row is used only if the machine has no object or counter of that name. Those lists write (*)
+ * behind objects without instances, too. (product 3.2)
  *
- * Those that have none, and why, are in docs/counters at the objects where they were looked for.
+ * Names without a row, and the reasons, are in docs/counters.md at the objects that come nearest.
  */
 #include "pdh/source.h"
 
@@ -13,9 +13,9 @@
 #include <string.h>
 
 static const struct alias {
-    const char *object, *counter;         /* counter NULL: all that no other row has */
-    const char *our_object, *our_counter; /* our_counter NULL: the same */
-    bool single;                          /* no instances: a star in brackets says nothing */
+    const char *object, *counter;         /* counter NULL: all without a row of their own */
+    const char *our_object, *our_counter; /* our_counter NULL: the same name */
+    bool single;                          /* no instances: (*) is ignored */
 } aliases[] = {
     {"Logical Disk",  "% Free Inodes",           "Filesystem Inodes",     NULL,                false},
     {"Logical Disk",  "% Used Inodes",           "Filesystem Inodes",     NULL,                false},
@@ -47,7 +47,7 @@ static const struct alias {
     {"Processor",     "% Nice Time",             "Processor Information", NULL,                false},
 };
 
-/* Theirs are processors' numbers, ours "node,number". */
+/* Their instances are processors' numbers, ours "node,number". */
 static void name_by_number(struct pdh_path *path)
 {
     static const char digits[] = "0123456789";
@@ -70,7 +70,7 @@ bool path_alias_settle(struct pdh_path *path, const struct offer *offer)
             return true;
         }
     }
-    path->memory[0] = '0'; /* nobody has it now: as if there were one node */
+    path->memory[0] = '0'; /* not present at the moment: as if there were one node */
     return true;
 }
 

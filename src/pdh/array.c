@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of all instances that a wildcard met. An instance is found in the sample before by name
- * and number: mostly at the same place, else by a table that is made when it is needed.
+ * Values of all instances that match a wildcard. An instance is found in the previous sample by
+ * name and number: mostly at the same position, else by a hash table that is built when it is
+ * needed.
  */
 #include "pdh/query.h"
 
@@ -26,7 +27,7 @@ void item_set_clear(struct item_set *set)
 
 /* ---- the table ---- */
 
-/* The slot of the name and number, or the empty one where they belong. */
+/* The slot of the name and number, or the empty one where to insert it. */
 static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
 {
     uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);
@@ -82,7 +83,7 @@ static bool room_for_one(struct item_set *set)
     return true;
 }
 
-/* The key's name ends with a zero. */
+/* The key's name is NUL-terminated. */
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
 {
     if (!room_for_one(set) || set->names.len + key->length >= UINT32_MAX)
@@ -134,14 +135,14 @@ const struct item *item_find(struct item_set *set, const struct item_set *of,
     return item_find_key(set, &key, hint);
 }
 
-/* ---- what an array needs ---- */
+/* ---- writing an array ---- */
 
 /* A counter of one instance is an array of one. */
 struct array {
     struct counter *counter;
     struct item_set *set;
     uint32_t count;
-    const char *only; /* the one instance's name, if it is no wildcard */
+    const char *only; /* the only instance's name, if it is not a wildcard */
 };
 
 static void array_of(struct counter *counter, struct array *ret)
@@ -186,7 +187,7 @@ static const char *name_of(const struct array *array, uint32_t at, size_t *ret_l
     return array->set->names.data + array->set->items[at].name;
 }
 
-/* Writes the name's text and returns where it is; *cursor goes behind it. */
+/* Writes the name and returns its address; advances *cursor behind it. */
 static void *put_name(const struct array *array, uint32_t at, bool wide, char **cursor)
 {
     size_t length;

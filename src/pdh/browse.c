@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is to choose from: machines, objects, counters, instances; titles and numbers. */
+/* Lists to choose from: machines, objects, counters, instances; titles and numbers. */
 #include "pdh/source.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static bool lists(const struct buffer *list, const char *name)
     return false;
 }
 
-/* One without title is in no list; one title is in a list once. */
+/* Objects without title are not listed; each title is listed once. */
 static void list_once(struct buffer *list, const char *name)
 {
     if (name[0] && !lists(list, name))
@@ -64,8 +64,8 @@ static void list_counters(const struct offer *offer, DWORD detail, struct buffer
     }
 }
 
-/* The first of each name; #1 and so on are the reader's to add. An instance without name cannot be
- * in a multi-string. */
+/* The first of each name; the reader adds #1 and so on. An instance without name cannot be in a
+ * multi-string. */
 static void list_instances(const struct offer *offer, struct buffer *ret)
 {
     for (uint32_t i = 0; i < offer->instance_count; i++) {
@@ -91,7 +91,7 @@ PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *o
     return 0;
 }
 
-/* ---- what is shown first ---- */
+/* ---- defaults ---- */
 
 PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, struct buffer *ret)
 {
@@ -110,7 +110,7 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
     return 0;
 }
 
-/* The one that its object names, unless that is one which nobody is to see; else the first. */
+/* The object's default counter, unless it is hidden; else the first. */
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret)
 {

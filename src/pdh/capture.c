@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures behind handles: several files bound together to be read, or one being written. Who
- * reads opens a reading of its own, so that two queries on one handle do not take each other's
- * samples; standard input, which cannot be opened twice, is lent to lists and goes to one query.
+ * Captures behind handles: several files bound together for reading, or one being written. Each
+ * reader opens its own reading, so that two queries on one handle do not take each other's samples;
+ * standard input, which cannot be opened twice, is lent to lists and given to one query.
  */
 #include "pdh/capture.h"
 
@@ -17,21 +17,22 @@ static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 struct capture {
     uint32_t references;
     struct claim claim;
-    char **files; /* to be read; none: the present */
+    char **files; /* to be read; none: live data */
     size_t file_count;
-    struct log *first;         /* opened to see whether it is a capture; the first reader gets it */
-    struct log_record *record; /* where PdhReadRawLogRecord is in `first`; NULL: at its start */
-    struct gathered *gathered; /* by the last who looked for it */
+    struct log *first; /* opened to check that it is a capture; given to the first reader */
+    /* the position of PdhReadRawLogRecord in `first`; NULL: at its start */
+    struct log_record *record;
+    struct gathered *gathered; /* by the last search */
     struct capture_writer *writer;
 };
 
-/* The record that was found last, and the one behind it, which is the log's. */
+/* The record that was found last, and the one behind it, which the log holds. */
 struct log_record {
     struct buffer bytes;
     DWORD kind;
     LONGLONG time;
     bool found;
-    const struct log_sample *next; /* NULL: not looked for, or there was none yet */
+    const struct log_sample *next; /* NULL: not read yet, or there was none yet */
 };
 
 /* ---- handles ---- */
@@ -91,12 +92,12 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
         if (!text_compare_fold_n(files[i], strnlen(files[i], 4), "SQL:", 4))
             return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
     PDH_STATUS status = log_open(files, count, ret, &problem);
-    if (status) /* else collecting will come to it */
+    if (status) /* else collecting will report it */
         problem_note(problem.data);
     return status;
 }
 
-/* At its start, whoever had it before. */
+/* At its start, whatever read it before. */
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
     UNCANCELLED;
@@ -156,7 +157,7 @@ PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
     return 0;
 }
 
-/* The next reader begins where this one did. */
+/* The next reader starts at the same position as this one did. */
 static void give_back(struct capture *lender, struct reading *reading)
 {
     UNCANCELLED;
@@ -226,7 +227,7 @@ static bool take_files(struct capture *capture, const char *files, size_t size)
     return true;
 }
 
-/* Without files it is the present. */
+/* Without files it is live data. */
 PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
 {
     struct capture *capture = new_capture();
@@ -298,7 +299,7 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* it is one for reading */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* the handle is for reading */
     problem_clear();
     claim_take(&capture->claim);
     if (capture->writer)
@@ -335,7 +336,7 @@ PDH_STATUS capture_catalog(PDH_HLOG handle)
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     let_go(capture);
-    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* as Windows says of text files */
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* as Windows returns for text files */
 }
 
 PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
@@ -364,7 +365,7 @@ PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
     return 0;
 }
 
-/* ---- records as they are in the file ---- */
+/* ---- records as in the file ---- */
 
 static bool take_record(struct log_record *record, const struct log_sample *sample)
 {
@@ -375,7 +376,7 @@ static bool take_record(struct log_record *record, const struct log_sample *samp
     return record->found;
 }
 
-/* What cannot be read is no record; behind it others may be. */
+/* An unreadable record is skipped; others may follow. */
 static PDH_STATUS next_record(struct log *log, const struct log_sample **ret)
 {
     PDH_STATUS status;
@@ -388,7 +389,7 @@ static PDH_STATUS next_record(struct log *log, const struct log_sample **ret)
     return status == (PDH_STATUS)PDH_NO_MORE_DATA ? 0 : status;
 }
 
-/* Goes on to the last record that is not newer than `time`. */
+/* Advances to the last record that is not newer than `time`. */
 static PDH_STATUS seek_record(struct log *log, struct log_record *record, LONGLONG time)
 {
     PDH_STATUS status = 0;
@@ -403,8 +404,8 @@ static PDH_STATUS seek_record(struct log *log, struct log_record *record, LONGLO
     }
 }
 
-/* The capture's claim is held: the log stays at the record for the next call, which mostly asks
- * for a later one. */
+/* The capture's claim is held: the log stays at the record for the next call, which mostly requests
+ * a later one. */
 static PDH_STATUS find_record(struct capture *capture, LONGLONG time, struct log_record **ret)
 {
     PDH_STATUS status = 0;
@@ -452,8 +453,9 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)(capture->writer ? PDH_INVALID_HANDLE /* one for writing */
-                                                     : PDH_DATA_SOURCE_IS_REAL_TIME);
+    /* the handle is for writing */
+    PDH_STATUS status =
+        (PDH_STATUS)(capture->writer ? PDH_INVALID_HANDLE : PDH_DATA_SOURCE_IS_REAL_TIME);
     if (capture->file_count) {
         claim_take(&capture->claim);
         status = find_record(capture, moment, &record);

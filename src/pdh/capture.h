@@ -6,54 +6,54 @@
 #include "log/log.h"
 #include "pdh/query.h"
 
-/* What one column has, taken apart at most once a sample: a whole block, or an array. */
+/* A column's content, parsed at most once a sample: a whole block, or an array. */
 struct capture_block {
     struct picture picture;
-    uint64_t sample; /* for which one it was taken apart */
+    uint64_t sample; /* the sample that was parsed */
     PDH_STATUS status;
-    struct item_set items; /* where in the array a name stands */
+    struct item_set items; /* positions of names in the array */
     uint64_t items_sample;
 };
 
-/* What a look through a whole capture found: offers of objects that only samples tell of. */
+/* The result of a scan of a whole capture: objects that are only visible in samples. */
 struct gathered;
 void gathered_free(struct gathered *gathered); /* NULL is fine */
 
 /* One reading of a capture: a position in it. */
 struct reading {
     struct log *log;
-    struct capture *lender; /* gets it back */
+    struct capture *lender; /* gets the log back */
     struct gathered *gathered;
-    bool limited; /* columns that nobody wants are left out */
+    bool limited; /* columns that are not needed are skipped */
     uint64_t samples;
     /* columns by object and counter: first and next of each hash, as number + 1 */
     uint32_t *first_column, *next_column;
     size_t indexed, places;
     struct item_set numbering;    /* all items of a column, to count equal names */
-    struct capture_block *blocks; /* one for each column, made when needed */
+    struct capture_block *blocks; /* one for each column, allocated when needed */
     size_t block_count;
 };
 PDH_STATUS reading_open(struct pdh_from from, struct reading **ret);
-/* For a short look by who will not go on. */
+/* For a short check that reads no samples. */
 PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret);
 void reading_close(struct reading *reading);
-/* Does the column stand for instances that only samples tell? */
+/* Does the column stand for instances that are only visible in samples? */
 bool column_is_open(const struct log_column *column);
 /* The block of a column in the newest sample; NULL: it is damaged. */
 struct picture *reading_block(struct reading *reading, size_t column,
                               const struct log_value *value);
 
-/* ---- problem.c: what opl_capture_problem of this thread says ---- */
+/* ---- problem.c: the text of opl_capture_problem, for this thread ---- */
 void problem_clear(void);
 void problem_note(const char *words); /* NULL: nothing */
-/* Adds to what opl_capture_unshown says; problem_losses: this is all of it. */
+/* Adds to the result of opl_capture_unshown; problem_losses replaces it. */
 void problem_lose(const struct log_losses *losses);
 void problem_losses(const struct log_losses *losses);
 
-/* What a from of a handle means: the handle's capture may be the present. PDH_INVALID_HANDLE. */
+/* Resolves a handle in `from`: its capture may be live data. PDH_INVALID_HANDLE. */
 PDH_STATUS capture_resolve_from(struct pdh_from *from);
 
-/* ---- writer.c: what a query collects, as text ---- */
+/* ---- writer.c: a query's values, as text ---- */
 struct capture_writer;
 PDH_STATUS writer_open(const struct capture_wish *wish, DWORD type, struct capture_writer **ret);
 /* Collects the query and writes a line. */
@@ -68,17 +68,17 @@ const struct log_extent *writer_extent(const struct capture_writer *writer);
 PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offers *ret);
 PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *object,
                          struct offer **ret);
-/* The same by a reading that the caller has. */
+/* The same with the caller's reading. */
 PDH_STATUS reading_offer(struct reading *reading, const char *machine, const char *object,
                          struct offer **ret);
-/* A number means the names that it has in this machine's tables: most captures bring none. */
+/* Resolves a number by this machine's titles: most captures contain none. */
 bool capture_is_named(const char *wanted, const char *name);
 PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret);
 PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret);
 
 /* ---- capture_expand.c ---- */
-/* Appends the paths of the columns that the path fits, in their order; nothing if none does.
- * `losses`: those that it fits and that have no path. */
+/* Appends the paths of the matching columns, in their order; nothing if none matches. `losses`:
+ * matching columns that have no path. */
 PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret,
                           struct log_losses *losses);
 

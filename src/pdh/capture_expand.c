@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a path stands for in a capture: its columns that fit, in their order, so that a copy has
- * them as the original has. Machines may be patterns, too, and then "(*)" also fits objects without
- * instances: \\*\*(*)\* is all that there is.
+ * Expands a path in a capture: its matching columns, in their order, so that a copy has them like
+ * the original. Machines may be patterns, too, and then "(*)" also matches objects without
+ * instances: \\*\*(*)\* matches everything.
  */
 #include "pdh/capture.h"
 
@@ -12,7 +12,7 @@ struct search {
     const struct pdh_path *path;
     struct reading *reading;
     struct buffer *ret;
-    const struct log_column *known; /* whose object the offer is */
+    const struct log_column *known; /* the column whose object was read last */
     struct offer *offer;
     struct log_losses *losses;
 };
@@ -43,7 +43,7 @@ static bool machine_fits(const struct pdh_path *path, const struct log_column *c
                                                             without_slashes(column->machine)));
 }
 
-/* Brackets fit if any machine may be meant, or if the capture itself writes them. */
+/* Brackets match if the machine is a pattern, or if the capture itself writes them. */
 static bool single_fits(const struct pdh_path *path, bool bracketed)
 {
     return !path->whole ||
@@ -58,7 +58,7 @@ static bool instance_fits(const struct pdh_path *path, const struct log_column *
            path_match_instance(path, column->parent, column->instance, column->index);
 }
 
-/* ---- columns that stand for several ---- */
+/* ---- columns for several instances ---- */
 
 static void add_path(struct search *search, const struct log_column *column, const char *counter,
                      const struct offer_instance *instance)
@@ -94,7 +94,7 @@ static void add_instances(struct search *search, const struct log_column *column
     }
 }
 
-/* Equal objects stand side by side, as a rule. */
+/* Columns of one object are usually adjacent. */
 static PDH_STATUS take_offer(struct search *search, const struct log_column *column)
 {
     const struct log_column *known = search->known;
@@ -127,7 +127,7 @@ static PDH_STATUS add_open(struct search *search, const struct log_column *colum
     return 0;
 }
 
-/* ---- all ---- */
+/* ---- all columns ---- */
 
 static PDH_STATUS add_column(struct search *search, const struct log_column *column)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a capture offers: its columns by object. What columns stand for that mean many instances, or
- * whole blocks, is found by a look through all samples, once as long as the capture does not grow.
+ * The objects of a capture: its columns by object. The content of columns for many instances, or
+ * for whole blocks, is found by a scan of all samples, once unless the capture grows.
  */
 #include "pdh/capture.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names, each once ---- */
+/* ---- names without duplicates ---- */
 
 struct names {
     struct item_set set;
@@ -54,10 +54,11 @@ struct gathering {
     struct reading *reading;
     const char *machine, *object;
     struct names counters, instances;
-    struct names nameless; /* "object N" and "number N", each once: N has no name */
+    struct names nameless; /* "object N" and "number N", without duplicates: N has no name */
     struct log_losses losses;
-    bool bracketed, has_instances, bare; /* a column's brackets; what was seen with and without */
-    bool open;                           /* samples tell more */
+    /* a column's brackets; whether it was seen with and without */
+    bool bracketed, has_instances, bare;
+    bool open; /* samples contain more */
 };
 
 static void gathering_done(struct gathering *gathering)
@@ -127,7 +128,7 @@ static bool gather_column(struct gathering *gathering, const struct log_column *
            add_instance(gathering, column->parent, column->instance, column->index);
 }
 
-/* ---- what samples tell ---- */
+/* ---- reading samples ---- */
 
 static bool gather_items(struct gathering *gathering, const struct log_value *value)
 {
@@ -197,11 +198,11 @@ static bool gather_block(struct gathering *gathering, size_t column, const struc
     }
     if (found || !picture || !picture->object_count)
         return true;
-    /* others may stand beside it, as the parents of its instances, but not instead of it */
+    /* others may be there, as the parents of its instances, but do not replace it */
     return lose_number(gathering, LOSS_OBJECT, picture->objects[0].view.type.ObjectNameTitleIndex);
 }
 
-/* ---- an offer of it ---- */
+/* ---- making the object's description ---- */
 
 static void point_to(struct offer *offer, const struct gathering *from)
 {
@@ -260,7 +261,7 @@ static struct offer *offer_of(const struct gathering *from)
     return offer;
 }
 
-/* ---- what only samples tell: all of them ---- */
+/* ---- everything that is only in samples ---- */
 
 struct gathered {
     uint64_t size; /* of the capture */
@@ -282,7 +283,7 @@ void gathered_free(struct gathered *gathered)
     free(gathered);
 }
 
-/* Objects that the samples tell of, each once, and which of them a column belongs to. */
+/* The objects in the samples, without duplicates, and the object of each column. */
 struct survey {
     struct gathering *list;
     size_t count;
@@ -308,7 +309,7 @@ static size_t find_gathering(const struct survey *survey, const struct log_colum
     return 0;
 }
 
-/* `any_machine`: objects of equal names are one. */
+/* `any_machine`: objects with equal names are merged. */
 static bool survey_begin(struct survey *survey, struct reading *reading, bool any_machine)
 {
     survey->column_count = log_columns(reading->log);
@@ -351,7 +352,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     return good;
 }
 
-/* Reads the capture once, for all its objects; nothing but what has names in its samples. */
+/* Reads the capture once, for all its objects; only columns with names in their samples. */
 static bool survey_samples(struct survey *survey, struct reading *reading)
 {
     const struct log_sample *sample;
@@ -425,7 +426,7 @@ static struct offer *find_known(const struct gathered *gathered, const char *mac
     return NULL;
 }
 
-/* A capture that grew is looked through anew. */
+/* A capture that grew is scanned again. */
 static void forget_old(struct reading *reading)
 {
     uint64_t size = log_facts(reading->log)->size_bytes;
@@ -439,9 +440,9 @@ static void forget_old(struct reading *reading)
         reading->gathered->size = size;
 }
 
-/* ---- doors ---- */
+/* ---- entry points ---- */
 
-/* What the columns alone tell of an object. *ret_open: samples tell more. */
+/* An object's description from the columns alone. *ret_open: samples contain more. */
 static bool look_at_columns(struct reading *reading, const char *machine, const char *object,
                             bool *ret_open, struct offer **ret)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One collection of the present: each machine is asked once, for exactly the objects that the
+ * One collection of live data: each machine gets one query, for exactly the objects that the
  * counters need; then each counter finds its value in the answer.
  */
 #include "pdh/query.h"
@@ -28,7 +28,7 @@ static FILETIME filetime_of(int64_t time)
 }
 
 /* House decision 15: a clock was set, or the machine slept, when the two lengths of an interval
- * differ by more than 1 %. What the reading of two clocks takes is no difference. */
+ * differ by more than 1 %. The time between reading the two clocks is not a difference. */
 static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
 {
     enum { READING_100NS = 1000 };
@@ -51,7 +51,7 @@ static void note_times(struct machine_group *group)
     group->wall_100ns = wall;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static int by_number(const void *left, const void *right)
 {
@@ -59,7 +59,7 @@ static int by_number(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* The objects of the group's counters, each once. */
+/* The objects of the group's counters, without duplicates. */
 static void renew_question(struct query *query, struct machine_group *group)
 {
     uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
@@ -78,8 +78,8 @@ static void renew_question(struct query *query, struct machine_group *group)
     group->question_old = group->question.failed;
 }
 
-/* A machine that could not be reached, or an object that was not there, may be by now; perhaps
- * under another number. Looked for once a second: it costs more than collecting. */
+/* A machine that could not be reached, or an object that did not exist, may be available by now;
+ * perhaps under another number. Checked once a second: it costs more than collecting. */
 static void look_again(struct query *query, struct machine_group *group)
 {
     bool any = false;
@@ -109,7 +109,8 @@ static uint32_t count_groups(const struct query *query)
     return count;
 }
 
-/* Those that were not reached yet. Who is reached now is asked for names by look_again. */
+/* Connects those that were not reached yet. The names of newly reached ones are resolved by
+ * look_again. */
 static void find_machines(struct query *query, uint32_t count)
 {
     struct machine_wanted few[FEW_MACHINES] = {0};
@@ -129,7 +130,7 @@ static void find_machines(struct query *query, uint32_t count)
         }
 }
 
-/* True: it has a question. */
+/* True: it has a query. */
 static bool prepare_group(struct query *query, struct machine_group *group)
 {
     bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
@@ -151,7 +152,7 @@ static void take_answer(struct machine_group *group, const struct machine_questi
     if (group->status == 0)
         note_times(group);
     else
-        group->frequency = 0; /* no interval ends at a hole */
+        group->frequency = 0; /* no interval ends at a gap */
 }
 
 static void ask_groups(struct query *query)
@@ -178,7 +179,7 @@ static void ask_groups(struct query *query)
 
 /* ---- one value ---- */
 
-/* Definitions are where they were, mostly. */
+/* Definitions are mostly at the same position as before. */
 static const opl_counter_view *definition_of(struct counter *counter, const struct picture *picture,
                                              const struct picture_object *object)
 {
@@ -283,7 +284,7 @@ void sample_one(struct counter *counter, struct picture *picture,
         ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
 }
 
-/* Nothing there: why. */
+/* A sample without a value, and the reason. */
 static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *sample)
 {
     sample->raw.CStatus = cstatus;

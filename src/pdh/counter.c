@@ -29,8 +29,7 @@ void counter_free(struct counter *counter)
     let_go(counter);
 }
 
-/* The way that values are read: usually the query's lock is free, and nothing needs to be kept
- * alive beyond it. */
+/* For reading values: usually the query's lock is free, and no reference is needed beyond it. */
 struct counter *counter_lock(PDH_HCOUNTER handle)
 {
     lock_take(&holding);
@@ -58,7 +57,7 @@ void counter_unlock(struct counter *counter)
     query_let_go(query);
 }
 
-/* Called with the query's claim; nobody finds it from now on. */
+/* Called with the query's claim; its handle is invalid from now on. */
 void counter_forget_handle(struct counter *counter)
 {
     lock_take(&holding);
@@ -69,7 +68,7 @@ void counter_forget_handle(struct counter *counter)
     lock_release(&counter->query->lock);
 }
 
-/* ---- what the path means ---- */
+/* ---- resolving the path ---- */
 
 static struct machine_group *group_of(struct query *query, const char *machine)
 {
@@ -96,7 +95,7 @@ static void take_key(struct counter *counter, const char *name, size_t length, u
         .name = name, .length = length, .hash = text_hash_fold(name, length), .number = number};
 }
 
-/* "a#2" is the third a; or it is called "a#2". */
+/* "a#2" is the third a; or an instance with that name. */
 static void take_keys(struct counter *counter)
 {
     const char *whole = counter->path.whole;
@@ -110,7 +109,7 @@ static void take_keys(struct counter *counter)
         take_key(counter, whole, (size_t)(hash - whole), number);
 }
 
-/* As lists show it, unless it was written so, in whatever case. */
+/* As lists show it, unless it was written like that, in any case. */
 static bool take_name(const char *shown, const char *written, char **ret)
 {
     free(*ret);
@@ -149,7 +148,7 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
     return status;
 }
 
-/* A counter that is not in what was seen a moment ago may be new. */
+/* A counter that is missing in recent data may be new: the data is refreshed. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum offer_age ages[] = {OFFER_RECENT, OFFER_NOW};
@@ -215,7 +214,7 @@ static PDH_STATUS find_meaning(struct counter *counter)
     return status;
 }
 
-/* One whose machine cannot be reached is kept: it may be reached later. (F.2) */
+/* A counter whose machine cannot be reached is kept: it may be reachable later. (F.2) */
 static PDH_STATUS enter(struct query *query, struct counter *counter, PDH_HCOUNTER *ret)
 {
     PDH_STATUS status = find_meaning(counter);
@@ -308,7 +307,7 @@ PDH_STATUS counter_remove(PDH_HCOUNTER handle)
     return counter ? 0 : (PDH_STATUS)PDH_INVALID_HANDLE;
 }
 
-/* ---- described ---- */
+/* ---- description ---- */
 
 static void full_path(const struct counter *counter, const char *machine, struct buffer *ret)
 {
@@ -336,7 +335,7 @@ void counter_full_path(struct counter *counter, struct buffer *ret)
     full_path(counter, machine_of(counter), ret);
 }
 
-/* Both forms of the structure have their pointers at the same places. */
+/* The pointers of both versions of the structure are at the same offsets. */
 static PDH_STATUS give_info(struct counter *counter, const char *explanation, struct pack *pack,
                             DWORD *size, void *ret)
 {
@@ -368,7 +367,7 @@ static PDH_STATUS give_info(struct counter *counter, const char *explanation, st
     return status;
 }
 
-/* Room for the structure alone, to the byte: numbers only, as Windows answers. (F.2) */
+/* A buffer for the structure alone, to the byte: numbers only, as on Windows. (F.2) */
 static void give_numbers(const struct counter *counter, void *ret)
 {
     const PDH_COUNTER_INFO_A info = {.dwLength = sizeof info,
@@ -382,7 +381,7 @@ static void give_numbers(const struct counter *counter, void *ret)
     memcpy(ret, &info, sizeof info);
 }
 
-/* The explanation is asked for while no lock is held. */
+/* The explanation is read while no lock is held. */
 static void explain(PDH_HCOUNTER handle, struct buffer *ret)
 {
     struct counter *counter = counter_lock(handle);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a path stands for: all that its patterns fit, each as the one path by which it is known; and
- * whether it stands for anything at all. A pattern that fits nothing in the user's language is
- * tried in the others, as names are. (reference F.3, F.4)
+ * Expands and validates paths: all objects, counters and instances that match, each with the one
+ * path by which it is known. A pattern that matches nothing in the user's language is tried in the
+ * others, as names are. (reference F.3, F.4)
  */
 #include "pdh/capture.h"
 
@@ -44,7 +44,7 @@ static void choose_matching(struct expansion *self, enum title_stage stage)
     }
 }
 
-/* The names that the paths will end with. A counter without title keeps the number it came by. */
+/* The names for the ends of the paths. A counter without title keeps its number. */
 static PDH_STATUS choose_counters(struct expansion *self)
 {
     const char *wanted = self->path->counter;
@@ -100,7 +100,7 @@ static size_t add_matching(struct expansion *self, bool only_first)
     return count;
 }
 
-/* An instance that is not there now may come: its path stays as it was written. */
+/* An instance that does not exist now may appear later: its path stays as it was written. */
 static void add_instances(struct expansion *self)
 {
     const struct pdh_path *path = self->path;
@@ -150,7 +150,7 @@ static PDH_STATUS expand_fitting(struct expansion *self, const struct offers *al
     return status;
 }
 
-/* Of many objects, those count that the rest of the path suits. */
+/* Of several matching objects, those count for which the rest of the path matches. */
 static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum offer_age age)
 {
     OFFERS_AUTO all = {0};
@@ -183,14 +183,14 @@ static PDH_STATUS expand_offers(struct pdh_from from, const struct pdh_path *pat
     return machine.failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }
 
-/* Another agent's names may be behind it. */
+/* It may be a name of another agent. */
 static bool is_unknown_name(PDH_STATUS status)
 {
     return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||
            status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }
 
-/* A capture has the order of its columns. What none of them fits is judged like the present. */
+/* A capture has the order of its columns. What matches no column is checked like live data. */
 PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
 {
     const DWORD as_written = PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES;
@@ -206,7 +206,7 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
         status = capture_expand(from, &path, ret, &losses);
     if (!status && ret->len == before)
         status = expand_offers(from, &path, flags, ret);
-    if (losses.any) /* judging has taken its own */
+    if (losses.any) /* the check has recorded its own */
         problem_losses(&losses);
     bool nothing = is_unknown_name(status) || (!status && ret->len == before);
     if (nothing && !from.file && !from.log && path_alias(&path))
@@ -214,7 +214,7 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
     return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }
 
-/* ---- looked for ---- */
+/* ---- validation ---- */
 
 static bool instance_there(const struct pdh_path *path, const struct offer *offer)
 {
@@ -239,7 +239,7 @@ static bool counter_there(const struct pdh_path *path, const struct offer *offer
     return false;
 }
 
-/* Objects by a pattern are fine if there is anything to expand to. */
+/* A pattern of objects is valid if it expands to anything. */
 static PDH_STATUS validate_pattern(struct pdh_from from, const char *text)
 {
     BUFFER_AUTO list = {0};

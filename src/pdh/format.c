@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The form of a cooked value: capped, times 1,000, as LONG, LARGE or DOUBLE. Conversions stop at
- * the ends of their type; what is whole never passes through a double on its way to LARGE.
+ * Formats a cooked value: capped, times 1,000, as LONG, LARGE or DOUBLE. Conversions saturate at
+ * the limits of their type; a whole number never passes through a double on its way to LARGE.
  */
 #include "pdh/pdh.h"
 
@@ -19,8 +19,8 @@ bool format_valid(DWORD format)
     return one_form && !text && !contrary;
 }
 
-/* Percentages live between 0 and 100: several processors exceed it, skewed clocks go below. (B.5)
- */
+/* Percentages are limited to 0 to 100: several processors exceed 100, skewed clocks give less than
+ * 0. (B.5) */
 static double capped(const struct cooked *cooked, DWORD format)
 {
     if (!cooked->percent)
@@ -30,7 +30,7 @@ static double capped(const struct cooked *cooked, DWORD format)
     return cooked->number > 100.0 && !(format & PDH_FMT_NOCAP100) ? 100.0 : cooked->number;
 }
 
-/* Times ten to the power; what is cut off goes toward zero. */
+/* Times a power of ten, rounded toward zero. */
 static LONGLONG scaled(LONGLONG number, LONG scale)
 {
     for (; scale < 0; scale++)
@@ -52,7 +52,7 @@ static double power_of_ten(LONG scale)
     return power;
 }
 
-/* Toward zero. 2^63 is the first double that no longer fits. */
+/* Toward zero. 2^63 is the first double that does not fit. */
 static LONGLONG whole_of(double number)
 {
     if (number >= 9223372036854775808.0)
@@ -90,7 +90,7 @@ static bool good(const PDH_RAW_COUNTER *sample)
     return sample->CStatus == PDH_CSTATUS_VALID_DATA || sample->CStatus == PDH_CSTATUS_NEW_DATA;
 }
 
-/* `ret` says why there is no number; the caller's status is returned. */
+/* `ret` gets the reason why there is no number; the caller's status is returned. */
 static PDH_STATUS no_value(DWORD cstatus, PDH_STATUS status, PDH_FMT_COUNTERVALUE *ret)
 {
     memset(ret, 0, sizeof *ret);

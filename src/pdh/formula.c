@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arithmetic of every counter type: a row says how to read the two samples and which formula
- * follows. The order of operations is Windows' own, found by reproducing 242 printed values bit for
- * bit: operands become double first, divisions come first, times 100 comes last. (reference B.4)
+ * The arithmetic of every counter type: a row states how to read the two samples and which formula
+ * to apply. The order of operations is Windows' own, determined by reproducing 242 printed values
+ * bit for bit: operands become double first, divisions come first, times 100 comes last. (reference
+ * B.4)
  */
 #include "pdh/pdh.h"
 
 #include <string.h>
 
-/* What a formula works on. */
+/* The input of a formula. */
 struct operands {
-    double first;  /* FirstValue, or how much it rose, or the time since it */
-    double second; /* SecondValue, or how much it rose */
+    double first;  /* FirstValue, or its increase, or the time since it */
+    double second; /* SecondValue, or its increase */
     double time_base;
     double multi_count;
-    LONGLONG whole; /* the first operand once more, exact */
+    LONGLONG whole; /* the first operand again, exact */
 };
 
 typedef double formula(const struct operands *from);
@@ -44,13 +45,13 @@ static double formula_percent_inverse(const struct operands *from)
     return (1.0 - from->first / from->second) * 100.0;
 }
 
-/* FirstValue is kept multiplied by the frequency (B.3), so no time base here. */
+/* FirstValue is stored multiplied by the frequency (B.3), so no time base here. */
 static double formula_multi(const struct operands *from)
 {
     return from->first / from->second / from->multi_count * 100.0;
 }
 
-/* Divided by the count as perfmon does; the documentation's sample leaves that out. (B.5) */
+/* Divided by the count as perfmon does; the documentation's sample omits that. (B.5) */
 static double formula_multi_inverse(const struct operands *from)
 {
     return (from->multi_count - from->first / from->second) / from->multi_count * 100.0;
@@ -66,11 +67,11 @@ static double formula_seconds(const struct operands *from)
     return from->first / from->time_base;
 }
 
-/* How the operands come out of the samples. */
+/* How the operands are computed from the samples. */
 enum reading {
-    READ_NEWEST, /* the newest values as they are */
+    READ_NEWEST, /* the newest values unchanged */
     READ_RISE,   /* newest minus before, of both values */
-    READ_DOUBLE, /* the newest value is a double's bits */
+    READ_DOUBLE, /* the newest value is the bits of a double */
     READ_AGE     /* SecondValue minus FirstValue: a clock and a start */
 };
 
@@ -79,7 +80,7 @@ enum {
     NARROW_BASE = 2, /* so has its base */
     BASE = 4,        /* SecondValue is a base and may wrap; otherwise it is a clock, or nothing */
     DIVIDES = 8,     /* by SecondValue: when that is 0, nothing happened and the value is 0 */
-    TIME_BASE = 16,  /* ticks per second are needed */
+    TIME_BASE = 16,  /* ticks per second are required */
     MULTI = 32,      /* divides by MultiCount */
     PERCENT = 64,
     WHOLE = 128, /* the value is the first operand, exact */
@@ -123,7 +124,7 @@ static const struct formula_row formula_rows[] = {
     {PERF_SAMPLE_FRACTION,                READ_RISE,   formula_percent,         PERCENT | FRACTION | NARROW | NARROW_BASE},
     {PERF_RAW_FRACTION,                   READ_NEWEST, formula_percent,         PERCENT | FRACTION},
     {PERF_LARGE_RAW_FRACTION,             READ_NEWEST, formula_percent,         PERCENT | FRACTION},
-    /* the type says 4 bytes, disks deliver 8: what fell is not taken for wrapped */
+    /* the type has 4 bytes, disks deliver 8: a decrease is not treated as a wrap */
     {PERF_AVERAGE_TIMER,                  READ_RISE,   formula_average_time,    FRACTION | NARROW_BASE | TIME_BASE},
     {PERF_AVERAGE_BULK,                   READ_RISE,   formula_ratio,           FRACTION | NARROW_BASE},
     {PERF_ELAPSED_TIME,                   READ_AGE,    formula_seconds,         TIME_BASE},
@@ -153,8 +154,8 @@ bool formula_needs_two(DWORD counter_type)
     return row && row->reading == READ_RISE;
 }
 
-/* How much a counter rose. It may wrap once between two samples: a fall of more than half its
- * range. A smaller fall means that something else took its place: false. (B.5) */
+/* A counter's increase. It may wrap once between two samples: a decrease of more than half its
+ * range. A smaller one means that it now counts something else: false. (B.5) */
 static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
 {
     ULONGLONG to = (ULONGLONG)newest, from = (ULONGLONG)before;
@@ -167,7 +168,7 @@ static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *re
     return from - to > UINT32_MAX / 2;
 }
 
-/* A clock never wraps; going back, it makes the pair meaningless. */
+/* A clock never wraps; if it goes back, the pair is invalid. */
 static bool clock_rise_of(LONGLONG newest, LONGLONG before, ULONGLONG *ret)
 {
     *ret = (ULONGLONG)newest - (ULONGLONG)before;
@@ -217,7 +218,7 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
     return 0;
 }
 
-/* Of text captures, which keep cooked numbers. */
+/* For text captures, which contain cooked numbers. */
 static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);

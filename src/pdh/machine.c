@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine is asked like anybody asks it: blocks and titles through its performance key. What was
- * learned of it - titles, offers - is kept under its lock, which is never held while it is asked.
+ * Uses the public performance key, locally and remotely: blocks and titles. What was read from a
+ * machine - titles, objects - is kept under its lock, which is never held during a query.
  */
 #include "pdh/machine.h"
 #include "names/names.h"
@@ -17,30 +17,30 @@ enum { MOST_LANGUAGES = 64, LABEL_ROOM = 2 + 256 };
 struct language {
     uint32_t id;
     struct titles *titles; /* NULL: not read */
-    bool absent;           /* the machine has no such language */
+    bool absent;           /* the machine does not have this language */
 };
 struct machine {
     struct machine *next;
     char label[LABEL_ROOM];
     HKEY key;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards all below */
     struct language user, english;
     struct language explanations;
     struct language others[MOST_LANGUAGES];
     size_t other_count;
     bool others_known;
-    int64_t titles_ticks; /* when the first of them were read, or found to be the newest */
-    uint32_t last_counter, last_help; /* of another machine, when its titles were forgotten */
+    int64_t titles_ticks;             /* when the first of them were read, or found to be current */
+    uint32_t last_counter, last_help; /* of a remote machine, when its titles were dropped */
     struct offers shelves[SHELVES];
     size_t shelf_room[SHELVES];
-    bool listed; /* the kept ones are all that there were */
+    bool listed; /* the kept ones are the complete list */
 };
 
 static struct machine own = {.key = HKEY_PERFORMANCE_DATA, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct machine *machines; /* all others, newest first */
 static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static const char *without_slashes(const char *name)
 {
@@ -68,11 +68,11 @@ static struct machine *add_machine(const char *name, HKEY key)
     return machine;
 }
 
-/* Takes the key. */
+/* Takes ownership of the key. */
 static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
     lock_take(&machines_lock);
-    struct machine *machine = find_connected(name); /* somebody was faster */
+    struct machine *machine = find_connected(name); /* another thread was faster */
     bool ours = !machine;
     if (ours)
         machine = add_machine(name, key);
@@ -106,7 +106,7 @@ static struct machine *known_machine(const char *name)
     return machine;
 }
 
-/* A name is asked for once, however often it is wanted. */
+/* One connection per name, however often it is in the list. */
 static struct key_meeting *meeting_of(struct key_meeting *meetings, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -115,7 +115,7 @@ static struct key_meeting *meeting_of(struct key_meeting *meetings, size_t count
     return NULL;
 }
 
-/* How many must be asked. */
+/* How many must be connected. */
 static size_t connect_to(struct machine_wanted *wanted, size_t count, struct key_meeting *meetings)
 {
     size_t begun = 0;
@@ -132,7 +132,7 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count, struct key
     return begun;
 }
 
-/* Takes the key, once: the name may be wanted again. */
+/* Takes ownership of the key, once: the name may occur again. */
 static void take_meeting(struct machine_wanted *one, struct key_meeting *meeting)
 {
     one->reason = meeting ? meeting->status : ERROR_BAD_NETPATH;
@@ -184,7 +184,7 @@ void machine_list(struct buffer *ret)
     lock_release(&machines_lock);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static PDH_STATUS status_of_asking(const struct machine *machine, LSTATUS status)
 {
@@ -235,7 +235,7 @@ static LSTATUS load_titles(const struct machine *machine, const char *part, uint
     return titles_load(machine->key, query, ret);
 }
 
-/* Its lock is held when this returns: whoever forgets titles waits. NULL: they cannot be read. */
+/* Its lock is held on return: a thread that drops titles waits. NULL: they cannot be read. */
 static const struct titles *hold_titles(struct machine *machine, struct language *language,
                                         const char *part, uint32_t id)
 {
@@ -267,7 +267,7 @@ static const struct titles *hold_english(struct machine *machine)
     return hold_titles(machine, &machine->english, "Counter", LANGUAGE_ENGLISH);
 }
 
-/* A machine that does not have the user's language shows English. */
+/* For a machine without the user's language English is used. */
 static const struct titles *hold_user(struct machine *machine)
 {
     uint32_t id = user_language();
@@ -412,7 +412,7 @@ static void forget_titles(struct machine *machine)
     titles_free(machine->user.titles);
     titles_free(machine->english.titles);
     titles_free(machine->explanations.titles);
-    for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read late */
+    for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read meanwhile */
         titles_free(machine->others[i].titles);
     machine->user = machine->english = machine->explanations = (struct language){0};
     memset(machine->others, 0, sizeof machine->others);
@@ -421,8 +421,8 @@ static void forget_titles(struct machine *machine)
     machine->titles_ticks = 0;
 }
 
-/* Two numbers, in place of all titles over the net: they grow when something is registered. False:
- * it does not say. */
+/* Two numbers, in place of all titles over the network: they grow when something is registered.
+ * False: the machine does not have them. */
 static bool read_last(const struct machine *machine, uint32_t *ret_counter, uint32_t *ret_help)
 {
     HKEY root, perflib;
@@ -470,7 +470,7 @@ bool machine_renew_titles(struct machine *machine)
     return old;
 }
 
-/* ---- offers ---- */
+/* ---- cached objects ---- */
 
 static struct offer **offer_place(struct offers *shelf, uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to pdh: machines whose performance key can be asked; titles in their languages. */
+/* Private to pdh: machines whose performance key can be read; titles in their languages. */
 #ifndef OPL_PDH_MACHINE_H
 #define OPL_PDH_MACHINE_H
 
@@ -7,13 +7,13 @@
 #include "pdh/picture.h"
 #include "pdh/source.h"
 
-/* Found once, it stays for the process's life. */
+/* Once found, it is kept until the process ends. */
 struct machine;
 
 /* `name` with or without \\; NULL: this one. PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
 PDH_STATUS machine_find(const char *name, struct machine **ret);
-enum { FEW_MACHINES = 8 }; /* for so many no memory is allocated */
-/* Several in the time of the slowest. */
+enum { FEW_MACHINES = 8 }; /* up to this number no memory is allocated */
+/* Several, in the time of the slowest. */
 struct machine_wanted {
     const char *name;
     struct machine *machine; /* NULL unless status is 0 */
@@ -25,22 +25,22 @@ const char *machine_label(const struct machine *machine); /* with \\ */
 /* Those that were found, this one first: a multi-string of labels. */
 void machine_list(struct buffer *ret);
 
-/* Replaces picture's content by the answer to `query`. PDH_CSTATUS_NO_MACHINE: it is not there;
- * PDH_NO_DATA: it does not say. */
+/* Replaces picture's content by the answer to `query`. PDH_CSTATUS_NO_MACHINE: it is unreachable;
+ * PDH_NO_DATA: it did not answer the query. */
 struct machine_question {
     struct machine *machine;
     const char *query;
     struct picture *picture;
     PDH_STATUS status;
 };
-void machine_ask_all(struct machine_question *questions, size_t count); /* all at once */
+void machine_ask_all(struct machine_question *questions, size_t count); /* all in parallel */
 PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret);
 
-enum { MOST_NUMBERS = 16 }; /* of one name */
+enum { MOST_NUMBERS = 16 }; /* with one name */
 /* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */
 size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
                        uint32_t ret[static MOST_NUMBERS]);
-/* Does a title of the number, at that stage, fit the pattern? Numbers fit none. */
+/* Does a title of the number, at that stage, match the pattern? Numbers match none. */
 bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
                         const char *pattern);
 /* Appends the title, in the user's language. False: there is none. */
@@ -49,13 +49,13 @@ bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret
 /* Reads the titles again if they are older than a second; true if it did. */
 bool machine_renew_titles(struct machine *machine);
 
-/* Offers that were made. Lists show the kept ones, and change only when all are replaced; those for
- * adding counters are renewed. What is returned has a reference taken. */
+/* Cached object descriptions. Lists show the kept ones, and change only when all are replaced;
+ * those for adding counters are refreshed. The caller gets a reference. */
 enum offer_shelf { SHELF_KEPT, SHELF_RECENT, SHELVES };
 struct offer *machine_offer(struct machine *machine, enum offer_shelf shelf, uint32_t index);
-/* Replaces the one of the same number. */
+/* Replaces the one with the same number. */
 void machine_put_offer(struct machine *machine, enum offer_shelf shelf, struct offer *offer);
-/* The whole list. False: nobody asked for it yet. */
+/* The whole list. False: it was not read yet. */
 bool machine_list_offers(struct machine *machine, struct offers *ret);
 void machine_put_list(struct machine *machine, const struct offers *offers);
 
@@ -69,13 +69,13 @@ struct offer_inside {
     struct buffer texts;
     struct log_losses losses; /* of a capture: what of the object cannot be shown */
 };
-/* Rooms for so many; NULL: no memory. */
+/* With space for this many; NULL: no memory. */
 struct offer *offer_new(uint32_t counters, uint32_t instances);
 /* From an object of an answer. NULL: no memory. */
 struct offer *offer_of_object(struct machine *machine, struct picture *picture,
                               const struct picture_object *object);
 /* Ticks per second of a counter's clock. */
 LONGLONG offer_time_base(const struct offer *offer, DWORD type);
-struct offer *offer_take(struct offer *offer); /* one more reference */
+struct offer *offer_take(struct offer *offer); /* adds a reference */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom a path means: patterns of names, and the one or the many instances of its brackets. Names
- * may hold slashes and hashes themselves, so brackets are compared as a whole before they are
- * believed to be a parent, a name and a number. (reference F.3, F.4)
+ * Matches paths: patterns of names, and the one or the many instances in its brackets. Names may
+ * contain slashes and hashes themselves, so brackets are compared as a whole before they are split
+ * into a parent, a name and a number. (reference F.3, F.4)
  */
 #include "pdh/pdh.h"
 
@@ -25,7 +25,7 @@ bool path_has_wildcard(const struct pdh_path *path)
 
 /* ---- patterns ---- */
 
-/* Bytes of one character; a byte that begins none counts as one. */
+/* Bytes of one character; an invalid byte counts as one. */
 static size_t character(const char *text)
 {
     size_t count = 1;
@@ -43,7 +43,7 @@ static bool same_character(const char *left, const char *right)
     return !text_compare_fold_n(left, character(left), right, character(right));
 }
 
-/* Only the last star is ever tried again: whatever an earlier one could take, it can take too. */
+/* Only the last star is retried: whatever an earlier one could match, it can match too. */
 bool path_match(const char *pattern, const char *text)
 {
     const char *star = NULL, *taken = NULL;
@@ -66,7 +66,7 @@ bool path_match(const char *pattern, const char *text)
 
 /* ---- instances ---- */
 
-/* A pattern without number stands for all of a name, a name for its first. */
+/* A pattern without number matches all of a name, a name only its first. */
 static bool number_fits(const struct pdh_path *path, uint32_t number)
 {
     if (path->any_index)
@@ -82,7 +82,7 @@ bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_
         return false;
     if (number_fits(path, number) && path_match(path->stem, full_name))
         return true;
-    /* "a#1" is the second a, or the first that is called so */
+    /* "a#1" is the second a, or the first with that name */
     return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
            path_match(path->whole, full_name);
 }

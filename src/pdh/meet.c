@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many machines are met at once, and each says why it is not there. */
+/* Connects to many machines at once, with a status for each. */
 #include "pdh/machine.h"
 
 #include <openperflib/machine.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Offers: an object of an answer copied out with its names, for lists and for finding counters. */
+/* Object descriptions: an object of an answer copied with its names, for lists and for finding
+ * counters. */
 #include "pdh/capture.h"
 #include "pdh/machine.h"
 
@@ -53,7 +54,7 @@ struct offer *offer_new(uint32_t counters, uint32_t instances)
     return offer;
 }
 
-/* ---- texts: written one behind the other; pointers are set when none moves any more ---- */
+/* ---- texts: appended to one buffer; pointers are set when it no longer moves ---- */
 
 static void add_title(struct machine *machine, uint32_t index, struct buffer *texts)
 {
@@ -103,7 +104,7 @@ static void point_to_texts(struct offer *offer, const struct picture_instance *i
 
 /* ---- from an answer ---- */
 
-/* Base counters belong to the one before them. */
+/* A base belongs to the counter before it. */
 static void take_definition(const opl_counter_view *view, struct offer_counter *ret)
 {
     opl_type_info type;
@@ -157,7 +158,7 @@ struct offer *offer_of_object(struct machine *machine, struct picture *picture,
     return offer;
 }
 
-/* B.3; what has no clock counts in ticks too. */
+/* B.3; counters without a clock count in ticks too. */
 LONGLONG offer_time_base(const struct offer *offer, DWORD type)
 {
     enum { TIMER_MASK = 0x00300000 };
@@ -167,7 +168,7 @@ LONGLONG offer_time_base(const struct offer *offer, DWORD type)
                                                     : offer->inside->tick_frequency;
 }
 
-/* ---- names that fit patterns ---- */
+/* ---- names that match patterns ---- */
 
 static bool name_fits(const struct offer *offer, uint32_t index, const char *name,
                       enum title_stage stage, const char *pattern)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A structure and the texts that it points to in one piece of the caller's memory. What does not
- * fit is counted all the same, so that one pass tells both: whether it fits, and what is needed.
+ * Packs a structure and its texts into one piece of the caller's memory. Texts that do not fit are
+ * counted all the same, so that one pass gives both: whether all fits, and the required size.
  */
 #include "pdh/pdh.h"
 

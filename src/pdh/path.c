@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of paths: \\machine\object(parent/instance#index)\counter taken apart and put together.
- * Nothing can be escaped, and names hold brackets, slashes and hashes; so the object ends as early
- * and the instance as late as it can. The form for shells has "::" where this has backslashes.
- * (reference F.3)
+ * Texts of paths: \\machine\object(parent/instance#index)\counter parsed and composed. There is no
+ * escaping, and names contain brackets, slashes and hashes; so the object ends as early and the
+ * instance as late as possible. The syntax for shells has "::" in place of backslashes. (reference
+ * F.3)
  */
 #include "pdh/pdh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of a text, and where its parts are copied to. */
+/* The rest of a text, and where its parts are copied to. */
 struct scan {
     const char *at;
-    const char *fence; /* between the parts: "\\" or "::" */
+    const char *fence; /* the separator: "\\" or "::" */
     char *room;
 };
 
@@ -39,7 +39,7 @@ static bool at_fence(const struct scan *scan, const char *at)
 
 /* ---- parts ---- */
 
-/* \\machine, or //machine in the form for shells; most paths have none. */
+/* \\machine, or //machine in the syntax for shells; most paths have none. */
 static bool scan_machine(struct scan *scan, struct pdh_path *path)
 {
     bool windows = scan->fence[0] == '\\';
@@ -70,7 +70,7 @@ static bool scan_object(struct scan *scan, struct pdh_path *path)
     return true;
 }
 
-/* Is all of [text, end) a number, or the star that stands for any? */
+/* Is all of [text, end) a number, or a star for any number? */
 static bool read_index(const char *text, const char *end, struct pdh_path *path)
 {
     size_t count = (size_t)(end - text);
@@ -81,7 +81,7 @@ static bool read_index(const char *text, const char *end, struct pdh_path *path)
     return text_decimal(text, count, &path->index) && path->index != PATH_NO_INDEX;
 }
 
-/* Ends the stem before its "#index", if it has one. The first is the one without number. */
+/* Ends the stem before its "#index", if it has one. The first instance has no number. */
 static size_t cut_index(const char *whole, size_t count, struct pdh_path *path)
 {
     const char *hash = strrchr(whole, '#');
@@ -110,7 +110,7 @@ static void set_instance(struct scan *scan, struct pdh_path *path, const char *t
     split_parent(scan, path);
 }
 
-/* The last bracket that a fence follows, or NULL. */
+/* The last bracket followed by a separator, or NULL. */
 static const char *last_bracket(const struct scan *scan)
 {
     const char *found = NULL;
@@ -139,14 +139,14 @@ static bool scan_counter(struct scan *scan, struct pdh_path *path)
     return path->counter[0] != '\0';
 }
 
-/* ---- taken apart ---- */
+/* ---- parsing ---- */
 
 static bool too_long(const char *text, size_t count)
 {
     return count > PDH_MAX_COUNTER_PATH && utf8_to_16(text, count, NULL, 0) > PDH_MAX_COUNTER_PATH;
 }
 
-/* Room for each part once, and for the instance as it was, without index, and its parent. */
+/* Space for each part once, and for the instance as written, without index, and its parent. */
 static char *room_for(size_t count)
 {
     return malloc(PATH_SPARE + 3 * count + 8);
@@ -192,7 +192,7 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret)
     return 0;
 }
 
-/* ---- put together ---- */
+/* ---- composing ---- */
 
 static void add_instance(const struct pdh_path *parts, struct buffer *ret)
 {

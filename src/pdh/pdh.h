@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of pdh: counters by path, their samples, and the numbers that people want to see. All
- * text is UTF-8. Arguments are checked here, in the order that Windows has. (reference B.2-B.5, F)
+ * API of pdh: counters by path, their samples, and cooked values. All text is UTF-8. Arguments are
+ * checked here, in the same order as on Windows. (reference B.2-B.5, F)
  */
 #ifndef OPL_PDH_H
 #define OPL_PDH_H
@@ -11,51 +11,52 @@
 #include <openperflib/pdhmsg.h>
 
 /* ---- formula.c ---- */
-/* A value before it gets its form. Raw counts and differences are whole, and stay exact. */
+/* A value before it is formatted. Raw counts and differences are whole, and stay exact. */
 struct cooked {
     double number;
     LONGLONG whole;
     bool is_whole;
-    bool percent; /* capped at 100 unless the caller says otherwise */
+    bool percent; /* capped at 100 unless the caller requests otherwise */
 };
-/* PERF_DOUBLE_RAW of later headers: FirstValue holds a double's bits. Of text captures. (B.1) */
+/* PERF_DOUBLE_RAW of later headers: FirstValue contains the bits of a double. In text captures.
+ * (B.1) */
 enum { TYPE_DOUBLE = 0x00012000 };
-/* Has the type a formula? False for bases, texts, headings, unknown ones. */
+/* Does the type have a formula? False for bases, texts, headings, unknown ones. */
 bool formula_known(DWORD counter_type);
 bool formula_needs_two(DWORD counter_type);
-/* `before` and `time_base` may be NULL. The samples' CStatus is not looked at.
- * PDH_INVALID_ARGUMENT: no formula, or no time base where one is needed; PDH_CSTATUS_INVALID_DATA:
- * the first sample of a type that needs two; PDH_CALC_NEGATIVE_*. */
+/* `before` and `time_base` may be NULL. The samples' CStatus is not checked. PDH_INVALID_ARGUMENT:
+ * no formula, or no time base where one is required; PDH_CSTATUS_INVALID_DATA: the first sample of
+ * a type that needs two; PDH_CALC_NEGATIVE_*. */
 PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
                         const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                         struct cooked *ret);
 
 /* ---- format.c ---- */
 bool format_valid(DWORD format);
-/* Times ten to the power `scale`, besides what the format says. */
+/* Times ten to the power of `scale`, in addition to the format's own factor. */
 void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret);
 PDH_STATUS format_scaled(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                          const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, LONG scale,
                          PDH_FMT_COUNTERVALUE *ret);
-/* Cook and form in one: what PdhFormatFromRawValue does. */
+/* Cooks and formats in one step: PdhFormatFromRawValue. */
 PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                            const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                            PDH_FMT_COUNTERVALUE *ret);
 
-/* ---- pack.c: a structure with the texts behind it, in the caller's memory ---- */
+/* ---- pack.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
     char *memory; /* NULL only with room 0 */
     size_t room, used;
     bool wide; /* texts in UTF-16 */
 };
 void pack_begin(struct pack *pack, void *memory, size_t room, size_t fixed, bool wide);
-/* Where the text lies; NULL for NULL and when it does not fit. */
+/* The text's address; NULL for NULL and when it does not fit. */
 void *pack_text(struct pack *pack, const char *text);
-/* *size becomes the bytes needed. PDH_MORE_DATA: that is more than there were. */
+/* *size becomes the bytes needed. PDH_MORE_DATA: more than the buffer had. */
 PDH_STATUS pack_end(const struct pack *pack, DWORD *size);
 
-/* ---- where names and samples come from ---- */
-/* Neither: the present. A file name, or a handle that capture_bind or capture_open made. */
+/* ---- source of names and samples ---- */
+/* Neither: live data. A file name, or a handle that capture_bind or capture_open made. */
 struct pdh_from {
     const char *file;
     PDH_HLOG log;
@@ -63,13 +64,13 @@ struct pdh_from {
 
 /* ---- path.c: texts of paths ---- */
 #define PATH_NO_INDEX UINT32_MAX
-/* The parts of \\machine\object(parent/instance#index)\counter. What is absent is NULL. */
+/* The parts of \\machine\object(parent/instance#index)\counter. Absent parts are NULL. */
 enum { PATH_SPARE = 32 };
 struct pdh_path {
-    char *memory; /* what path_parse took, behind PATH_SPARE bytes; path_done gives it back */
+    char *memory;        /* allocated by path_parse, behind PATH_SPARE bytes; freed by path_done */
     const char *machine; /* with its \\ */
     const char *object, *counter;
-    const char *whole; /* all between the brackets, as written: names may hold any character */
+    const char *whole; /* all between the brackets, as written: names may contain any character */
     const char *stem;  /* the same without its #index */
     const char *parent, *instance;
     uint32_t index; /* PATH_NO_INDEX: no "#n", or "#0", which means the same */
@@ -77,7 +78,7 @@ struct pdh_path {
 };
 void path_done(struct pdh_path *path);
 #define PATH_AUTO __attribute__((cleanup(path_done))) struct pdh_path
-/* Also the form without backslashes, //machine/object(instance)::counter.
+/* Also accepts the syntax without backslashes, //machine/object(instance)::counter.
  * PDH_CSTATUS_BAD_COUNTERNAME; PDH_CSTATUS_NO_COUNTERNAME: it is empty. */
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret);
 /* "parent/instance#index" only. PDH_INVALID_INSTANCE. */
@@ -86,35 +87,34 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
 /* ---- alias.c ---- */
-/* Takes a star in brackets away from another agent's name of something without instances. */
+/* Removes (*) from another agent's name of an object without instances. */
 void path_alias_brackets(struct pdh_path *path);
-/* Puts our names in the place of another agent's. False: they are none. An instance that the other
- * names by its number alone becomes a pattern that only that one fits. */
+/* Replaces another agent's names by ours. False: they are not in the table. An instance that is
+ * only a number there becomes a pattern that matches only that one. */
 bool path_alias(struct pdh_path *path);
 struct offer;
-/* Makes such a pattern the name that the machine has. False: it is none. */
+/* Replaces such a pattern by the name on the machine. False: no instance matches. */
 bool path_alias_settle(struct pdh_path *path, const struct offer *offer);
 
 /* ---- match.c: patterns of names ---- */
-/* Can it stand for several objects, counters or instances? */
+/* Can it match several objects, counters or instances? */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
 /* "*" is any text, "?" any character; without regard to case. */
 bool path_match(const char *pattern, const char *text);
-/* Does it mean the instance of that full name, "parent/name" or "name"? `number`: 0 for the first
- * of that name, counted as the block has them. */
+/* Does it match the instance of that full name, "parent/name" or "name"? `number`: 0 for the first
+ * of that name, in the block's order. */
 bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number);
-/* Is it the one, or one of those, that the path's brackets mean? `parent` may be NULL; `number`: 0
- * for the first of that name, counted as the block has them. */
+/* Is it the instance, or one of those, in the path's brackets? `parent` may be NULL; `number`: 0
+ * for the first of that name, in the block's order. */
 bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
                          uint32_t number);
 
-/* ---- expand.c: what a path stands for ---- */
-/* Appends, as a multi-string, all paths that it stands for; nothing if a pattern fits none.
- * `flags`: PDH_NOEXPANDCOUNTERS, ... PDH_INVALID_PATH: brackets where the object has no instances.
- */
+/* ---- expand.c: expands a path ---- */
+/* Appends all matching paths as a multi-string; nothing if a pattern matches none. `flags`:
+ * PDH_NOEXPANDCOUNTERS, ... PDH_INVALID_PATH: brackets for an object without instances. */
 PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret);
-/* PDH_INVALID_ARGUMENT: NULL or empty; PDH_CSTATUS_*: what is not there. */
+/* PDH_INVALID_ARGUMENT: NULL or empty; PDH_CSTATUS_*: the part that does not exist. */
 PDH_STATUS path_validate(struct pdh_from from, const char *text);
 
 /* ---- browse.c: lists, as multi-strings; machine NULL: this one ---- */
@@ -122,7 +122,7 @@ PDH_STATUS browse_connect(const char *machine);
 PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret);
 PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
                           struct buffer *ret);
-/* *ret_single: the object has no instances, ever. */
+/* *ret_single: the object never has instances. */
 PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
                         struct buffer *ret_counters, struct buffer *ret_instances,
                         bool *ret_single);

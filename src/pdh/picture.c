@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking an answer apart costs a few dozen nanoseconds for each instance, whatever is asked of it
- * later: names become UTF-8, parents and duplicate numbers are found in one pass over the block.
+ * Parsing an answer costs a few dozen nanoseconds for each instance, independent of its later use:
+ * names become UTF-8, parents and duplicate numbers are found in one pass over the block.
  */
 #include "pdh/picture.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- memory ---- */
 
-/* Room for `count` items in an array that grows and stays. */
+/* Space for `count` items in an array that grows and is kept. */
 static bool room_for(void *array, uint32_t *room, size_t count, size_t size)
 {
     void *grown;
@@ -47,8 +47,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- definitions ---- */
 
-/* House decision 16: a process is told by its number and its start, a thread by its own number
- * too. */
+/* House decision 16: a process is identified by its number and its start, a thread by its own
+ * number too. */
 enum { ID_PROCESS = 784, ELAPSED_TIME = 684, ID_THREAD = 804 };
 
 static void note_identity(struct picture_object *object, const opl_counter_view *counter)
@@ -126,8 +126,8 @@ static const struct picture_instance *parent_of(struct picture *picture,
     return picture_instances(picture, object) + view->definition.ParentObjectInstance;
 }
 
-/* A name that begins with a slash says all by itself, as the places of file systems do: paths name
- * no parent before it. */
+/* A name that begins with a slash is unique by itself, as a mount point is: paths have no parent
+ * before it. */
 static void drop_needless_parent(struct buffer *names, struct picture_instance *instance)
 {
     size_t prefix = instance->name - instance->full;
@@ -157,9 +157,9 @@ static bool name_instance(struct picture *picture, const struct picture_object *
     return buffer_add_byte(names, '\0') && names->len < UINT32_MAX;
 }
 
-/* ---- the table ---- */
+/* ---- the hash table ---- */
 
-/* Objects of one answer share the table: their own number goes into the place. */
+/* Objects of one answer share the table: the object's number is part of the hash. */
 static uint32_t place_of(const struct picture *picture, const struct picture_object *object,
                          uint64_t hash)
 {
@@ -171,7 +171,7 @@ static bool is_of(const struct picture_object *object, uint32_t instance)
     return instance - object->first_instance < object->instance_count;
 }
 
-/* The slot of a full name, or the empty one where it belongs. */
+/* The slot of a full name, or the empty one where to insert it. */
 static uint32_t *slot_of(const struct picture *picture, const struct picture_object *object,
                          uint64_t hash, const char *full_name, size_t length)
 {
@@ -186,7 +186,7 @@ static uint32_t *slot_of(const struct picture *picture, const struct picture_obj
     return &picture->table[at];
 }
 
-/* The number of an instance counts those of its name before it. */
+/* The number of an instance counts those with the same name before it. */
 static void enter_instance(struct picture *picture, const struct picture_object *object,
                            uint32_t position)
 {
@@ -288,7 +288,7 @@ const struct picture_instance *picture_find(const struct picture *picture,
     return instance;
 }
 
-/* Number 0 is no process (Idle, _Total): these are told by their names alone. */
+/* Number 0 is not a real process (Idle, _Total): these are identified by their names alone. */
 uint64_t picture_identity(struct picture *picture, const struct picture_object *object,
                           const struct picture_instance *instance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to pdh: an answer of the performance key, taken apart once: objects, their definitions
- * and instances with names, parents and duplicate numbers; instances are found by a table of
- * hashes. All memory is kept for the next answer.
+ * Private to pdh: an answer of the performance key, parsed once: objects, their definitions and
+ * instances with names, parents and duplicate numbers; instances are found by a hash table. All
+ * memory is kept for the next answer.
  */
 #ifndef OPL_PDH_PICTURE_H
 #define OPL_PDH_PICTURE_H
@@ -17,16 +17,16 @@ struct picture_instance {
     uint64_t hash;        /* of "parent/name", folded */
     uint32_t name;        /* offset in `names`; the bytes before it may be "parent/" */
     uint32_t full;        /* offset of "parent/name"; the same as `name` without a parent */
-    uint32_t number;      /* how many of the same full name stand before it */
-    uint32_t next;        /* the next of the same full name, or PICTURE_NONE */
-    uint32_t last, count; /* of the first of a name: where its chain ends, how long it is */
+    uint32_t number;      /* how many with the same full name are before it */
+    uint32_t next;        /* the next with the same full name, or PICTURE_NONE */
+    uint32_t last, count; /* of the first of a name: the end and length of its chain */
 };
 struct picture_object {
     opl_object_view view;
     uint32_t first_counter, counter_count;
     uint32_t first_instance, instance_count;
     bool with_parents;
-    bool identified;      /* its instances tell who they are: house decision 16 */
+    bool identified;      /* its instances can be identified: house decision 16 */
     uint32_t identity[3]; /* positions of 784, 684, 804; PICTURE_NONE */
 };
 struct picture {
@@ -40,14 +40,14 @@ struct picture {
     uint32_t object_room, counter_room, instance_room, table_room; /* table_room: a power of 2 */
 };
 
-/* Takes apart what is in picture->bytes. What is damaged is left out with all behind it.
- * PDH_INVALID_DATA: it is no block at all; PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Parses picture->bytes. A damaged part is dropped with all behind it. PDH_INVALID_DATA: it is not
+ * a block at all; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS picture_take(struct picture *picture);
 void picture_done(struct picture *picture);
 /* NULL: the answer has no such object. */
 struct picture_object *picture_object(struct picture *picture, uint32_t title_index);
 
-/* NULL where the whole picture has none: no offset is added to that. */
+/* NULL if there are none at all: no offset is added to that. */
 static inline const opl_counter_view *picture_counters(const struct picture *picture,
                                                        const struct picture_object *object)
 {
@@ -73,7 +73,7 @@ static inline const char *picture_full_name(const struct picture *picture,
 const struct picture_instance *picture_find(const struct picture *picture,
                                             const struct picture_object *object, uint64_t hash,
                                             const char *full_name, size_t length, uint32_t number);
-/* Who the instance is, beyond its name; 0 if its object does not tell. */
+/* The instance's identity, beyond its name; 0 if its object has none. */
 uint64_t picture_identity(struct picture *picture, const struct picture_object *object,
                           const struct picture_instance *instance);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a capture's damage is, in words, and what it holds that cannot be shown. PDH has a number
- * for the one and nothing for the other, and a capture that cannot be opened has no handle to ask;
- * so both belong to the thread, as errno does.
+ * A capture's damage as text, and what it contains that cannot be shown. PDH has a status for the
+ * first and nothing for the second, and a capture that cannot be opened has no handle; so both are
+ * kept per thread, like errno.
  */
 #include "pdh/capture.h"
 #include <openperflib/capture.h>
@@ -15,7 +15,8 @@
 enum { WORDS_ROOM = 1024 };
 static _Thread_local char current[WORDS_ROOM];
 
-/* Made when something is lost: a library that is loaded late has little room for its threads. */
+/* Allocated when something is lost: a library that is loaded at run time has little thread-local
+ * storage. */
 struct unshown {
     struct log_losses losses;
     char words[2 * WORDS_ROOM];
@@ -69,7 +70,7 @@ void problem_losses(const struct log_losses *losses)
     problem_lose(losses);
 }
 
-/* Of too many words the last ones stay: a path stands before what is wrong with it. */
+/* Of a text that is too long the end is kept: the problem is behind the path. */
 void problem_note(const char *words)
 {
     size_t size = words ? strlen(words) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: handles, life, and the collection of all counters at one moment. */
+/* Queries: handles, lifetime, and the collection of all counters at one moment. */
 #include "pdh/capture.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { QUERY_TABLE_TAG = 3 };
 static struct handle_table queries = {.tag = QUERY_TABLE_TAG};
-/* So that nothing is freed between finding it and holding it. */
+/* So that nothing is freed between finding it and taking a reference. */
 static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- handles ---- */

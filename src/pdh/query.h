@@ -2,9 +2,9 @@
 /*
  * Private to pdh: queries, their counters and samples.
  *
- * Whoever changes what a query consists of, or collects, has its claim; whoever reads or writes
- * values has its lock, which is never held while anybody is asked. Handles keep their things alive
- * while in use: hold and let go.
+ * A thread that changes a query's counters, or collects, holds its claim; one that reads or writes
+ * values holds its lock, which is never held while a machine is queried. Handles keep their objects
+ * alive while in use: hold and let go.
  */
 #ifndef OPL_PDH_QUERY_H
 #define OPL_PDH_QUERY_H
@@ -16,10 +16,10 @@
 /* One counter of one instance at one collection. */
 struct sample {
     PDH_RAW_COUNTER raw;
-    uint64_t identity; /* of the instance; 0: it is its name */
+    uint64_t identity; /* of the instance; 0: identified by its name */
 };
 
-/* What a wildcard counter met at one collection. */
+/* An instance that matches a wildcard counter, at one collection. */
 struct item {
     struct sample sample;
     uint64_t hash;
@@ -30,13 +30,13 @@ struct item_set {
     struct item *items;
     uint32_t count, room;
     struct buffer names;
-    size_t wide_bytes; /* of all names with their zeros, in UTF-16 */
-    uint32_t *table;   /* item + 1, by hash and number; made when it is first needed */
+    size_t wide_bytes; /* of all names with their NULs, in UTF-16 */
+    uint32_t *table;   /* item + 1, by hash and number; built when it is first needed */
     uint32_t table_room;
     bool table_made;
 };
 
-/* How an instance may be meant by what stands between the brackets. */
+/* The ways in which the text between the brackets may name an instance. */
 struct instance_key {
     const char *name;
     size_t length;
@@ -44,19 +44,19 @@ struct instance_key {
     uint32_t number;
 };
 
-/* One machine of a live query: one question for all its counters. */
+/* One machine of a live query: one request for all its counters. */
 struct machine_group {
     struct machine_group *next;
-    char *name;              /* as the paths have it; NULL: this machine */
+    char *name;              /* as in the paths; NULL: this machine */
     struct machine *machine; /* NULL: not reached yet */
-    bool sought;             /* once, in vain: only collections look for it again */
+    bool sought;             /* tried once without success: only collections retry */
     struct picture picture;
     struct buffer question; /* object numbers */
     bool question_old;
-    int64_t look_ticks; /* not before this moment is looked for what is not there */
-    PDH_STATUS status;  /* of the last asking */
+    int64_t look_ticks;                   /* no retry for what is missing before this moment */
+    PDH_STATUS status;                    /* of the last query */
     int64_t ticks, frequency, wall_100ns; /* of the last answer; 0: there was none */
-    bool steady; /* the clocks agree on how long it was since the answer before (decision 15) */
+    bool steady; /* the clocks agree on the time since the previous answer (decision 15) */
 };
 
 struct query;
@@ -74,8 +74,8 @@ struct counter {
 
     /* of a live query */
     struct machine_group *group;
-    bool known; /* the numbers are right: its machine was reached */
-    bool lost;  /* they were right, but the newest answer lacks the object or the counter */
+    bool known; /* the numbers are valid: its machine was reached */
+    bool lost;  /* they were valid, but the newest answer lacks the object or the counter */
     uint32_t object, title, position;
     uint32_t help;
 
@@ -87,12 +87,12 @@ struct counter {
     LONGLONG time_base;
     LONG default_scale;
 
-    /* under the query's lock */
+    /* guarded by the query's lock */
     LONG scale;
     struct sample newest, before;
     struct item_set sets[2]; /* the newest is sets[turn] */
     unsigned turn;
-    unsigned collected; /* 0, 1, 2: so many samples there are */
+    unsigned collected; /* number of samples: 0, 1, 2 */
     bool comparable;    /* the last two are of one steady interval */
     bool closed;
 };
@@ -105,7 +105,7 @@ struct query {
     struct claim claim;
     pthread_mutex_t lock;
     struct machine_group *groups;
-    struct reading *reading; /* NULL: the present */
+    struct reading *reading; /* NULL: live data */
     struct pdh_from from;
     char *file; /* from.file */
     struct counter **counters;
@@ -115,20 +115,20 @@ struct query {
 };
 
 /* ---- query.c ---- */
-/* One more user, or NULL: no handle of a query. */
+/* Adds a user, or NULL: not a handle of a query. */
 struct query *query_hold(PDH_HQUERY handle);
 void query_let_go(struct query *query);
 /* The same, with its claim taken; NULL also if it was closed meanwhile. */
 struct query *query_claim(PDH_HQUERY handle);
 void query_unclaim(struct query *query);
-/* Collects a query whose claim the caller has. */
+/* Collects a query whose claim the caller holds. */
 PDH_STATUS query_collect_claimed(struct query *query, LONGLONG *ret_time);
 
 /* ---- counter.c ---- */
-/* A counter with its query's lock taken, for a short look. */
+/* A counter with its query's lock taken, for a short time. */
 struct counter *counter_lock(PDH_HCOUNTER handle);
 void counter_unlock(struct counter *counter);
-void counter_free(struct counter *counter); /* has no handle any more */
+void counter_free(struct counter *counter); /* its handle is closed already */
 void counter_forget_handle(struct counter *counter);
 /* Appends the whole path with its machine; the query's claim or lock is held. */
 void counter_full_path(struct counter *counter, struct buffer *ret);
@@ -137,17 +137,17 @@ PDH_STATUS counter_resolve(struct counter *counter);
 
 /* ---- collect.c ---- */
 PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time);
-/* Puts a new sample in place of the older one; the query's lock is held. */
+/* Replaces the older sample by a new one; the query's lock is held. */
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
-/* The set that the next items go to, emptied; item_add fills it, counter_sampled_set ends it. */
+/* The set for the next items, emptied; item_add fills it, counter_sampled_set ends it. */
 struct item_set *counter_next_set(struct counter *counter);
 void counter_sampled_set(struct counter *counter, bool steady);
 
-/* The value of the one instance that the counter means; its CStatus says if it is not there. */
+/* The value of the one instance of the counter; CStatus tells whether it exists. */
 void sample_one(struct counter *counter, struct picture *picture,
                 const struct picture_object *object, const opl_counter_view *definition,
                 struct sample *ret);
-/* The values of all instances that it means; `empty` has time and status. */
+/* The values of all its instances; `empty` has time and status. */
 void sample_all(struct counter *counter, struct picture *picture,
                 const struct picture_object *object, const opl_counter_view *definition,
                 const struct sample *empty);
@@ -156,10 +156,10 @@ void sample_all(struct counter *counter, struct picture *picture,
 void item_set_clear(struct item_set *set);
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
 void item_set_done(struct item_set *set);
-/* The same instance in another set; NULL: it was not there. `hint`: where it is likely. */
+/* The same instance in another set; NULL: not present. `hint`: its likely position. */
 const struct item *item_find_key(struct item_set *set, const struct instance_key *key,
                                  uint32_t hint);
-/* How many of that name there are. */
+/* The number of items with that name. */
 uint32_t item_set_number(struct item_set *set, const char *name, size_t length, uint64_t hash);
 const struct item *item_find(struct item_set *set, const struct item_set *of,
                              const struct item *item, uint32_t hint);

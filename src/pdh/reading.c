@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A query on a capture: its counters are columns, or items and values in them. A sample is as good
- * as one of the present, and cooked by the same formulas.
+ * A query on a capture: its counters are columns, or items and values in them. Its samples are
+ * equivalent to live ones, and cooked by the same formulas.
  */
 #include "pdh/capture.h"
 
@@ -42,7 +42,7 @@ struct picture *reading_block(struct reading *reading, size_t column, const stru
     return block->status ? NULL : &block->picture;
 }
 
-/* ---- which columns a counter has ---- */
+/* ---- the columns of a counter ---- */
 
 static const char *without_slashes(const char *name)
 {
@@ -82,7 +82,7 @@ bool capture_is_named(const char *wanted, const char *name)
     return false;
 }
 
-/* "*" stands for what a sample will show. */
+/* "*" matches whatever a sample will contain. */
 static bool name_fits(const char *wanted, const char *column)
 {
     return column && (!strcmp(column, "*") || capture_is_named(wanted, column));
@@ -98,7 +98,7 @@ static bool instance_fits(const struct counter *counter, const struct log_column
 }
 
 /* A capture may have ten thousand columns, and a query as many counters: columns are found by
- * object, counter and instance. Those with a "*" are in a place of their own. */
+ * object, counter and instance. Those with a "*" are in a chain of their own. */
 static size_t place_of(const struct reading *reading, const char *object, const char *counter,
                        uint64_t instance_hash)
 {
@@ -162,7 +162,7 @@ static void want_columns(struct reading *reading, const struct counter *counter)
         log_want(reading->log, counter->columns[i], true);
 }
 
-/* Text files keep cooked numbers; their columns have no type. */
+/* Text files contain cooked numbers; their columns have no type. */
 static void take_type(struct counter *counter, const struct log_column *column)
 {
     counter->type = column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type;
@@ -177,7 +177,7 @@ static bool column_fits(const struct counter *counter, const struct log_column *
            name_fits(path->object, column->object) && name_fits(path->counter, column->counter);
 }
 
-/* Takes the column if the counter means it. */
+/* Adds the column if the counter's path matches it. */
 static bool take_column(struct counter *counter, uint32_t number)
 {
     const struct log_column *column = log_column(counter->query->reading->log, number);
@@ -203,7 +203,8 @@ static bool is_number(const char *name)
     return text_decimal(name, strlen(name), &number);
 }
 
-/* A wildcard or number looks at all columns, any other at the places where its own may be. */
+/* A wildcard or number checks all columns, any other counter only the chains that may contain its
+ * own. */
 static bool take_columns(struct counter *counter)
 {
     const struct reading *reading = counter->query->reading;
@@ -222,7 +223,7 @@ static bool take_columns(struct counter *counter)
     return good && take_place(counter, 0);
 }
 
-/* An absent instance is no error: it may come with a later file. */
+/* An absent instance is no error: a later file may contain it. */
 static PDH_STATUS what_is_missing(const struct counter *counter)
 {
     const struct log *log = counter->query->reading->log;
@@ -287,7 +288,7 @@ static struct sample sample_of_number(double number, LONGLONG time)
     return sample;
 }
 
-/* Equal names are counted from 0, those that are not meant too. */
+/* Equal names are counted from 0, including those that do not match. */
 static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
 {
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
@@ -416,7 +417,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
 
 /* ---- one counter ---- */
 
-/* Adds what one column has for a wildcard. */
+/* Adds the items of one column for a wildcard. */
 static void sample_column(struct counter *counter, uint32_t number, const struct log_sample *from,
                           struct item_set *set)
 {
@@ -470,7 +471,7 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
     }
 }
 
-/* Captures side by side: a sample of another file says nothing, and the rate goes on behind it. */
+/* Captures side by side: a sample of another file is ignored, and the rate continues behind it. */
 static void pass_other_file(struct counter *counter)
 {
     if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE)
@@ -496,7 +497,7 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     counter_sampled(counter, &sample, true);
 }
 
-/* A capture that was appended to has columns that nobody knew when the counters were added. */
+/* A capture that was appended to has columns that were unknown when the counters were added. */
 static bool join_new_columns(struct query *query)
 {
     struct reading *reading = query->reading;
@@ -540,7 +541,7 @@ static PDH_STATUS collect_one(struct query *query, const struct log_sample **ret
     return status;
 }
 
-/* What is before the range is only what its first rate begins with. (G.2) */
+/* Samples before the range serve only as the start of its first rate. (G.2) */
 PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
 {
     const struct log_sample *sample = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about the present: which machines, which objects, which numbers. */
+/* Live data: which machines, which objects, which numbers. */
 #include "pdh/capture.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* ---- one object ---- */
 
-/* Numbers as a query: exactly these objects are asked for. */
+/* Numbers as a query for exactly these objects. */
 static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t room)
 {
     size_t at = 0;
@@ -78,7 +78,7 @@ static PDH_STATUS find_offer_at_any_stage(struct machine *machine, const char *n
     return status;
 }
 
-/* What is not found may have been registered since its machine's titles were read. */
+/* An object that is not found may have been registered since its machine's titles were read. */
 static PDH_STATUS live_offer(const char *machine_name, const char *object, bool english,
                              enum offer_age age, struct offer **ret)
 {
@@ -156,7 +156,7 @@ PDH_STATUS source_offers(struct pdh_from from, const char *machine_name, enum of
     machine_renew_titles(machine);
     status = add_offers(machine, "Global", ret);
     PDH_STATUS costly = status ? status : add_offers(machine, "Costly", ret);
-    if (costly != (PDH_STATUS)PDH_NO_DATA) /* a machine may have none: stock Samba says 2 */
+    if (costly != (PDH_STATUS)PDH_NO_DATA) /* a machine may have none: stock Samba returns 2 */
         status = costly;
     if (!status)
         machine_put_list(machine, ret);

@@ -8,7 +8,7 @@ struct tally {
     DWORD count;
     PDH_FMT_COUNTERVALUE min, max;
     double sum;
-    LONGLONG whole_sum; /* of LONG and LARGE, while it fits */
+    LONGLONG whole_sum; /* of LONG and LARGE, unless it overflows */
     bool whole_fits;
 };
 
@@ -67,7 +67,7 @@ static void give_nothing(DWORD format, PDH_STATISTICS *ret)
     ret->min.CStatus = ret->max.CStatus = ret->mean.CStatus = PDH_CSTATUS_INVALID_DATA;
 }
 
-/* A type of two samples has a value for each sample but the oldest. */
+/* A type that needs two samples has a value for each sample except the oldest. */
 static void tally_all(const struct counter *counter, DWORD format, DWORD first, DWORD count,
                       const PDH_RAW_COUNTER *samples, struct tally *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one thread of the library: PdhCollectQueryDataEx collects in it at a steady pace, which
- * neither a slow collection nor a clock that is set disturbs, and sets the caller's event.
+ * The only thread of the library: PdhCollectQueryDataEx collects in it at regular intervals, which
+ * do not depend on slow collections or changes of the clock, and sets the caller's event.
  */
 #include "pdh/query.h"
 
@@ -14,14 +14,14 @@
 
 struct query_thread {
     pthread_t thread;
-    pid_t process; /* a child of fork() has no such thread */
+    pid_t process; /* a child of fork() does not have the thread */
     struct query *query;
     int64_t interval_100ns;
     int event; /* descriptor; -1: none */
     uint32_t stop;
 };
 
-/* An event is an eventfd, which has no kind of file; nothing else is ever written to. */
+/* An event is an eventfd, which has no file type; nothing else is ever written to. */
 static bool is_event(int descriptor)
 {
     struct stat st;
@@ -35,7 +35,7 @@ static void set_event(int descriptor)
         return; /* it is set already */
 }
 
-/* True: it shall end. */
+/* True: stop. */
 static bool wait_until(struct query_thread *thread, int64_t ticks)
 {
     while (!__atomic_load_n(&thread->stop, __ATOMIC_ACQUIRE)) {
@@ -65,7 +65,7 @@ static void *run(void *self)
     return NULL;
 }
 
-/* The program's signals are not for this thread. */
+/* The program's signals must not be delivered to this thread. */
 static bool start(struct query_thread *thread)
 {
     sigset_t all, old;

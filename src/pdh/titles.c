@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of titles is read once through the performance key, as any program reads it, so that a
- * remote machine's is no different. Names are not unique: a name has a list of numbers.
+ * A table of titles is read once through the performance key, like any program does, so that remote
+ * machines need no special code. Names are not unique: a name has a list of numbers.
  */
 #include "pdh/titles.h"
 #include "pdh/picture.h"
@@ -12,7 +12,7 @@
 
 struct title {
     uint32_t index;
-    uint32_t next; /* another number of the same hash; position + 1 */
+    uint32_t next; /* another number with the same hash; position + 1 */
     const char *text;
 };
 struct titles {
@@ -22,7 +22,7 @@ struct titles {
     uint32_t *table; /* position + 1 */
 };
 
-/* The first pair says how many there are, and is no title. */
+/* The first pair contains the number of pairs, and is not a title. */
 enum { FIRST_PAIR = 1 };
 
 void titles_free(struct titles *titles)
@@ -61,7 +61,7 @@ static int by_index(const void *left, const void *right)
     return l->index < r->index ? -1 : l->index > r->index;
 }
 
-/* Pairs "number", "text"; what is no number is skipped with its text. */
+/* Pairs "number", "text"; an invalid number is skipped with its text. */
 static bool take_pairs(struct titles *titles)
 {
     const char *cursor = titles->multi.data, *end = cursor + titles->multi.len;

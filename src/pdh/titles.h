@@ -7,7 +7,7 @@
 #include <openperflib/winreg.h>
 
 struct titles;
-/* Asks the performance key for `query`, such as "Counter 009". */
+/* Reads `query` from the performance key, such as "Counter 009". */
 LSTATUS titles_load(HKEY key, const char *query, struct titles **ret);
 void titles_free(struct titles *titles);
 const char *titles_text(const struct titles *titles, uint32_t index); /* NULL: none */

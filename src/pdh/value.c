@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of one counter: as they were collected, and cooked from the newest two samples. */
+/* Values of one counter: as collected, and cooked from the newest two samples. */
 #include "pdh/query.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ PDH_STATUS counter_raw(PDH_HCOUNTER handle, DWORD *type, PDH_RAW_COUNTER *ret)
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = counter->wild ? (PDH_STATUS)PDH_INVALID_ARGUMENT : 0; /* it has an array */
+    /* wildcards have arrays */
+    PDH_STATUS status = counter->wild ? (PDH_STATUS)PDH_INVALID_ARGUMENT : 0;
     if (!status) {
         *ret = counter->newest.raw;
         if (type)
@@ -61,7 +62,7 @@ PDH_STATUS counter_value(PDH_HCOUNTER handle, DWORD format, DWORD *type, PDH_FMT
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* it has an array */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* wildcards have arrays */
     if (!counter->wild) {
         status = cook_samples(counter, format, &counter->newest, &counter->before,
                               counter->comparable, ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing what a query collects as CSV or TSV. Such a file's columns are fixed when it is made: a
- * wildcard stands for the instances that there are then. (F.4, F.8)
+ * Writes a query's values as CSV or TSV. The columns of such a file are fixed when it is created: a
+ * wildcard stands for the instances at that moment. (F.4, F.8)
  */
 #include "pdh/capture.h"
 
@@ -13,13 +13,13 @@
 struct writer_column {
     PDH_HCOUNTER counter;
     char *path;
-    struct instance_key key; /* name NULL: the counter is no wildcard */
+    struct instance_key key; /* name NULL: the counter is not a wildcard */
     char *instance;
 };
 struct capture_writer {
     struct log_writer *log;
     PDH_HQUERY query;
-    bool live; /* each line at once: somebody may watch, or the power fail */
+    bool live; /* flush each line: it may be watched, or the power may fail */
     DWORD most_bytes;
     struct writer_column *columns;
     double *numbers;
@@ -116,7 +116,7 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
     bool there = stat(wish->file, &st) == 0;
     *ret = LOG_CREATE_APPEND;
     if (wish->access & PDH_LOG_OPT_CIRCULAR)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text has no records of one length */
+        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text has no records of fixed length */
     switch (wish->access & PDH_LOG_CREATE_MASK) {
     case PDH_LOG_CREATE_NEW:
         *ret = LOG_CREATE_NEW;
@@ -133,7 +133,7 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
     }
 }
 
-/* A capture's lines keep the zone in which it was taken; where it says none, nobody knows. */
+/* A capture's lines keep the time zone in which it was taken; it may be unknown. */
 static void take_zone(const struct query *query, char room[static ZONE_ROOM],
                       struct log_header *header)
 {
@@ -245,7 +245,7 @@ static PDH_STATUS cook_instance(struct counter *counter, const struct instance_k
                         before ? &before->sample : NULL, counter->comparable, ret);
 }
 
-/* Neither scaled nor capped (F.8); NAN: nothing to say. */
+/* Neither scaled nor capped (F.8); NAN: no value. */
 static double number_of(const struct writer_column *column, uint32_t hint)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -270,7 +270,7 @@ static void take_numbers(struct capture_writer *writer)
     }
 }
 
-/* A line of blanks says that at this moment there was nothing. */
+/* A line with only blanks means that there were no values at this moment. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 {
     LONGLONG time = 0;
