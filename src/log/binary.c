@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BLG, the outside: an event-trace log. Buffers of one size, each with a head of 72 bytes and
- * records that begin at multiples of 8; what is ours among them bears one GUID. A body too long for
- * a record comes in numbered parts. docs/format.md describes what was seen. (reference F.8)
+ * BLG, the container: an event-trace log. Buffers of one size, each with a head of 72 bytes and
+ * records that begin at multiples of 8; those of performance data carry one GUID. A body too long
+ * for a record is split into numbered parts. docs/format.md describes the observed files.
+ * (reference F.8)
  *
- * Damage costs the rest of its buffer, and is told once; reading goes on with the next buffer.
+ * Damage costs the rest of its buffer, and is reported once; reading continues with the next
+ * buffer.
  */
 #include "log/inner.h"
 
@@ -38,12 +40,12 @@ struct place { /* a buffer of a circular capture */
 struct binary {
     uint32_t buffer_size;
     bool circular;
-    struct place *order; /* NULL: as they lie in the file */
+    struct place *order; /* NULL: in the order of the file */
     size_t order_count;
-    uint64_t turn;      /* which buffer is being read */
-    uint32_t offset;    /* in that buffer, 0: its head was not looked at */
-    uint64_t newest;    /* sequence of the last one in `order` */
-    struct buffer body; /* of parts */
+    uint64_t turn;      /* the buffer being read */
+    uint32_t offset;    /* in that buffer, 0: its head was not checked */
+    uint64_t newest;    /* sequence number of the last one in `order` */
+    struct buffer body; /* assembled from parts */
     uint32_t part, parts;
     uint64_t body_offset;
     int body_kind;
@@ -67,7 +69,7 @@ static bool size_is_sane(uint32_t size)
     return size >= SMALLEST_BUFFER && size <= LARGEST_BUFFER && size % 512 == 0;
 }
 
-/* Two of three signs do: a damaged head is still recognised. */
+/* Two of three signatures suffice, so that a damaged head is still recognised. */
 static bool binary_matches(const unsigned char *start, size_t size)
 {
     if (size < BUFFER_HEAD)
@@ -81,7 +83,7 @@ static bool binary_matches(const unsigned char *start, size_t size)
     return signs >= 2;
 }
 
-/* Does a buffer that says the same size follow? */
+/* Is it followed by a buffer with the same size in its head? */
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
@@ -89,7 +91,7 @@ static bool size_holds(struct file *file, uint32_t size)
     return at && got == 4 && get32(at) == size;
 }
 
-/* The size stands in two places; the one that the next buffer confirms is right. */
+/* The size is stored in two places; the one that matches the next buffer is right. */
 static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
 {
     if (size_holds(file, first))
@@ -173,7 +175,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
             break;
         if (i && all_zero(head, BUFFER_HEAD)) /* not written yet */
             continue;
-        /* the first one holds the capture's head whatever it says */
+        /* the first one contains the capture's head whatever its number */
         uint64_t sequence = i ? get64(head + 24) : 0;
         order[binary->order_count++] = (struct place){sequence, i};
     }
@@ -182,7 +184,8 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* A circular capture that is still being written: what is newer than the last one read. */
+/* For a circular capture that is still being written: finds buffers newer than the last one
+ * read. */
 static bool order_goes_on(struct file *file, struct binary *binary)
 {
     uint64_t newest = binary->newest;
@@ -205,7 +208,7 @@ static void next_buffer(struct binary *binary)
     binary->offset = 0;
 }
 
-/* A buffer whose head says nothing was not written yet, unless written ones follow. */
+/* A buffer with an empty head was not written yet, unless written ones follow. */
 static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
 {
     uint64_t turn = binary->turn;
@@ -240,7 +243,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct vi
     if (!binary->order && all_zero(head, BUFFER_HEAD))
         return unwritten(file, binary, view->offset);
     view->used = get32(head + 48);
-    /* the first buffer's size was found in another way */
+    /* the first buffer's size was determined in another way */
     bool bad = view->offset && get32(head) != binary->buffer_size;
     if (!bad && view->used >= BUFFER_HEAD && view->used <= binary->buffer_size)
         return 0;
@@ -274,7 +277,7 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct v
 
 /* ---- records ---- */
 
-/* The file ends here: maybe for now. In a circular capture other buffers follow. */
+/* The file ends here, perhaps only for now. In a circular capture other buffers follow. */
 static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct view *view)
 {
     uint64_t offset = view->offset + binary->offset;
@@ -289,7 +292,7 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         "still being written");
 }
 
-/* A full header has the size in front, the short kinds behind their kind. */
+/* A full header begins with the size, the short ones have it behind their kind. */
 static uint32_t record_size(const unsigned char *record)
 {
     int type = record[2];
@@ -335,7 +338,7 @@ static enum step read_record(struct file *file, struct binary *binary, const str
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Whole buffers follow each other; behind one that is not whole yet nothing can be. */
+/* Buffers are written in order; behind an incomplete one there can be none. */
 static PDH_STATUS leave_buffer(struct binary *binary, const struct view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
@@ -397,7 +400,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     return 0;
 }
 
-/* The next whole body. */
+/* The next complete body. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {
@@ -446,7 +449,7 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
     return file->blind ? 0 : sample_read(file, record->body, record->size, record->offset);
 }
 
-/* Standard or daylight time: what holds at the first record. */
+/* Standard or daylight time: the one in force at the first record. */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
@@ -455,7 +458,7 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* The next sample's record; what stands before it is taken. */
+/* The next sample's record; records before it are processed. */
 static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {

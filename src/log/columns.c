@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of all files of a capture. Equal paths in two files are one column; the same path
- * twice in one file stays two. A path is taken apart by the rules of F.3: the object ends at the
- * first bracket or backslash, the instance at the last ")" before a backslash.
+ * The columns of all files of a capture. Equal paths in two files are one column; equal paths in
+ * one file are two. A path is split by the rules of F.3: the object ends at the first bracket or
+ * backslash, the instance at the last ")" before a backslash.
  */
 #include "log/inner.h"
 
@@ -31,7 +31,7 @@ static uint32_t *chain_of(const struct columns *columns, const char *path)
 
 /* ---- a path's parts ---- */
 
-/* Cuts "#n" off when all digits follow the last "#" up to the end. */
+/* Cuts off "#n" if only digits follow the last "#". */
 static void split_index(char *instance, DWORD *ret)
 {
     char *hash = strrchr(instance, '#');
@@ -54,7 +54,7 @@ static void split_instance(char *whole, struct log_column *ret)
     split_index((char *)ret->instance, &ret->index);
 }
 
-/* The last ")" that a backslash follows. */
+/* The last ")" that is followed by a backslash. */
 static char *closing_bracket(char *text)
 {
     char *found = NULL;
@@ -64,7 +64,7 @@ static char *closing_bracket(char *text)
     return found;
 }
 
-/* `copy` is a copy of the path that may be cut; what is no path has no parts. */
+/* `copy` is a copy of the path that may be modified; a text that is not a path has no parts. */
 static void split_path(char *copy, struct log_column *ret)
 {
     char *object = copy;
@@ -128,7 +128,7 @@ static bool grow_list(struct columns *columns)
 
 #define NO_COLUMN UINT32_MAX
 
-/* The first one of a path. */
+/* The first one with a path. */
 static uint32_t find(const struct columns *columns, const char *path, enum log_column_kind kind)
 {
     uint32_t next = columns->table_size ? *chain_of(columns, path) : 0;
@@ -141,7 +141,8 @@ static uint32_t find(const struct columns *columns, const char *path, enum log_c
     return NO_COLUMN;
 }
 
-/* Is there one that this catalogue has not named yet? If not, *ret_first is its path's first. */
+/* Is there one that this catalogue has not named yet? If not, *ret_first is the first with its
+ * path. */
 static bool known(const struct columns *columns, const char *path, enum log_column_kind kind,
                   uint32_t *ret, uint32_t *ret_first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of log share: a stream of bytes, the united catalogue, one file of a capture. */
+/* What the files of log share: a stream of bytes, the merged catalogue, one file of a capture. */
 #ifndef OPL_LOG_INNER_H
 #define OPL_LOG_INNER_H
 
@@ -12,13 +12,13 @@ enum {
     LIMIT_RECORD = 32 << 20, /* bytes of a sample or a line */
     LIMIT_COLUMNS = 1 << 20, /* of all files */
     LIMIT_ORDERED = 4 << 20, /* buffers of a circular capture: 256 GiB of them */
-    MARK_BYTES = 1 << 18     /* from one mark of a file to the next, at least */
+    MARK_BYTES = 1 << 18     /* minimum distance of two marks in a file */
 };
 
-/* ---- stream.c: bytes at a position; a pipe is kept in an unnamed file as it is read; bytes in
- * memory are a window that never moves, of no more than their size ---- */
+/* ---- stream.c: bytes at a position; a pipe is copied to an unnamed file as it is read; bytes in
+ * memory are a window that never moves, of exactly their size ---- */
 struct stream {
-    int fd, pipe; /* fd -1: in memory; pipe: -1 for a plain file; else where the rest comes from */
+    int fd, pipe; /* fd -1: in memory; pipe: -1 for a plain file; else the source of the rest */
     char *name;
     char *window;
     size_t room, len;
@@ -26,15 +26,15 @@ struct stream {
     uint64_t spooled; /* bytes that came from the pipe */
     LSTATUS status;   /* of the last read that failed */
 };
-LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes fd */
+LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes ownership of fd */
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
-/* The same bytes again with a window of its own. */
+/* The same bytes with a window of its own. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
 void stream_done(struct stream *stream);
-/* The bytes at `offset`, as many as there are, at most `size`; valid until the next call. NULL: no
- * memory, or they cannot be read (status). */
+/* The bytes at `offset`, as many as exist, at most `size`; valid until the next call. NULL: no
+ * memory, or a read error (status). */
 const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret);
-/* Bytes from `offset` on that need no reading. */
+/* Bytes from `offset` on that are in the window. */
 size_t stream_have(const struct stream *stream, uint64_t offset);
 uint64_t stream_size(struct stream *stream); /* as far as it is known */
 
@@ -57,13 +57,13 @@ static inline uint64_t get64(const void *at)
     return value;
 }
 
-/* ---- columns.c: the columns of all files, equal ones united ---- */
+/* ---- columns.c: the columns of all files, equal ones merged ---- */
 struct column {
     struct log_column door;
-    uint32_t twin; /* the next one of the same path, plus one */
-    /* Of the first one of a path; twice in a catalogue are two columns. */
+    uint32_t twin; /* the next one with the same path, plus one */
+    /* For the first one with a path; two with one path in a catalogue are two columns. */
     uint32_t stamp; /* the catalogue that named it last */
-    uint32_t turn;  /* the twin that comes when this catalogue names it again, plus one */
+    uint32_t turn;  /* the twin to use when this catalogue names it again, plus one */
     uint32_t last;  /* its last twin, plus one; 0: this is a twin itself */
     uint32_t next;  /* in its chain of the table, plus one */
     bool unwanted;
@@ -78,47 +78,47 @@ struct columns {
 };
 void columns_done(struct columns *columns);
 void columns_begin(struct columns *columns); /* a new catalogue */
-/* A column by its path; the rest of it is read from the path. */
+/* A column by its path; its parts are parsed from the path. */
 PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, const char *path,
                             size_t size, uint32_t *ret);
-/* A column by its parts; `like` is copied, its path is made. */
+/* A column by its parts; `like` is copied, its path is composed. */
 PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, uint32_t *ret);
 
-/* ---- names.c: the names that a machine sent along ---- */
+/* ---- names.c: name tables that the capture contains for its machines ---- */
 struct names {
     struct buffer text; /* begins with the machine */
     struct name_entry {
-        uint32_t index, offset; /* offset 0: there is none */
+        uint32_t index, offset; /* offset 0: free */
     } * table;
     size_t count, room; /* room: a power of 2 */
-    uint32_t index;     /* whose name comes next, if it waits for one */
+    uint32_t index;     /* whose name comes next, if it is not 0 */
     bool waits;
 };
 void names_done(struct names *names);
-/* A machine's names, new ones if it has none yet. NULL: no memory. */
+/* A machine's names, an empty table if it has none yet. NULL: no memory. */
 struct names *names_of(struct log *log, const char *machine);
-/* The first name of a number stays. False: no memory, or too long a table. */
+/* The first name of a number is kept. False: no memory, or the table is too long. */
 bool names_add(struct names *names, uint32_t index, const char *name);
 
-/* ---- seek.c: stretches of a file, each with the times that it has ---- */
+/* ---- seek.c: sections of a file, each with the range of its times ---- */
 struct spot {                 /* of a sample */
     uint64_t at, line;        /* `line`: how many lines are before it */
-    uint64_t head, head_line; /* the catalogue that holds for it */
+    uint64_t head, head_line; /* the catalogue that applies to it */
 };
 struct mark {
-    struct spot spot; /* of the stretch's first sample */
+    struct spot spot; /* of the section's first sample */
     LONGLONG least, most;
 };
 struct marks {
-    struct mark *list; /* the last one is also for what is written later */
+    struct mark *list; /* the last one also covers what is written later */
     size_t count, room;
     struct log_extent extent;
-    uint64_t size; /* of the file when they were made; 0: they were not */
+    uint64_t size; /* of the file when they were made; 0: there are none */
     bool failed;   /* no memory */
 };
 
 /* ---- one file ---- */
-struct array { /* the items of an entry and what they were made of */
+struct array { /* the items of an entry and what they were made from */
     uint32_t column;
     uint64_t turn; /* of the sample */
     struct log_item *items;
@@ -129,37 +129,39 @@ struct file {
     struct log *log;
     struct stream stream;
     const struct format *format;
-    void *state;   /* the format's */
+    void *state;   /* private to the format */
     uint32_t *map; /* entry of the file's catalogue -> column */
     size_t mapped, map_room;
     struct log_value *values; /* one for each column */
     struct array *arrays;
-    uint64_t turn; /* counts samples that were read, and begins anew */
+    uint64_t turn; /* counts samples that were read; starts again with the file */
     size_t values_count;
-    bool values_fresh;        /* the columns that are not the file's say so */
-    struct log_sample sample; /* the next to be given out */
-    struct spot spot;         /* where it stands: set by the format, but in a circular capture */
+    bool values_fresh;        /* the columns of other files are marked as absent */
+    struct log_sample sample; /* the next to be returned */
+    struct spot spot;         /* its position: set by the format, except in a circular capture */
     struct marks marks;
-    size_t at_mark;      /* whose stretch is read */
+    size_t at_mark;      /* the section being read */
     bool unordered;      /* by offset: no jumps */
-    bool pending, blind; /* blind: only times are wanted */
-    uint64_t line;       /* that is being read, from 1; 0: the format has no lines */
+    bool pending, blind; /* blind: only times are read */
+    uint64_t line;       /* being read, from 1; 0: the format has no lines */
     PDH_STATUS ended;    /* why there is no next one; 0: not tried */
     struct buffer problem;
     struct log_facts facts;
 };
 
-/* A format reads files of one kind. */
+/* A format reads one kind of files. */
 struct format {
     enum log_kind kind;
-    /* Is it this kind? From the first bytes of the file, as many as it needs or as there are. */
+    /* Is it this kind? Decided by the first bytes of the file, `needs` or fewer if it is
+     * shorter. */
     size_t needs;
     bool (*matches)(const unsigned char *start, size_t size);
     PDH_STATUS (*open)(struct file *file); /* facts and catalogue */
     void (*close)(struct file *file);
     PDH_STATUS (*next)(struct file *file); /* fills file->sample and file->values */
     PDH_STATUS (*rewind)(struct file *file);
-    PDH_STATUS (*jump)(struct file *file, const struct spot *spot); /* that sample comes next */
+    /* makes that sample the next one */
+    PDH_STATUS (*jump)(struct file *file, const struct spot *spot);
 };
 extern const struct format format_binary, format_text;
 
@@ -167,40 +169,41 @@ struct log {
     struct columns columns;
     struct file *files;
     size_t file_count;
-    struct file *last; /* whose sample was given out last */
+    struct file *last; /* the file of the last returned sample */
     LONGLONG from, until;
     bool early;
-    struct names *names; /* of each machine that sent some */
+    struct names *names; /* of each machine that has a table */
     size_t name_count;
     struct log_losses losses;
     struct log_facts facts;
     struct buffer problem;
 };
 
-/* The words: "FILE: line N, offset N: ...", said to the trace too. Returns `status`. */
+/* Sets the message "FILE: line N, offset N: ...", which also goes to the trace. Returns
+ * `status`. */
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
                         ...) PRINTF_LIKE(4, 5);
-/* Counts something that cannot be shown, unless only times are looked for. */
+/* Counts something that cannot be shown, unless only times are read. */
 #define file_lose(file, reason, count, ...)                                                        \
     ((file)->blind ? (void)0 : losses_add(&(file)->log->losses, reason, count, __VA_ARGS__))
 void file_done(struct file *file);
-/* The next sample, but for stretches that are not in the log's range. */
+/* The next sample, without sections outside of the log's range. */
 PDH_STATUS file_next_wanted(struct file *file);
-/* Room for one more entry of the file's catalogue. */
+/* Space for one more entry of the file's catalogue. */
 PDH_STATUS file_map_add(struct file *file, uint32_t column);
-/* All columns have values and arrays; those that the file lacks say so. */
+/* All columns have values and arrays; those that the file lacks are marked as absent. */
 PDH_STATUS file_make_values(struct file *file);
 
 PDH_STATUS status_to_pdh(LSTATUS status); /* of opening or reading a file */
 
-/* ---- zone.c: what a time zone says of itself ---- */
+/* ---- zone.c: the rules of a time zone ---- */
 struct zone_rule {
     LONG bias, standard_bias, daylight_bias;
     SYSTEMTIME standard, daylight; /* when they begin: with year 0 the n-th weekday of the month */
 };
 bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time);
 
-/* ---- sample.c: what a binary capture's records hold ---- */
+/* ---- sample.c: the content of a binary capture's records ---- */
 /* Adds the entries of a catalogue record to the file's map; `offset` is for messages. */
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A capture: one or more files whose samples are given out in order of time. Each file has its next
- * sample ready; the earliest one goes out.
+ * A capture: one or more files whose samples are returned in order of time. Each file has its next
+ * sample ready; the earliest one is returned.
  */
 #include "log/inner.h"
 
@@ -118,7 +118,7 @@ static PDH_STATUS find_format(struct file *file)
     size_t got = 0;
     bool text = false;
     for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
-        /* no more than the format needs: a pipe may give nothing else for a while */
+        /* no more than the format needs: a pipe may deliver nothing else for a while */
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
@@ -138,7 +138,7 @@ static PDH_STATUS find_format(struct file *file)
               : "the file is empty: nothing was written yet");
 }
 
-/* Has the file's next sample ready, or the reason why not. */
+/* Prepares the file's next sample, or the reason why there is none. */
 static void file_advance(struct file *file)
 {
     if (file->pending)
@@ -147,7 +147,7 @@ static void file_advance(struct file *file)
     file->pending = file->ended == 0;
 }
 
-/* `opened`: how opening its stream ended. */
+/* `opened`: the status of opening its stream. */
 static PDH_STATUS file_open(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
@@ -198,7 +198,7 @@ static struct log *log_new(size_t count)
     return log;
 }
 
-/* The file whose stream comes next. */
+/* The file of the next stream. */
 static PDH_STATUS add_file(struct log *log, LSTATUS opened, struct buffer *problem)
 {
     struct file *file = &log->files[log->file_count++];
@@ -285,7 +285,7 @@ void log_close(struct log *log)
     free(log);
 }
 
-/* ---- what there is ---- */
+/* ---- facts ---- */
 
 const struct log_facts *log_facts(struct log *log)
 {
@@ -335,7 +335,7 @@ static struct file *earliest(struct log *log)
     return found;
 }
 
-/* Something that one file could not read is told once. */
+/* Damage in a file is reported once. */
 static PDH_STATUS tell_damage(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++) {
@@ -346,7 +346,7 @@ static PDH_STATUS tell_damage(struct log *log)
         tell(file, &log->problem);
         buffer_clear(&file->problem);
         file->ended = 0;
-        log->last = NULL; /* what was read of it is nobody's neighbour */
+        log->last = NULL; /* samples before and behind the damage are not adjacent */
         return status;
     }
     return 0;
@@ -370,7 +370,7 @@ static void advance_all(struct log *log, bool ended_too)
     }
 }
 
-/* The earliest sample leaves its file. */
+/* Removes the earliest sample from its file. */
 static PDH_STATUS take_next(struct log *log, struct file **ret)
 {
     advance_all(log, false);
@@ -378,7 +378,7 @@ static PDH_STATUS take_next(struct log *log, struct file **ret)
     if (status)
         return status;
     struct file *file = earliest(log);
-    if (!file) { /* maybe something was written meanwhile */
+    if (!file) { /* something may have been written meanwhile */
         advance_all(log, true);
         status = tell_damage(log);
         file = earliest(log);
@@ -406,7 +406,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
     buffer_clear(&log->problem);
     PDH_STATUS status = take_next(log, &file);
     while (!status && !in_range(log, file->sample.time) && !is_early(log, file->sample.time)) {
-        log->last = NULL; /* what is left out is nobody's neighbour */
+        log->last = NULL; /* samples before and behind a gap are not adjacent */
         status = take_next(log, &file);
     }
     if (!status)
@@ -448,7 +448,7 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
     log->from = first;
     log->until = last;
     if (first || last)
-        log_know_columns(log); /* and stretches: without them all is read */
+        log_know_columns(log); /* and sections: without them everything is read */
     return log_rewind(log);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of log: captures, one model for all formats. Read: CSV, TSV, BLG; written: CSV, TSV.
+ * API of log: captures, one model for all formats. Read: CSV, TSV, BLG; written: CSV, TSV.
  *
- * A column of the catalogue is what was asked for; a sample has one value for each column. Text is
+ * A column of the catalogue is what was recorded; a sample has one value for each column. Text is
  * UTF-8, times are FILETIMEs in the capture's own local time. A capture is read as a stream: memory
- * does not grow with the file, and once the largest sample was seen nothing is allocated.
+ * does not grow with the file, and nothing is allocated after the largest sample.
  *
- * Statuses are PDH's. What damaged or unusual bytes meant is said in words, with file and offset,
- * by log_problem.
+ * Statuses are PDH's. Damaged or unusual bytes are described as text, with file and offset, by
+ * log_problem.
  */
 #ifndef OPL_LOG_H
 #define OPL_LOG_H
@@ -20,12 +20,12 @@ enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 }; /* the numbers of PD
 
 enum log_column_kind {
     LOG_RAW,   /* one raw value */
-    LOG_ARRAY, /* raw values of all instances that there were */
+    LOG_ARRAY, /* raw values of all instances at that time */
     LOG_BLOCK, /* a whole PERF_DATA_BLOCK; its names by log_name */
     LOG_COOKED /* a number as it was printed */
 };
 
-/* What is absent is NULL. */
+/* Absent parts are NULL. */
 struct log_column {
     enum log_column_kind kind; /* an instance or counter "*" can become another kind in a sample */
     const char *path;          /* whole, with machine */
@@ -35,11 +35,11 @@ struct log_column {
     DWORD type;  /* PERF_*; 0 if unknown, as in text */
     LONGLONG time_base;
     LONG scale; /* default scale, a power of ten */
-    bool twice; /* its path stands before it in the same catalogue */
+    bool twice; /* an earlier column of the same catalogue has its path */
 };
 
 struct log_item {
-    const char *name; /* "parent/name" or "name"; several may have the same */
+    const char *name; /* "parent/name" or "name"; not unique */
     LONGLONG first, second;
     DWORD multi;
 };
@@ -50,17 +50,17 @@ struct log_value {
     PDH_RAW_COUNTER raw; /* LOG_RAW; of LOG_ARRAY the status and time that all items share */
     const struct log_item *items; /* LOG_ARRAY */
     size_t count;
-    bool same_names;   /* count and names are those of the sample before, in the same order */
-    const void *block; /* LOG_BLOCK: to be checked like any stranger's */
+    bool same_names;   /* count and names equal those of the previous sample, in the same order */
+    const void *block; /* LOG_BLOCK: untrusted, to be checked */
     size_t size;
     double number; /* LOG_COOKED, if the status is good */
 };
 
 struct log_sample {
     LONGLONG time;
-    const struct log_value *values; /* as many as log_columns said at the last call */
+    const struct log_value *values; /* as many as log_columns returned last */
     const char *text;               /* of a caption's column, "" if it is empty; NULL: none */
-    /* As it lies in its file: the line without its end, or the body of a BLG's record. */
+    /* As in its file: the line without its end, or the body of a BLG's record. */
     const void *record;
     size_t record_size;
     enum log_kind kind; /* of its file */
@@ -71,7 +71,7 @@ struct log_facts {
     enum log_kind kind;
     const char *name;    /* of the first file, as it was opened */
     const char *machine; /* of the first column, with \\, or NULL */
-    const char *zone;    /* in English where we know it */
+    const char *zone;    /* in English if it is known */
     LONG bias;           /* minutes to add to local time for UTC, at the first sample */
     const char *caption; /* NULL: no such column */
     uint64_t size_bytes; /* of all files, now */
@@ -82,21 +82,21 @@ struct log_extent {
     uint64_t samples;
 };
 
-/* What a capture holds and cannot be shown, by reason. The first ones are for who lists counters,
- * the others come while samples are read. */
+/* What a capture contains but cannot be shown, by reason. The first ones are for lists of counters,
+ * the others are found while samples are read. */
 enum log_loss {
     LOSS_OBJECT,  /* in a block, its number has no name */
-    LOSS_COUNTER, /* the same */
+    LOSS_COUNTER, /* the same for a counter */
     LOSS_TYPE,    /* of a type without a formula */
     LOSS_ENTRY,   /* of the catalogue, without object or counter */
-    LOSS_TWICE,   /* the path stands before it in the same catalogue */
-    LOSS_PATTERN, /* an instance's name would be taken for a pattern */
+    LOSS_TWICE,   /* an earlier column of the same catalogue has the path */
+    LOSS_PATTERN, /* an instance's name that looks like a pattern */
     LOSS_RECORD,  /* of an unknown kind */
     LOSS_NAMES,   /* entries of a name table */
     LOSS_VALUE,   /* too short, or of an unknown kind */
-    LOSS_SURPLUS, /* values or fields that belong to no column */
+    LOSS_SURPLUS, /* values or fields without a column */
     LOSS_BLOCK,   /* damaged, as a whole or in part */
-    LOSS_TEXT,    /* in a text capture: no number */
+    LOSS_TEXT,    /* in a text capture: not a number */
     LOSS_COMMENT, /* in a caption's column */
     LOSSES
 };
@@ -110,41 +110,41 @@ struct log_losses {
 
 struct log;
 
-/* Opens the files as one source: their samples come in order of time, their columns are united.
- * "-" is standard input; what cannot be positioned is kept in an unnamed temporary file. `problem`,
- * which may be NULL, gets the words. PDH_FILE_NOT_FOUND, PDH_ACCESS_DENIED,
+/* Opens the files as one source: their samples are merged in order of time, their columns are
+ * merged. "-" is standard input; a stream without positions is copied to an unnamed temporary file.
+ * `problem`, which may be NULL, gets the message. PDH_FILE_NOT_FOUND, PDH_ACCESS_DENIED,
  * PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT, PDH_UNABLE_READ_LOG_HEADER,
  * PDH_BINARY_LOG_CORRUPT, PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
                     struct buffer *problem);
-/* Takes the descriptor; `name` is for messages. */
+/* Takes ownership of the descriptor; `name` is for messages. */
 PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem);
-/* A copy of bytes in memory: no file is made. */
+/* From a copy of bytes in memory: no file is made. */
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
                           struct buffer *problem);
-void log_close(struct log *log); /* NULL: nothing */
+void log_close(struct log *log); /* NULL: does nothing */
 
-/* Valid until log_close; more columns may follow when an appended capture comes to its second
- * catalogue, the old ones keep their number. */
+/* Valid until log_close; more columns may follow when the second catalogue of an appended capture
+ * is reached, the old ones keep their number. */
 const struct log_facts *log_facts(struct log *log);
 size_t log_columns(const struct log *log);
-/* From now on all are known, but those that are still to come through a pipe. */
+/* Makes all columns known, except those that are still to come through a pipe. */
 void log_know_columns(struct log *log);
 const struct log_column *log_column(const struct log *log, size_t number);
-/* Name of an index in the tables that a machine sent along, NULL: none. Valid until the log is read
- * on. */
+/* Name of an index in the capture's tables of that machine, NULL: none. Valid until the next
+ * read. */
 const char *log_name(const struct log *log, const char *machine, DWORD index);
-/* Saves the work for columns that nobody wants: their values have status PDH_NO_DATA. */
-void log_want(struct log *log, size_t column, bool wanted); /* at first: all */
+/* Skips columns that are not needed: their values have status PDH_NO_DATA. */
+void log_want(struct log *log, size_t column, bool wanted); /* initially: all */
 
-/* The next sample; the memory is the log's, until the next call. PDH_NO_MORE_DATA at the end: asked
- * again later it goes on with what was written meanwhile. PDH_BINARY_LOG_CORRUPT: something cannot
- * be read; asked again it goes on behind that. Any other status is final. */
+/* The next sample; its memory belongs to the log and is valid until the next call. PDH_NO_MORE_DATA
+ * at the end: a later call returns what was written meanwhile. PDH_BINARY_LOG_CORRUPT: unreadable
+ * data; the next call continues behind it. Any other status is final. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
-/* The words for the last status, or for an end in the middle of a record; NULL: nothing strange. */
+/* The message for the last status, or for an end in the middle of a record; NULL: none. */
 const char *log_problem(const struct log *log);
 PDH_STATUS log_rewind(struct log *log);
-/* What was passed over since the capture was opened or rewound, of the columns that are wanted. The
+/* What was skipped since the capture was opened or rewound, in the columns that are needed. The
  * caller may add to it. */
 struct log_losses *log_losses(struct log *log);
 void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
@@ -152,16 +152,17 @@ void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
 void losses_join(struct log_losses *losses, const struct log_losses *more);
 /* Appends a line for each reason; nothing if nothing was lost. */
 void losses_print(const struct log_losses *losses, struct buffer *ret);
-/* Only samples of [first, last] come from now on, beginning with the first of them; 0: no bound.
- * What is far outside is not read: stretches of the files are known by their times. */
+/* From now on only samples in [first, last] are returned, beginning with the first of them; 0: no
+ * bound. Sections far outside are not read: their times are known. */
 PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
-/* Some samples before the range come too, marked: with the last of them the first rate begins. */
+/* Some samples before the range are returned too, marked: the last of them is the start of the
+ * first rate. */
 void log_want_early(struct log *log, bool wanted);
-/* Reads to the end in its own way, without regard to the range, and leaves the position alone. All
- * columns are known then. */
+/* Reads to the end independently of the range, and keeps the position. All columns are known
+ * then. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
-/* ---- writing: each line is written whole; a torn one is taken back ---- */
+/* ---- writing: each line is written completely; a torn one is removed ---- */
 struct log_header {
     enum log_kind kind;       /* LOG_CSV, LOG_TSV */
     const char *zone;         /* NULL: only "(PDH-CSV 4.0)", as on a console */
@@ -173,34 +174,36 @@ struct log_header {
 enum log_create_mode {
     LOG_CREATE_NEW,    /* PDH_FILE_ALREADY_EXISTS */
     LOG_CREATE_ALWAYS, /* the old content is lost */
-    LOG_CREATE_APPEND  /* as if it had been open all the time; PDH_UNMATCHED_APPEND_COUNTER */
+    LOG_CREATE_APPEND  /* continues the file; PDH_UNMATCHED_APPEND_COUNTER */
 };
 struct log_writer;
 /* "-" is standard output. A full disk is ERROR_DISK_FULL. */
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem);
 /* One number for each column, NAN: no value. `text` is the caption's column, NULL is "". After a
- * failure the file ends with its last whole line, and each further call fails. */
+ * failure the file ends with its last complete line, and each further call fails. */
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
                      const char *text);
-/* Lines are collected up to 64 KiB; this hands them on. log_write_close does it too. */
+/* Lines are buffered up to 64 KiB; this writes them. So does log_write_close. */
 PDH_STATUS log_flush(struct log_writer *writer);
 uint64_t log_written_bytes(const struct log_writer *writer);
 PDH_STATUS log_write_close(struct log_writer *writer); /* frees it in any case */
 
-/* ---- number.c: printf's text, faster; locale and rounding mode do not matter ---- */
+/* ---- number.c: printf's text, faster; independent of locale and rounding mode ---- */
 enum { NUMBER_ROOM = 32, NUMBER_FIXED_ROOM = 320 };
-/* Like "%.17g" (which is opl_capture_number, too) and "%f"; the length, no NUL is written. */
+/* Like "%.17g" (also used by opl_capture_number) and "%f"; returns the length, no NUL is
+ * written. */
 size_t number_shortest17(double number, char *out); /* NUMBER_ROOM */
 size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_ROOM */
-/* The whole of [text, text + size), blanks around it allowed. */
+/* The whole of [text, text + size), with optional blanks around it. */
 bool number_parse(const char *text, size_t size, double *ret);
 
 /* ---- zone.c ---- */
-/* English name of a "@tzres.dll,-212"; other text, and a number that we do not know, as it is. */
+/* English name of "@tzres.dll,-212"; other texts and unknown numbers unchanged. */
 const char *zone_name(const char *stored);
-/* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. Of a
- * zone that Windows' list lacks and that has no letters ("+0530") it is the place, in `room`. */
+/* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. For a
+ * zone that is not in Windows' list and has no abbreviation ("+0530") it is the place, in
+ * `room`. */
 enum { ZONE_ROOM = 256 };
 const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias);
 

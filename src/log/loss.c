@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a capture holds and cannot be shown: counted by reason, with the first example of each. */
+/* What a capture contains but cannot be shown: counted by reason, with the first example of
+ * each. */
 #include "log/log.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names that a machine sent along: titles of objects and counters by number. A long table is
- * several records, each of which begins with the machine; they are one table here. Of two names for
- * a number the first stays, so that reading a capture again changes nothing.
+ * The names of a machine: titles of objects and counters by number. A long table is split into
+ * records, each of which begins with the machine; they are one table here. If a number has two
+ * names the first is kept, so that reading a capture again changes nothing.
  */
 #include "log/inner.h"
 
@@ -14,7 +14,7 @@ void names_done(struct names *names)
     free(names->table);
 }
 
-/* Where the number is, or would be: a place without a name. */
+/* The number's place, or a free one for it. */
 static struct name_entry *place_of(const struct names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;
@@ -46,7 +46,7 @@ bool names_add(struct names *names, uint32_t index, const char *name)
     struct name_entry *place = place_of(names, index);
     if (place->offset)
         return true;
-    size_t offset = names->text.len; /* not 0: the machine stands there */
+    size_t offset = names->text.len; /* not 0, where the machine is */
     if (offset > LIMIT_RECORD || !buffer_add(&names->text, name, strlen(name) + 1))
         return false;
     *place = (struct name_entry){index, (uint32_t)offset};
@@ -54,7 +54,7 @@ bool names_add(struct names *names, uint32_t index, const char *name)
     return true;
 }
 
-/* One table may say \\server, and columns server. */
+/* A table may have \\server, and columns server. */
 static bool same_machine(const char *one, const char *other)
 {
     return text_equal_fold(one + strspn(one, "\\"), other + strspn(other, "\\"));

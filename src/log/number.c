@@ -2,9 +2,9 @@
 /*
  * Doubles as text and back, equal to printf and strtod to the last digit, and several times faster.
  *
- * A double is m * 2^e. Scaled by a power of ten it is m * 5^s * 2^(e + s), and for every number
- * between 1e-37 and 1e38 that fits three words exactly: so the digits are cut off and rounded,
- * half to even, without any doubt. What is smaller or larger is left to the C library.
+ * A double is m * 2^e. Scaled by a power of ten it is m * 5^s * 2^(e + s), which for every number
+ * between 1e-37 and 1e38 fits exactly into three words: so the digits are cut off and rounded, half
+ * to even, exactly. Smaller and larger numbers are left to the C library.
  */
 #include "log/log.h"
 #include <openperflib/capture.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processors of 32 bits have none: there the C library does it, slowly and as exactly. */
+/* 32-bit processors have none: there the C library does it, slowly and with the same results. */
 #ifdef __SIZEOF_INT128__
 #define HAS_128_BITS 1
 __extension__ typedef unsigned __int128 uint128; /* not in ISO C */
@@ -26,7 +26,7 @@ __extension__ typedef unsigned __int128 uint128; /* not in ISO C */
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1075, FIVES = 27 };
 
 #if HAS_128_BITS
-/* 5^27 is the last that fits 64 bits. */
+/* 5^27 is the largest that fits into 64 bits. */
 static const uint64_t fives[FIVES + 1] = {1u,
                                           5u,
                                           25u,
@@ -87,7 +87,7 @@ static struct parts parts_of(double number)
 
 /* ---- digits ---- */
 
-/* Exactly `count` digits, with zeros in front. */
+/* Exactly `count` digits, with leading zeros. */
 static void put_digits(uint64_t number, int count, char *out)
 {
     while (count >= 2) {
@@ -123,7 +123,7 @@ struct decimal {
     int exponent;    /* of the first one */
 };
 
-/* The C library's digits, whatever it takes for a decimal point. */
+/* The C library's digits, whatever its decimal point is. */
 static struct decimal decimal_slow(double number)
 {
     char text[64];
@@ -155,7 +155,7 @@ static struct wide wide_product(uint64_t small, uint128 large)
     };
 }
 
-/* wide >> shift, rounded half to even; the result fits 64 bits, 0 < shift < 192. */
+/* wide >> shift, rounded half to even; the result fits into 64 bits, 0 < shift < 192. */
 static uint64_t wide_round(const struct wide *wide, int shift)
 {
     int word = shift / 64, bit = shift % 64;
@@ -180,7 +180,7 @@ static uint128 five_to(int power)
 /* number / 10^power, rounded half to even; the number has at most 128 bits, power is 1 to 22 */
 static uint64_t divide_round(uint128 number, int power)
 {
-    if (power > FIVES) /* never: what gcc cannot know */
+    if (power > FIVES) /* never: gcc cannot know that */
         return 0;
     uint128 divisor = (uint128)fives[power] << power;
     uint64_t result = (uint64_t)(number / divisor);
@@ -208,7 +208,7 @@ static int log10_of_two_to(int power)
 static struct decimal decimal_of(double number)
 {
     struct parts parts = parts_of(number);
-    /* the estimate is right or one too small */
+    /* the estimate is exact or one too small */
     int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
     uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
     if (digits >= DIGITS_END) {
@@ -339,7 +339,7 @@ size_t number_fixed6(double number, char *out)
         uint64_t all = millionths(number);
         fraction = all % 1000000;
         whole = put_whole(all / 1000000, out);
-    } else if (number >= 0x1p63) /* whole numbers, and no decimal point of a locale */
+    } else if (number >= 0x1p63) /* whole numbers, without a locale's decimal point */
         whole = (size_t)snprintf(out, NUMBER_FIXED_ROOM - 8, "%.0f", number);
     else {
         /* at most 10 bits behind the point: exact */
@@ -353,11 +353,11 @@ size_t number_fixed6(double number, char *out)
 
 /* ---- reading ---- */
 
-/* The digits of a text: the first 19, and the power of ten that they are to be multiplied by. */
+/* The digits of a text: the first 19, and the power of ten as their factor. */
 struct scan {
     uint64_t digits;
     int power, used;
-    bool more; /* some digit did not fit */
+    bool more; /* further digits did not fit */
 };
 
 static bool is_digit(char c)
@@ -383,7 +383,7 @@ static bool scan_digits(const char **cursor, const char *end, bool point, struct
     return *cursor > start;
 }
 
-/* "e-05"; true also if there is none. */
+/* "e-05"; also true if there is none. */
 static bool scan_exponent(const char **cursor, const char *end, struct scan *scan)
 {
     if (*cursor == end || (**cursor | 0x20) != 'e')
@@ -403,8 +403,8 @@ static bool scan_exponent(const char **cursor, const char *end, struct scan *sca
 
 #if HAS_128_BITS
 
-/* number * 2^exponent, rounded half to even; `more`: and a little. The number has 64 bits or more.
- */
+/* number * 2^exponent, rounded half to even; `more`: the true number is slightly larger. The number
+ * has 64 bits or more. */
 static double to_double(uint128 number, int exponent, bool more)
 {
     int bits = number >> 64 ? 128 - __builtin_clzll((uint64_t)(number >> 64))
@@ -418,7 +418,7 @@ static double to_double(uint128 number, int exponent, bool more)
     return ldexp((double)result, exponent + shift);
 }
 
-/* Exact as long as the power of five fits 64 bits. */
+/* Exact as long as the power of five fits into 64 bits. */
 static double scan_value(const struct scan *scan)
 {
     if (scan->digits == 0)
@@ -435,12 +435,12 @@ static double scan_value(const struct scan *scan)
 
 static double scan_value(const struct scan *scan)
 {
-    return 0; /* never asked */
+    return 0; /* never called */
 }
 
 #endif
 
-/* strtod with the locale's point in place of ours. */
+/* strtod, with the point replaced by the locale's. */
 static bool parse_slow(const char *text, size_t size, double *ret)
 {
     char copy[1100];

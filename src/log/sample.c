@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BLG, the inside: the catalogue's entries, a sample's values in the same order, and the names that
- * a machine sent along. Every length and offset is checked before it is followed.
+ * BLG, the content: the catalogue's entries, a sample's values in the same order, and the name
+ * tables of machines. Every length and offset is checked before it is used.
  */
 #include "log/inner.h"
 
@@ -67,7 +67,7 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
     uint32_t index = get32(entry + 44), number;
     column.index = index == UINT32_MAX ? 0 : index;
     BUFFER_AUTO text = {0};
-    /* room for all, so that the texts stay where they are */
+    /* reserve memory for all, so that the texts do not move */
     if (!buffer_reserve(&text, 5 * (2 * length + 4)))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     column.machine = entry_text(entry, length, 28, &text);
@@ -83,7 +83,7 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset)
 {
-    /* eight bytes stand in front of the first entry, whose length is a multiple of 8 */
+    /* eight bytes precede the first entry, whose length is a multiple of 8 */
     size_t at = size >= 8 && get32(body) % 8 ? 8 : 0;
     while (size - at >= 8) {
         uint32_t length = get32(body + at);
@@ -103,7 +103,7 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
 
 /* ---- values ---- */
 
-/* Of a value that was recorded: new data are valid data. */
+/* Of a recorded value: new data is valid data. */
 static DWORD status_of(DWORD cstatus)
 {
     return cstatus == PDH_CSTATUS_NEW_DATA ? PDH_CSTATUS_VALID_DATA : cstatus;
@@ -115,7 +115,7 @@ static void read_raw(const unsigned char *body, size_t size, struct log_value *v
     value->status = PDH_CSTATUS_INVALID_DATA;
     if (size < RAW_SIZE)
         return;
-    /* the structure as it lies in memory on 64-bit Windows */
+    /* the structure as it is in memory on 64-bit Windows */
     value->raw.CStatus = get32(body);
     value->status = status_of(value->raw.CStatus);
     memcpy(&value->raw.TimeStamp, body + 4, sizeof(FILETIME));
@@ -137,7 +137,7 @@ static bool make_items(struct array *array, size_t count)
     return true;
 }
 
-/* Names change rarely: are they, and their places, those that the array has? */
+/* Names change rarely: are they, and their positions, the same as in the array? */
 static bool same_names(const struct array *array, const unsigned char *body, size_t length,
                        size_t count)
 {
@@ -183,7 +183,7 @@ static void read_items(struct file *file, size_t entry, const unsigned char *bod
                        struct log_value *value)
 {
     struct array *array = &file->arrays[entry];
-    /* in another catalogue, or some samples ago, it had something else */
+    /* in another catalogue, or some samples ago, it had other content */
     bool before = array->column == file->map[entry] && array->turn + 1 == file->turn;
     value->kind = LOG_ARRAY;
     value->status = PDH_CSTATUS_INVALID_DATA;
@@ -256,7 +256,7 @@ static bool is_piece(const unsigned char *body, size_t size, size_t at)
            body[at + 1] == 'L' && body[at + 2] == 3;
 }
 
-/* Pieces follow each other; one of an odd length is filled up to a multiple of 8. */
+/* Pieces follow each other; one of an odd length is padded to a multiple of 8. */
 static size_t next_piece(const unsigned char *body, size_t size, size_t end)
 {
     size_t aligned = (end + 7) & ~(size_t)7;
@@ -294,8 +294,8 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
 
 /* ---- names ---- */
 
-/* "1", "1847", "2", "System", ...: index and name by turns. An index at a record's end has its name
- * in the next one. */
+/* "1", "1847", "2", "System", ...: index and name in turn. The name of an index at a record's end
+ * is in the next one. */
 static bool take_pairs(struct file *file, struct names *names, const char *at, const char *end,
                        uint64_t offset)
 {
@@ -318,7 +318,7 @@ static bool take_pairs(struct file *file, struct names *names, const char *at, c
     return true;
 }
 
-/* One of a machine's records of names: its name, then pairs. */
+/* One of a machine's records of names: the machine's name, then pairs. */
 PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset)
 {
     const unsigned char *at = body, *end = body + size;

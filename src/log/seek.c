@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far a capture reaches, and the way to a moment in it. One pass that looks at nothing but
- * times notes the extent, all columns, and marks: stretches of the file with their earliest and
- * latest time. A range then leaves out whole stretches. Clocks are set back and captures appended,
- * so nothing rests on the order of times; and each mark knows which catalogue holds there.
+ * The extent of a capture, and how to find a time in it. One pass that reads only times determines
+ * the extent, all columns, and marks: sections of the file with their earliest and latest time. For
+ * a range, whole sections are then skipped. Clocks are set back and captures are appended to, so
+ * nothing relies on the order of times; and each mark has the catalogue that applies to it.
  */
 #include "log/inner.h"
 
@@ -113,7 +113,7 @@ PDH_STATUS file_next_wanted(struct file *file)
             return 0;
         while (!is_wanted(file, file->at_mark))
             file->at_mark++;
-        file->log->last = NULL; /* what is left out is nobody's neighbour */
+        file->log->last = NULL; /* samples before and behind a gap are not adjacent */
         status = file->format->jump(file, &marks->list[file->at_mark].spot);
         if (status)
             return status;

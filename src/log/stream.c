@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes at a position, through a window that moves. What comes through a pipe goes into an unnamed
- * file, as far as somebody asked for it, so that everything can be read twice. */
+/* Bytes at a position, through a window that moves. Bytes from a pipe are copied to an unnamed
+ * file, as far as they were requested, so that everything can be read twice. */
 #include "log/inner.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ static bool write_all(int fd, const char *bytes, size_t size, uint64_t offset)
     return true;
 }
 
-/* Moves bytes from the pipe until `end` is there or the pipe is at its end. */
+/* Reads from the pipe until `end` is reached or the pipe ends. */
 static LSTATUS spool_to(struct stream *stream, uint64_t end)
 {
     char bytes[16384];
@@ -134,7 +134,8 @@ size_t stream_have(const struct stream *stream, uint64_t offset)
     return inside && stream->window ? stream->len - (size_t)(offset - stream->start) : 0;
 }
 
-/* Who looks for the end of a long line asks for a little more each time: the window doubles. */
+/* A search for the end of a long line requests a little more each time: so the window is
+ * doubled. */
 static bool make_room(struct stream *stream, size_t size)
 {
     size_t room = stream->room ? stream->room : STREAM_WINDOW;
@@ -150,7 +151,7 @@ static bool make_room(struct stream *stream, size_t size)
     return true;
 }
 
-/* A pipe gives what it has: who follows it must not wait for a whole window. */
+/* A pipe returns what it has: following a running capture must not wait for a whole window. */
 static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
 {
     if (stream->pipe >= 0) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample, every
- * field in quotes that are not doubled inside. Also read: UTF-16 of either order, the Western code
- * page, fields without quotes, either newline, several heads. A last line without its end is not a
- * line yet, unless nothing but the newline is missing. (reference F.8)
+ * field in quotes that are not doubled inside. Also accepted: UTF-16 of either order, the Western
+ * code page, fields without quotes, either newline, several heads. A last line without its end is
+ * incomplete, unless only the newline is missing. (reference F.8)
  */
 #include "log/inner.h"
 
 #include <stdlib.h>
 
-enum { KIND_BYTES = 24 }; /* by which a kind is known, in either encoding */
+enum { KIND_BYTES = 24 }; /* needed to detect a kind, in either encoding */
 
 enum encoding { UTF8, UTF16, UTF16_BE, WESTERN };
 
@@ -32,7 +32,7 @@ struct line {
 struct field {
     const char *text;
     size_t size;
-    bool closed; /* by its quote */
+    bool closed; /* with its closing quote */
 };
 
 /* ---- lines ---- */
@@ -119,7 +119,7 @@ static bool decode(struct text *text, struct line *line)
     return true;
 }
 
-/* The next line as far as it is there; empty at the end of the file. Does not move on. */
+/* The next line as far as it exists; empty at the end of the file. Does not advance. */
 static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *ret)
 {
     size_t have = 0, got = stream_have(&file->stream, text->position);
@@ -134,7 +134,7 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *r
         if (got <= have)
             break;
         const char *start = (const char *)bytes;
-        /* what was searched is not searched again; UTF-16 keeps to its pairs */
+        /* what was searched is not searched again; UTF-16 stays aligned to its pairs */
         newline = find_newline(text, start + (have & ~(size_t)1), start + got);
         have = got;
         got = stream_have(&file->stream, text->position);
@@ -147,7 +147,7 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *r
     return 0;
 }
 
-/* Behind the line that peek_line showed. */
+/* Advances behind the line returned by peek_line. */
 static void pass_line(struct text *text, const struct line *line)
 {
     size_t newline = is_wide(text) ? 2 : 1;
@@ -188,7 +188,7 @@ static bool next_field(const char **cursor, const char *end, char separator, str
     return true;
 }
 
-/* *ret_closed: the last one has its quote. */
+/* *ret_closed: the last one has its closing quote. */
 static size_t count_fields(const char *cursor, const char *end, char separator, bool *ret_closed)
 {
     struct field field = {0};
@@ -212,8 +212,8 @@ static const char *skip_mark(const char *start, size_t size)
     return size >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0 ? start + 3 : start;
 }
 
-/* "(PDH-CSV" or "(PDH-TSV", with or without its quote; 0: neither. typeperf's console form, which
- * many a file is, begins with an empty line. */
+/* "(PDH-CSV" or "(PDH-TSV", with or without its quote; 0: neither. typeperf's console output, which
+ * is often saved to a file, begins with an empty line. */
 static enum log_kind kind_of(const char *start, const char *end)
 {
     start = skip_mark(start, (size_t)(end - start));
@@ -268,7 +268,7 @@ static bool text_matches(const unsigned char *start, size_t size)
 /* "(PDH-CSV 4.0) (Pacific Standard Time)(480)": zone and minutes, if they are there. */
 static void read_zone(struct file *file, struct text *text, const struct field *field)
 {
-    if (text->zone.data) /* a later head: the first one's holds */
+    if (text->zone.data) /* a later head: the first one's zone is used */
         return;
     buffer_add(&text->zone, field->text, field->size);
     char *open = text->zone.data ? strchr(text->zone.data, ')') : NULL;
@@ -328,7 +328,7 @@ static bool is_empty(const struct text *text, const struct line *line)
     return true;
 }
 
-/* The head that is the next line. */
+/* Parses the next line as a head. */
 static PDH_STATUS pass_header(struct file *file, struct text *text)
 {
     struct line line;
@@ -452,7 +452,8 @@ static PDH_STATUS read_fields(struct file *file, struct text *text, const char *
     return 0;
 }
 
-/* All that the head has, and the last one with its quote: only the newline is missing. */
+/* It has all fields of the head, and the last one its closing quote: only the newline is
+ * missing. */
 static bool is_complete(const struct text *text, const char *cursor, const char *end)
 {
     bool closed;
@@ -465,7 +466,7 @@ static PDH_STATUS torn(struct file *file, const struct line *line)
                         "the file ends inside this line, which is left out");
 }
 
-/* The line as it lies in the file, without its end. */
+/* The line as in the file, without its end. */
 static void take_record(struct file *file, const struct text *text, const struct line *raw)
 {
     static const char returns[][2] = {
@@ -480,7 +481,7 @@ static void take_record(struct file *file, const struct text *text, const struct
     file->sample.record_size = size;
 }
 
-/* What typeperf says on a console when it ends. */
+/* typeperf's last lines on a console. */
 static bool is_farewell(const struct line *line)
 {
     static const char *const words[] = {"Exiting, please wait...",
@@ -540,7 +541,7 @@ static PDH_STATUS text_next(struct file *file)
 static PDH_STATUS text_rewind(struct file *file)
 {
     struct text *text = file->state;
-    /* the head is read again: another one may have come behind it */
+    /* the head is read again: another one may have followed */
     text->position = text->head;
     text->line_count = 0;
     return 0;

@@ -2,9 +2,9 @@
 /*
  * CSV and TSV as PDH writes them: every field in quotes, CRLF, "%.17g", a blank for no value.
  *
- * Whole lines are handed to the system; when it takes only part of them, what is behind the last
- * whole line is taken back. So however a writer ends, by a full disk or by a kill, at most one line
- * is torn, and the next one that appends removes it. (reference F.8)
+ * Whole lines are passed to the system; if it writes only a part, what is behind the last complete
+ * line is removed. So however a writer ends, by a full disk or by a kill, at most one line is torn,
+ * and the next writer that appends removes it. (reference F.8)
  */
 #include "log/inner.h"
 
@@ -19,7 +19,7 @@ enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
 struct log_writer {
     int fd;
     char separator;
-    bool caption, plain; /* plain: a file that can be cut */
+    bool caption, plain; /* plain: a file that can be truncated */
     size_t count;
     uint64_t written;
     PDH_STATUS failed;
@@ -89,7 +89,7 @@ static void put_time(char *out, LONGLONG time)
     put_number(out, t.wMilliseconds, 3);
 }
 
-/* Room for all of it was reserved. */
+/* Memory for all of it was reserved. */
 static char *put_value(char *out, double number, char separator)
 {
     *out++ = '"';
@@ -120,9 +120,9 @@ static bool add_sample(const struct log_writer *writer, LONGLONG time, const dou
     return true;
 }
 
-/* ---- handing on ---- */
+/* ---- passing lines to the system ---- */
 
-/* Nothing behind the last whole line stays. */
+/* Removes everything behind the last complete line. */
 static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t done)
 {
     LSTATUS status = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
@@ -225,7 +225,7 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
                   words.data ? words.data : "cannot be written");
 }
 
-/* How much of the file are whole lines. */
+/* The length of the complete lines. */
 static off_t whole_lines(int fd, off_t size)
 {
     char bytes[4096];

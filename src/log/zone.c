@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Time zones as captures name them. Newer Windows stores "@tzres.dll,-212", the number of a text in
- * its own language; here are the English ones. And this machine's zone, under Windows' name.
+ * its own language; here are the English ones. And this machine's zone, by Windows' name.
  */
 #include "log/inner.h"
 
@@ -143,9 +143,9 @@ const char *zone_name(const char *stored)
 
 /* ---- when daylight time is in force ---- */
 
-enum { LAST_YEAR = 9999 }; /* beyond it no FILETIME is meant */
+enum { LAST_YEAR = 9999 }; /* the last year of a FILETIME */
 
-/* The moment of the rule in that year, in the local time that was in force before it. */
+/* The time of the change in that year, in the local time in force before it. */
 static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
 {
     SYSTEMTIME day = *rule;
@@ -281,7 +281,7 @@ static const struct {
     {"UTC",     {"Coordinated Universal Time", "Coordinated Universal Time"}},
 };
 
-/* "Europe/Berlin", from TZ or from where /etc/localtime leads. */
+/* "Europe/Berlin", from TZ or from the target of /etc/localtime. */
 static const char *place_here(char *room, size_t size)
 {
     static const char folder[] = "/zoneinfo/";
