@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a provider's functions may ask beside rows and sources: small files read once, and memory
- * that stays. */
+/* What a provider's functions may use besides rows and sources: small files read once, and
+ * persistent memory. */
 #include "object/object.h"
 
 #include <errno.h>

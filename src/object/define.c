@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is fixed at Open: the rows of this machine, their places in the counter block, and the
- * definitions as bytes that every answer begins with. */
+/* What is fixed at Open: the rows that this machine has, their offsets in the counter block, and
+ * the definitions as bytes at the start of every answer. */
 #include "object/object.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     return status;
 }
 
-/* A counter and its base come and go together. */
+/* A counter and its base are kept or dropped together. */
 static bool row_pair_seen(const struct object *object, size_t position)
 {
     const struct row *row = &object->rows[position];
@@ -89,8 +89,7 @@ static void object_drop_absent(struct object *object)
     object->mask_words = (kept + 63) / 64;
 }
 
-/* Values in the order of their rows, 8-byte ones aligned; a 4-byte one fills the hole before one.
- */
+/* Values in the order of their rows, 8-byte ones aligned; a 4-byte one fills a gap before one. */
 static void object_place_rows(struct object *object)
 {
     DWORD at = sizeof(PERF_COUNTER_BLOCK), hole = 0;
@@ -173,7 +172,7 @@ static void object_write_counter(const struct object *object, const struct row *
            &definition, sizeof definition);
 }
 
-/* Places and definitions of the rows that are not hidden; the memory is large enough for all. */
+/* Offsets and definitions of the rows that are not hidden; the memory is sufficient for all. */
 static void object_lay_out(struct object *object, const opl_provider *provider)
 {
     DWORD level = PERF_DETAIL_WIZARD;
@@ -211,7 +210,7 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
     return ERROR_SUCCESS;
 }
 
-/* For programs with a person before them: the object's name, and the counters. */
+/* For tools for people: the object's name, and the counters. */
 static void note_denied(const struct object *object)
 {
     char *text = denied_here();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between a provider's tables and the service that it is registered as: the numbers
- * that lodctr gave it, and the values by which it is found. (C40, C67, C100, C101)
+ * Links a provider's tables with the service that it is registered as: the numbers that lodctr
+ * assigned, and the values by which it is found. (C40, C67, C100, C101)
  */
 #include "object/object.h"
 #include "registry/registry.h"
@@ -178,7 +178,7 @@ static LSTATUS delete_values(HKEY key)
     return ERROR_SUCCESS;
 }
 
-/* A key that others wrote something into stays. */
+/* A key with other values is kept. */
 static void delete_if_empty(const char *path)
 {
     struct key_info info;

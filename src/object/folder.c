@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers among the names of a folder: processes, threads. Read with the kernel's own entries,
- * into an array that stays. */
+/* The numeric names in a folder: processes, threads. Read as the kernel's own entries, into an
+ * array that is reused. */
 #include "object/object.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-enum { FEW_ENTRIES = 1024 }; /* bytes that hold about half of what comes before the processes */
+enum { FEW_ENTRIES = 1024 }; /* a size for about half of what precedes the processes */
 
 struct entry {
     uint64_t inode;
@@ -66,7 +66,7 @@ static int compare_numbers(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-/* The kernel lists its processes so; archived trees come in any order. */
+/* The kernel lists its processes in ascending order; archived trees are in any order. */
 static bool folder_ascends(const struct folder *folder)
 {
     for (size_t i = 1; i < folder->count; i++)
@@ -75,7 +75,7 @@ static bool folder_ascends(const struct folder *folder)
     return true;
 }
 
-/* With `keep`, the folder stays open: it is always asked with the same path. */
+/* With `keep`, the folder stays open: it must always be called with the same path. */
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep)
 {
     int fd = kept_open(&folder->kept, provider_root(provider), path, O_RDONLY | O_DIRECTORY);
@@ -99,7 +99,7 @@ void folder_done(struct folder *folder)
     free(folder->numbers);
 }
 
-/* ---- how many files are in a folder ---- */
+/* ---- the number of files in a folder ---- */
 
 static uint64_t entries_count(const char *entries, long bytes)
 {
@@ -126,7 +126,7 @@ static bool count_by_reading(opl_provider *provider, const char *path, uint64_t 
     return bytes == 0;
 }
 
-/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, and anybody may ask;
+/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users;
  * before, and in archived trees, it is something else. */
 static bool sizes_are_counts(opl_provider *provider)
 {
@@ -155,9 +155,9 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
     return true;
 }
 
-/* ---- how many processes there are ---- */
+/* ---- the number of processes ---- */
 
-/* proc's folders that are no processes come first, before the first number. */
+/* proc's folders that are not processes come first, before the first number. */
 static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     *ret = 0;
@@ -177,7 +177,7 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
     }
 }
 
-/* A driver that is loaded may add a folder; seldom enough to look once a minute. */
+/* Loading a driver may add a folder; rare enough to check once a minute. */
 static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     LONGLONG age = provider->time - provider->other_folders_time;
@@ -187,7 +187,7 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
         provider->other_folders_time = provider->time;
     }
     *ret = provider->other_folders;
-    return *ret > 0; /* a proc that hides things has none */
+    return *ret > 0; /* a proc with hidden processes has none */
 }
 
 /* The links of proc are "." and "..", its folders and the kernel's count of processes. */
@@ -209,10 +209,10 @@ static bool count_by_names(opl_provider *provider, uint64_t *ret)
     bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
     *ret = folder.count;
     folder_done(&folder);
-    return readable && *ret > 0; /* we are one: that folder is no proc */
+    return readable && *ret > 0; /* our own process counts: else the folder is not a proc */
 }
 
-/* Several objects show it: it is asked for once per collection. */
+/* Several objects show it: it is read once per collection. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 {
     opl_provider *provider = reading->provider;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How many files a file system has room for. */
+/* The number of files that a file system has inodes for. */
 #include "object/object.h"
 
 #include <string.h>
 #include <sys/statfs.h>
 
-/* Archives have a file "statfs.inodes": all, free, and where it is mounted. */
+/* Archives have a file "statfs.inodes": all, free, and the mount point. */
 static const opl_source archive = {"statfs.inodes"};
 
 static bool inodes_of_archive(opl_reading *reading, const char *path, uint64_t *ret_all,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The instances of an object in one collection: names, parents, and a row of numbers each, in
- * arrays that grow and stay. */
+ * arrays that are reused. */
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void listing_done(opl_listing *listing)
     free(listing->names);
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 static bool grow(void **array, size_t count, size_t size)
 {
@@ -71,7 +71,7 @@ static uint64_t *unknown_of(const opl_listing *listing, size_t position)
     return listing->unknown + position * listing->object->mask_words;
 }
 
-/* The next instance, all of whose values are known, but not written yet; NULL: no memory. */
+/* The next instance; the caller sets all its values. NULL: no memory. */
 static struct instance *listing_next(opl_listing *listing)
 {
     if (listing->count == listing->room && !listing_grow(listing))
@@ -93,7 +93,7 @@ static struct instance *listing_new(opl_listing *listing)
     return instance;
 }
 
-/* So many bytes are ASCII; eight at once. */
+/* How many bytes are ASCII; eight at once. */
 static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
 {
     const uint64_t others = 0x8080808080808080;
@@ -111,7 +111,7 @@ static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
     return done;
 }
 
-/* Ordinary names are ASCII; anything else takes the long way (U+FFFD for invalid bytes). */
+/* Ordinary names are ASCII; anything else is converted in full (U+FFFD for invalid bytes). */
 static void listing_name(opl_listing *listing, struct instance *instance, const char *name,
                          size_t bytes)
 {
@@ -126,7 +126,7 @@ static void listing_name(opl_listing *listing, struct instance *instance, const 
     listing->names_used += units;
 }
 
-/* What the first line of a stat file has in parentheses: anything that a program calls itself. */
+/* The name in parentheses in the first line of a stat file: the program chooses it freely. */
 static void listing_own_name(opl_listing *listing, struct instance *instance,
                              const struct source *source)
 {
@@ -321,7 +321,7 @@ static struct source *listing_main_source(const struct object *object)
     return NULL;
 }
 
-/* Did something fail because the instance is gone? Its first file is looked at once more. */
+/* Did something fail because the instance is gone? Its first file is checked again. */
 static bool reading_gone(opl_listing *listing, struct source *main)
 {
     main->read_for = 0;
@@ -377,7 +377,7 @@ bool opl_listing_read_item(opl_listing *listing, const char *folder, const char 
     return listing_read(listing, name, name_bytes);
 }
 
-/* Each row has the number that the item has: nothing is read. */
+/* Each row has a number in the item: nothing is read. */
 static bool listing_copy(opl_listing *listing, const char *name, size_t name_bytes,
                          const unsigned char *item)
 {
@@ -392,7 +392,7 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-/* Only files that some row needs can tell that the instance is gone. */
+/* Only files that some row needs can show that the instance is gone. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of instances, out of what the system calls its things. (D.6) */
+/* Names of instances, made from the system's names. (D.6) */
 #include "object/object.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static bool is_ordinary(unsigned c)
     return c < 64 ? !(special >> c & 1) : c != '\\';
 }
 
-/* Of a character or a part of one; nearly all are ordinary. */
+/* The replacement of a character or a part of one; nearly all are unchanged. */
 static unsigned harmless(unsigned c, bool is_path)
 {
     if (is_ordinary(c) || (is_path && c == '/'))
@@ -19,13 +19,13 @@ static unsigned harmless(unsigned c, bool is_path)
     return c == '(' ? '[' : c == ')' ? ']' : '_';
 }
 
-/* So many bytes of a longer name that no character is cut. */
+/* How many bytes of a longer name to keep so that no character is cut. */
 static size_t whole_characters(const char *name, size_t bytes)
 {
     size_t whole = bytes;
     while (whole > 0 && bytes - whole < 3 && ((unsigned char)name[whole] & 0xc0) == 0x80)
         whole--;
-    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* it is no UTF-8 */
+    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* it is not UTF-8 */
 }
 
 size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path)

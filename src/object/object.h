@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of object: the engine behind <openperflib/object.h>. A provider is a set of objects; an
+ * API of object: the engine behind <openperflib/object.h>. A provider is a set of objects; an
  * object is rows (counters) over a listing (instances); a row takes its value from a source (a
  * kernel text file, read once per collection or once per instance).
  */
@@ -18,17 +18,16 @@ enum {
     OBJECT_MAX_TEXT = 1024, /* bytes of a text */
     OBJECT_MAX_WORDS = 64,  /* words of a line */
     OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
-    OBJECT_LEVELS = 2,      /* folders listed inside each other */
-    OBJECT_MEMORIES = 16,   /* pieces of memory that a provider keeps */
+    OBJECT_LEVELS = 2,      /* nested folders */
+    OBJECT_MEMORIES = 16,   /* persistent memory blocks of a provider */
     OBJECT_RECORDS = 4,     /* pinned files of a provider */
-    OBJECT_MAX_LASTING =
-        8, /* instances whose lasting files stay open: descriptors are the program's */
+    OBJECT_MAX_LASTING = 8, /* instances whose files stay open: descriptors belong to the program */
     OBJECT_MAX_LASTING_NAME = 16
 };
 
 /* ---- source.c: a kernel text file ---- */
-/* A descriptor that stays open. Programs close what is not theirs, so it is only ours as long as
- * device and inode are those that we opened. */
+/* A descriptor that stays open. Programs close descriptors that they do not know, so it is only
+ * ours as long as device and inode are those that we opened. */
 struct kept {
     int fd; /* -1: none */
     dev_t device;
@@ -37,19 +36,19 @@ struct kept {
 struct key {
     char text[OBJECT_MAX_KEY];
     size_t length;
-    const char *at;  /* behind the key in the text read last; NULL: it is not there */
+    const char *at;  /* behind the key in the text read last; NULL: it is absent */
     uint64_t number; /* the first behind it */
     unsigned line;   /* where it was found last */
     size_t order;    /* see keys_sort */
     size_t after;    /* the key that came next the last time */
     size_t gap;      /* bytes from the line of the key found before; 0: none. In pairs of lines: the
-                      * name's place in the line of names */
+                      * name's offset in the line of names */
     unsigned column; /* in pairs of lines: which of the numbers, counted from 1 */
 };
 struct source {
     const opl_source *is;
     const char *star; /* where the path's '*' is; NULL: one file for all */
-    const char *rest; /* what follows the folder in which the '*' is */
+    const char *rest; /* what follows the folder that contains the '*' */
     struct lasting {
         struct kept kept;
         char folder[OBJECT_MAX_LASTING_NAME];
@@ -61,21 +60,21 @@ struct source {
     uint64_t version;                     /* how often it was read */
     ino_t namespace;                      /* of the mounts, if it is watched */
     uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
-    uint64_t keys_for;                    /* the same, for which the keys are right */
-    uint64_t words_for;                   /* and the words */
+    uint64_t keys_for;                    /* the serial for which the keys are valid */
+    uint64_t words_for;                   /* the same for the words */
     uint64_t checked_for;                 /* collection in which the kept folder was identified */
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
-    unsigned word_count, words_wanted;    /* on the line; the last that anyone asks for */
-    uint64_t words_asked;                 /* bit n - 1: somebody asks for word n */
-    uint64_t words_odd;                   /* bit n - 1: word n was asked for, and is no number */
+    unsigned word_count, words_wanted;    /* on the line; the last one needed */
+    uint64_t words_asked;                 /* bit n - 1: word n is needed */
+    uint64_t words_odd;                   /* bit n - 1: word n is needed, and is not a number */
     const char *name;                     /* the name in parentheses */
     size_t name_bytes;
     struct key *keys;
     size_t key_count;
-    uint64_t key_starts[4]; /* bits: the characters that keys begin with */
-    bool keys_sorted;       /* all found: the next reading probably has them in the same lines */
+    uint64_t key_starts[4]; /* bits: the first characters of the keys */
+    bool keys_sorted;       /* all found: the next text probably has them in the same lines */
     size_t keys_there;      /* in pairs of lines: how many were found, */
-    uint64_t names_shape;   /* where the lines of names were as long as this tells */
+    uint64_t names_shape;   /* a hash of the lengths of the lines of names then */
     uint64_t net;           /* below proc/net: the namespace that the kept file belongs to */
 };
 struct opl_reading {
@@ -93,12 +92,12 @@ int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
 struct source *source_of(opl_provider *provider, const opl_source *is); /* NULL: no memory */
 struct key *source_add_key(struct source *source, const char *text, size_t length);
-/* Makes the text that of this reading. */
+/* Loads the text of this reading. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
-/* Splits the line; `wanted` 0: into the words that were asked for before. */
+/* Splits the line; `wanted` 0: into the words that were needed before. */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
-/* Of the words that were asked for: is it there, and a number? */
+/* Of the words that are needed: does it exist, and is it a number? */
 bool source_has_number(const struct source *source, unsigned number);
 void source_find_pairs(struct source *source);                /* pairs.c */
 void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
@@ -107,7 +106,7 @@ void source_done(struct source *source);
 const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH]);
 /* A number of a keyed line: the `column`-th behind the key. */
 uint64_t key_number(const struct key *key, unsigned column);
-uint64_t text_number(const char **cursor); /* decimal, perhaps negative; stops behind the digits */
+uint64_t text_number(const char **cursor); /* decimal, may be negative; stops behind the digits */
 const char *skip_blanks(const char *at);
 const char *skip_word(const char *at); /* to the blank, line end or NUL behind it */
 
@@ -127,16 +126,16 @@ struct row {
     DWORD type, size, offset;
     bool text; /* its value is the address of UTF-8, 0 for none */
     opl_total total;
-    bool seen;       /* could be read for some instance */
+    bool seen;       /* was readable for some instance */
     bool denied;     /* in this collection, this user may not read it for some instance */
     bool unread;     /* in this collection it cannot be read for some instance, which hides it */
-    bool hidden;     /* one of both, of it or its pair: it has no definition now */
-    const char *why; /* what is wrong with it, if row_init says ERROR_INVALID_PARAMETER */
-    bool complained; /* the trace knows that it could not be read for some instance */
+    bool hidden;     /* one of both, for it or its pair: it has no definition now */
+    const char *why; /* its mistake, if row_init returns ERROR_INVALID_PARAMETER */
+    bool complained; /* it was traced that it could not be read for some instance */
 };
 enum row_result {
     ROW_UNREADABLE,
-    ROW_ABSENT, /* readable, but the key is not there: 0 */
+    ROW_ABSENT, /* readable, but the key is absent: 0 */
     ROW_READ
 };
 /* Resolves source, keys and unit. */
@@ -163,23 +162,24 @@ struct opl_listing {
     size_t names_used, names_room;
     opl_reading reading; /* of the last instance */
 };
-/* What is needed of a row for each of thousands of instances, in little memory. */
+/* The part of a row that is needed for each of thousands of instances, in little memory. */
 struct cell {
-    uint32_t item, offset; /* where its number is in an item of 8-byte numbers; in the block */
-    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } way; /* to be written */
+    uint32_t item, offset; /* offsets of its number in an item of 8-byte numbers; in the block */
+    /* how to write it */
+    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } way;
 };
 struct object {
     const opl_object *is;
     struct row *rows;
     struct cell *cells;         /* of the rows, when they are fixed */
-    bool items;                 /* an item knows them all */
+    bool items;                 /* all values come from items */
     size_t row_count, all_rows; /* after and before the absent ones were dropped */
     size_t mask_words;          /* of `unknown`, per instance */
     DWORD block_size;
     DWORD definition_size;
     unsigned char *definition; /* object type and counter definitions, ready to copy */
     size_t shown;              /* rows that are in it */
-    bool all_seen;             /* while opening: nothing is left to find out */
+    bool all_seen;             /* while opening: all rows are known to be readable */
     opl_listing listing;
 };
 void listing_begin(opl_listing *listing);
@@ -188,34 +188,34 @@ void listing_single(opl_listing *listing); /* reads the single object */
 void listing_total(opl_listing *listing);
 void listing_done(opl_listing *listing);
 
-/* ---- priority.c: the asking thread's, while what is costly is collected ---- */
+/* ---- priority.c: lowers the calling thread's priority while costly objects are collected ---- */
 struct priority {
     bool niced, batch; /* what was changed; neither: nothing */
     int nice;          /* before */
 };
-/* Only as far as the thread may go back again. */
+/* Only as far as the thread may undo it. */
 struct priority priority_lower(void);
 void priority_restore(struct priority usual);
 
 /* ---- define.c: what is fixed at Open ---- */
 LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is);
-/* Drops what could not be read for any instance, and lays out the rest. */
+/* Drops rows that could not be read for any instance, and lays out the rest. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
 /* Hides the rows that were denied in this collection, and shows the others. A value that this user
- * may not read must not look like a 0 that was read, and instances share their definitions: so the
- * counter has none, for all of them. False: no row is left. */
+ * may not read must not look like a 0, and instances share their definitions: so the counter is
+ * hidden for all of them. False: no row is left. */
 bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 
-/* ---- write.c: the wire ---- */
+/* ---- write.c: the binary format ---- */
 size_t object_size(const struct object *object); /* bytes of its answer */
 void object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
 /* ---- name.c ---- */
-/* The same characters become others as those of opl_harmless_name, slashes among them. */
+/* Replaces the same characters as opl_harmless_name, and slashes. */
 void name_make_harmless(uint16_t *units, size_t count);
 
-/* ---- folder.c: numbers among the names of a folder ---- */
+/* ---- folder.c: numeric names in a folder ---- */
 struct folder {
     struct kept kept;
     uint32_t *numbers;
@@ -231,18 +231,18 @@ struct text_room {
 };
 struct tree {
     struct text_room found; /* the result */
-    struct text_room names; /* of the folders that are being walked through */
-    uint32_t *order;        /* places in names, those of each folder by name */
+    struct text_room names; /* of the folders being walked */
+    uint32_t *order;        /* positions in names, those of each folder sorted by name */
     size_t order_used, order_room;
 };
 void tree_done(struct tree *tree);
 
-/* ---- records.c: what a pinned BPF iterator says ---- */
+/* ---- records.c: the output of a pinned BPF iterator ---- */
 struct records {
     const opl_records *is;
     unsigned char *bytes;
     size_t length, room;
-    const char *told; /* the last thing that the trace was told; NULL: nothing yet */
+    const char *told; /* the last text that was traced; NULL: none yet */
 };
 void records_done(struct records *records);
 
@@ -250,7 +250,7 @@ void records_done(struct records *records);
 struct opl_provider {
     struct object *objects;
     size_t object_count;
-    struct source **sources; /* pointers stay; the array grows only while opening */
+    struct source **sources; /* the pointers do not change; the array grows only while opening */
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
     struct tree tree;
@@ -261,23 +261,23 @@ struct opl_provider {
     } memories[OBJECT_MEMORIES];
     struct far *far;               /* file systems that may never answer; space.c */
     uint64_t root_checked_for;     /* the collection in which it was identified */
-    uint64_t net, net_checked_for; /* the asking thread's network namespace, in that collection */
+    uint64_t net, net_checked_for; /* the calling thread's network namespace, in that collection */
     struct records records[OBJECT_RECORDS];
-    uint64_t switch_generation; /* of the registry, when it said whether records are wanted */
+    uint64_t switch_generation; /* of the registry, when the switch for records was read */
     bool switch_known, switched_off;
-    int proc_known_for; /* the process for which the next is true; 0: not known yet */
+    int proc_known_for; /* the process for which the next member holds; 0: not known yet */
     bool proc_is_ours;  /* proc shows our pid namespace */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
     int pid;             /* that opened it: a forked child shares its descriptors' positions */
-    bool opening;        /* finding out what is there */
+    bool opening;        /* determining what exists */
     bool failed;         /* no memory in this collection */
-    bool frugal;         /* descriptors ran out: files are closed when they were read */
-    bool denied;         /* the row at hand asked for a file that this user may not read */
+    bool frugal;         /* descriptors ran out: files are closed after reading */
+    bool denied;         /* the current row needed a file that this user may not read */
     uint64_t collection; /* serial; never 0 after Open */
-    uint64_t serial;     /* the last one given out */
+    uint64_t serial;     /* the last one assigned */
     LONGLONG time, boot, other_folders_time;
-    uint64_t other_folders;                        /* of proc, that are no processes */
+    uint64_t other_folders;                        /* of proc, that are not processes */
     uint64_t process_count, processes_counted_for; /* the collection; 0: never */
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
@@ -286,10 +286,10 @@ struct opl_provider {
 void memories_done(opl_provider *provider);
 void far_done(struct far *far);
 int source_openat(int dir_fd, const char *path, int flags);
-/* Did an open of this thread fail for want of descriptors since this was last asked? */
+/* Did an open of this thread fail for lack of descriptors since the last call? */
 bool source_lacked(void);
 int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
-/* A number of the asking thread's network namespace; 0: the tree does not tell. */
+/* A number of the calling thread's network namespace; 0: unknown in this tree. */
 uint64_t provider_namespace(opl_provider *provider);
 bool provider_live(void); /* the system root is "/" */
 

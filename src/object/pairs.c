@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files whose lines come in pairs, names above numbers, as proc/net/snmp has them. Which number is
- * whose is found out once; afterwards each name is only looked at where it was, and a line of
- * numbers is walked once for all its keys.
+ * Files whose lines come in pairs, names above numbers, like proc/net/snmp. The name of each number
+ * is determined once; afterwards each name is only compared at its known position, and a line of
+ * numbers is parsed once for all its keys.
  */
 #include "object/object.h"
 
@@ -11,7 +11,7 @@
 /* A pair of lines. */
 struct pair {
     const char *names, *numbers, *end; /* the line of names ends where that of numbers begins */
-    size_t word;                       /* bytes of the word that both begin with, without colon */
+    size_t word;                       /* bytes of the word at the start of both, without colon */
     unsigned line;                     /* of the names */
 };
 
@@ -21,7 +21,7 @@ static size_t line_word(const char *line)
     return line[bytes] == ':' ? bytes : 0;
 }
 
-/* The pair at this line or behind it; lines that are no pair are passed over. */
+/* The pair at this line or behind it; other lines are skipped. */
 static bool pair_next(struct pair *pair, const char *line, unsigned number)
 {
     for (; *line; line = pair->numbers, number++) {
@@ -56,7 +56,7 @@ static void take_name(struct source *source, const struct pair *pair, const char
             key->line = pair->line;
             key->gap = (size_t)(name - pair->names);
             key->column = column;
-            key->at = name; /* for the moment: there is such a key */
+            key->at = name; /* temporarily: marks the key as found */
             source->keys[source->keys_there++].order = i;
         }
     }
@@ -73,7 +73,8 @@ static void take_names(struct source *source, const struct pair *pair)
     }
 }
 
-/* Lengths of the lines of names, and how many there are: names come and go with the lines. */
+/* A hash of the lengths of the lines of names, and their number: names come and go with the
+ * lines. */
 static uint64_t names_shape(const char *text)
 {
     struct pair pair;
@@ -84,7 +85,7 @@ static uint64_t names_shape(const char *text)
     return shape;
 }
 
-/* keys[0].order, keys[1].order ... are those that are there, in the order of the file. */
+/* keys[0].order, keys[1].order ... are those that exist, in the order of the file. */
 static void find_names(struct source *source)
 {
     struct pair pair;
@@ -110,7 +111,7 @@ static bool key_stays(const struct key *key, const struct pair *pair)
            skip_word(name) == name + key->length - pair->word - 1;
 }
 
-/* The numbers of the keys that are there; false: the file is no longer what it was. */
+/* The numbers of the existing keys; false: the file's layout changed. */
 static bool read_numbers(struct source *source)
 {
     struct pair pair = {.numbers = NULL};

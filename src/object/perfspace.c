@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfspace, the program that asks for the room of file systems which other machines or programs
- * answer for, so that only it can hang. It is started by space.c of the library, with the shared
- * memory as its only descriptor besides 0, 1 and 2, forks a child for each place, and ends with the
- * last of them. Who has not answered in time is killed, as far as the kernel lets it be killed.
+ * perfspace, the program that reads the sizes of file systems served by other machines or programs,
+ * so that only it can hang. space.c of the library starts it, with the shared memory as its only
+ * descriptor besides 0, 1 and 2; it forks a child for each file system, and exits with the last of
+ * them. A child that has not answered in time is killed, if the kernel allows that.
  */
 #include "object/perfspace.h"
 
@@ -64,7 +64,7 @@ static void kill_all(struct space_page *page)
             kill(children[i], SIGKILL);
 }
 
-/* One that was killed has answered nothing. */
+/* A killed child has not answered. */
 static void forget(struct space_page *page, pid_t pid)
 {
     for (uint32_t i = 0; i < page->count; i++) {
@@ -81,7 +81,8 @@ static void out_of_patience(int signal)
     (void)signal;
 }
 
-/* Signals are as the program had them, all blocked; its folder may be one that is to go. */
+/* Signals are as in the program, all blocked; the working folder may be one that is to be
+ * unmounted. */
 static void begin_anew(void)
 {
     struct sigaction alarms = {.sa_handler = out_of_patience}, usual = {.sa_handler = SIG_DFL};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory that a program shares with perfspace: places, and the room that their file systems
- * have. */
+/* The memory that a program shares with perfspace: file systems, and their sizes. */
 #ifndef OPL_PERFSPACE_H
 #define OPL_PERFSPACE_H
 

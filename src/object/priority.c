@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Costly objects are collected at a lowered priority of the asking thread. (D.2) Without rights,
- * Linux lets a thread go down but not up again: then it is only told that the thread works in the
- * background, which anybody may take back.
+ * Costly objects are collected at a lowered priority of the calling thread. (D.2) Without rights,
+ * Linux lets a thread lower its priority but not raise it: then it is only marked as a batch
+ * thread, which any thread may undo.
  */
 #include "object/object.h"
 
@@ -12,7 +12,7 @@
 
 enum { STEPS_DOWN = 5 };
 
-/* May the thread raise its priority? It tries, one step. (who = 0 is the thread on Linux.) */
+/* May the thread raise its priority? Tries it, by one step. (who = 0 is the thread on Linux.) */
 static bool may_rise(int nice)
 {
     return setpriority(PRIO_PROCESS, 0, nice - 1) == 0;

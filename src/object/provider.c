@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three functions of a provider over tables. Open finds out once what this machine offers;
- * Collect turns the query into the set of asked objects, reads them, and writes them if all fit.
+ * The three functions of a provider over tables. Open determines once what this machine has;
+ * Collect turns the query into the set of requested objects, reads them, and writes them if all
+ * fit.
  */
 #include "object/object.h"
 
@@ -28,7 +29,7 @@ int provider_root(opl_provider *provider)
     return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
 }
 
-/* "net:[4026531840]", looked at once per collection. */
+/* "net:[4026531840]", read once per collection. */
 uint64_t provider_namespace(opl_provider *provider)
 {
     char text[32];
@@ -43,7 +44,7 @@ uint64_t provider_namespace(opl_provider *provider)
     return provider->net;
 }
 
-/* ---- which objects ---- */
+/* ---- requested objects ---- */
 
 static struct object *provider_object(opl_provider *provider, const opl_object *is)
 {
@@ -53,7 +54,7 @@ static struct object *provider_object(opl_provider *provider, const opl_object *
     return NULL;
 }
 
-/* With it come the object that lists it and its relative, and theirs. */
+/* Also requests the object that lists its instances and the related one, and theirs. */
 static void object_ask(opl_provider *provider, const opl_object *is)
 {
     for (size_t steps = 0; is && steps <= provider->object_count; steps++) {
@@ -126,8 +127,8 @@ static void object_list(struct object *object)
         object->is->list(listing);
 }
 
-/* A forked child has its parent's open folders, positions included, and files that tell only one
- * of them that they changed: it must open its own. */
+/* A forked child shares its parent's open folders, positions included, and files that report a
+ * change to only one of them: it must open its own. */
 static void provider_notice_fork(opl_provider *provider)
 {
     int pid = (int)getpid();
@@ -142,7 +143,8 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-/* All providers of a program share its descriptors: one that keeps dozens leaves the next none. */
+/* All providers of a program share its descriptors: one that keeps dozens leaves none for
+ * others. */
 static bool descriptors_are_few(void)
 {
     enum { FEW = 64 };
@@ -150,8 +152,8 @@ static bool descriptors_are_few(void)
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FEW;
 }
 
-/* A program may use up its descriptors: the first time that one is missing all of this provider's
- * files are closed, and none is kept from then on. */
+/* A program may run out of descriptors: the first time that one is missing all of this provider's
+ * files are closed, and none is kept open from then on. */
 static void provider_become_frugal(opl_provider *provider)
 {
     trace("object", "descriptors ran out: files are opened anew for each query");
@@ -187,8 +189,8 @@ static void provider_read(opl_provider *provider)
     provider_read_once(provider);
 }
 
-/* The objects' clock: a FILETIME that setting the time does not change, so that an elapsed time,
- * which counts from opl_boot_time, is always right. */
+/* The objects' clock: a FILETIME that does not change when the time is set, so that an elapsed
+ * time, which counts from opl_boot_time, is always right. */
 static LONGLONG provider_clock(opl_provider *provider)
 {
     struct timespec uptime;
@@ -221,8 +223,8 @@ static size_t provider_size(const opl_provider *provider)
     return size;
 }
 
-/* What an answer would have needed, and which object most of it is: the caller only learns that its
- * buffer is too small. */
+/* Records the size that an answer needs, and its largest object: the caller's status only means
+ * that its buffer is too small. */
 static void note_need(const opl_provider *provider, size_t size, size_t room)
 {
     const struct object *largest = NULL;
@@ -274,7 +276,7 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
     priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (source_lacked()) /* zeros that are no zeros */
+    if (source_lacked()) /* the zeros are not real values */
         return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
     if (size > room || size > UINT32_MAX) {
@@ -326,7 +328,7 @@ static bool is_readable(opl_provider *provider, const char *path)
 }
 
 /* Could there be an instance later? Not if the file that lists them is missing, nor if the object
- * in whose walk they are found is absent. */
+ * whose walk finds them is absent. */
 static bool instances_possible(opl_provider *provider, const struct object *object)
 {
     if (object->is->needs && !is_readable(provider, object->is->needs))
@@ -351,7 +353,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Is what the row counts switched on here? */
+/* Is the row's statistic enabled here? */
 static bool row_is_on(opl_provider *provider, const struct row *row)
 {
     if (!row->is->if_source)
@@ -364,13 +366,13 @@ static bool row_is_on(opl_provider *provider, const struct row *row)
     return is_there(provider, source) && has_word(source->text, row->is->if_word);
 }
 
-/* Could an instance, when there is one, have this row? Not if there is no such file. */
+/* Could a future instance have this row? Not if there is no such file. */
 static bool row_possible(opl_provider *provider, const struct row *row)
 {
     return !row->source || row->source->star || is_there(provider, row->source);
 }
 
-/* Has the object whose rows these are, too, kept this one? */
+/* Does the object that shares these rows have this one, too? */
 static bool row_is_elsewhere(opl_provider *provider, const struct object *object, DWORD index)
 {
     const struct object *other =
@@ -390,8 +392,8 @@ static void object_switch_rows(opl_provider *provider, struct object *object)
     }
 }
 
-/* Reads everything once; a row that nobody has is dropped. Nothing is known about the rows of an
- * object that has no instance at the moment: they stay, unless their file is missing. */
+/* Reads everything once; a row that no instance has is dropped. Nothing is known about the rows of
+ * an object without instances: they stay, unless their file is missing. */
 static LSTATUS provider_find_out(opl_provider *provider)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -412,7 +414,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
         status = object_fix(object, provider);
     }
     if (source_lacked())
-        return ERROR_TOO_MANY_OPEN_FILES; /* what is missing now may be there at the next try */
+        return ERROR_TOO_MANY_OPEN_FILES; /* what is missing now may exist at the next attempt */
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 

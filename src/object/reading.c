@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the functions of OPL_FN rows may ask, and the moment the system was started. */
+/* What the functions of OPL_FN rows may use, and the time of the system's start. */
 #include "object/object.h"
 
 #include <string.h>
@@ -80,9 +80,8 @@ static int64_t clock_100ns(clockid_t which)
     return (int64_t)now.tv_sec * CLOCK_TICKS_PER_SECOND + now.tv_nsec / 100;
 }
 
-/* Both clocks are slewed alike, so their difference only changes when the time is set. Rounded to
- * the hundredth of a second in which processes' start times count: another program gets the same.
- */
+/* Both clocks are slewed alike, so their difference changes only when the time is set. Rounded to
+ * the hundredth of a second in which processes' start times count: so all programs get the same. */
 static int64_t boot_of_clocks(void)
 {
     const int64_t hundredth = CLOCK_TICKS_PER_SECOND / 100;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binary records from the kernel: a BPF iterator that an administrator has pinned is a file;
- * whoever may open it reads the state of that moment. It is believed only where nobody but root can
- * have put it there, and only together with a proc that shows the same processes.
+ * reading it returns the state of that moment. It is trusted only if nobody but root can have put
+ * it there, and only together with a proc that shows the same processes.
  */
 #include "object/object.h"
 #include "registry/registry.h"
@@ -38,9 +38,9 @@ static void say_used(struct records *records)
     records->told = used;
 }
 
-/* ---- may they be used? ---- */
+/* ---- checks ---- */
 
-/* Asked again only when the registry has changed. */
+/* Read again only when the registry has changed. */
 static bool is_switched_off(opl_provider *provider)
 {
     uint64_t generation = registry_generation();
@@ -54,8 +54,8 @@ static bool is_switched_off(opl_provider *provider)
     return provider->switched_off;
 }
 
-/* NSpid has our numbers from the namespace of this proc down to our own: one, if they are the same.
- * */
+/* NSpid lists our numbers from the namespace of this proc down to our own: one, if they are the
+ * same. */
 static bool proc_is_ours(opl_provider *provider)
 {
     char text[4096];
@@ -87,7 +87,7 @@ static bool is_roots(const struct stat *file)
     return file->st_uid == 0 && !(file->st_mode & OTHERS_MAY_WRITE);
 }
 
-/* Why the file that was opened is not believed; NULL: it is. */
+/* Why the opened file is not trusted; NULL: it is. */
 static const char *doubt(int fd)
 {
     struct stat file;
@@ -106,7 +106,7 @@ static const char *why_not_opened(int error)
     return error == EACCES || error == EPERM ? "no right to read them" : "they cannot be opened";
 }
 
-/* Why there is nothing to open; NULL: there may be. Where nothing is pinned, it costs one stat. */
+/* Why there is nothing to open; NULL: there may be. If nothing is pinned, it costs one stat. */
 static const char *why_none(opl_provider *provider)
 {
     struct stat folder;
@@ -121,7 +121,7 @@ static const char *why_none(opl_provider *provider)
     return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
 }
 
-/* The file of this moment, opened; -1: it was said why not. */
+/* Opens the file for this moment; -1: the reason was traced. */
 static int records_open(opl_provider *provider, struct records *records)
 {
     char path[OBJECT_MAX_PATH];
@@ -154,8 +154,8 @@ static bool records_grow(opl_provider *provider, struct records *records)
     return true;
 }
 
-/* Does each record have the version, and a length that leads to the next one or the end? Looks at
- * those that are complete, while they are still in the processor's cache. */
+/* Does each record have the version, and a length that leads to the next one or the end? Checks
+ * complete records while they are in the processor's cache. */
 static const char *records_fault(const struct records *records, size_t *at)
 {
     DWORD head[2];
@@ -172,8 +172,8 @@ static const char *records_fault(const struct records *records, size_t *at)
     return NULL;
 }
 
-/* The kernel gives out what fits into a buffer of its own, and asks to come again when it looked at
- * many tasks in vain. Returns what is wrong with it. */
+/* The kernel returns what fits into its own buffer, and EAGAIN after it has skipped many tasks.
+ * Returns what is wrong with the records. */
 static const char *records_read(opl_provider *provider, struct records *records, int fd)
 {
     const char *fault = NULL;
@@ -214,7 +214,7 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
 {
     opl_provider *provider = listing->provider;
     struct records *records = records_of(provider, is);
-    if (!records || provider->opening) /* what there is, the files say */
+    if (!records || provider->opening) /* while opening, the files show what exists */
         return false;
     int fd = records_open(provider, records);
     if (fd < 0)

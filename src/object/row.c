@@ -28,7 +28,7 @@ DWORD row_base_type(DWORD type)
     return 0;
 }
 
-/* Average timers carry 8 bytes although their size bits say 4, as Windows' do. 0: no type for
+/* Average timers have 8 bytes although their size bits mean 4, as on Windows. 0: no type for
  * tables. */
 static DWORD row_size(DWORD type)
 {
@@ -116,7 +116,7 @@ static LSTATUS row_init_columns(struct row *row)
     return ERROR_SUCCESS;
 }
 
-/* A text has room for as many UTF-16 units as its variable has bytes: more it cannot become. */
+/* A text has as many UTF-16 units as its variable has bytes: it cannot become longer. */
 static LSTATUS row_init_memory(struct row *row)
 {
     size_t size = row->value->size;
@@ -129,8 +129,7 @@ static LSTATUS row_init_memory(struct row *row)
     return ERROR_SUCCESS;
 }
 
-/* A number that stands in for the row's value, for which a base would have to come from the same
- * moment. */
+/* A number that replaces the row's value; a base would have to come from the same moment. */
 static LSTATUS row_init_item(struct row *row)
 {
     const opl_value *item = &row->is->item;
@@ -153,7 +152,7 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->size = row_size(row->type);
     row->total = is->total;
     row->text = row->type == PERF_COUNTER_TEXT;
-    /* given by the list function */
+    /* set by the list function */
     row->seen = !row->value->source && !row->value->function && !row->value->size;
     LSTATUS status = row->value->size ? row_init_memory(row) : row_init_item(row);
     if (!status)
@@ -184,7 +183,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
     uint64_t sum = 0;
     enum row_result result = ROW_READ;
     const struct source *source = row->source;
-    bool loaded = source->star && source->keys_for == reading->serial; /* by the row before */
+    bool loaded = source->star && source->keys_for == reading->serial; /* by the previous row */
     if (!loaded && source_load_keys(reading, row->source))
         return ROW_UNREADABLE;
     for (unsigned i = 0; i < row->term_count; i++) {
@@ -201,7 +200,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
 static enum row_result row_read_columns(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
     const struct source *source = row->source;
-    bool loaded = source->star && source->words_for == reading->serial; /* by the row before */
+    bool loaded = source->star && source->words_for == reading->serial; /* by the previous row */
     if (!loaded && source_load_words(reading, row->source, 0))
         return ROW_UNREADABLE;
     if (!source_has_number(source, row->value->column) ||
@@ -231,7 +230,7 @@ static uint64_t memory_number(const void *at, size_t size)
     }
 }
 
-/* Of a text, the address: it is converted when it is written. */
+/* For a text, the address: it is converted when it is written. */
 static enum row_result row_read_memory(const struct row *row, const opl_reading *reading,
                                        uint64_t *ret)
 {
@@ -245,7 +244,7 @@ static enum row_result row_read_memory(const struct row *row, const opl_reading 
     return ROW_READ;
 }
 
-/* The number that the instance's item has. */
+/* The number in the instance's item. */
 static enum row_result row_read_item(const struct row *row, const opl_reading *reading,
                                      uint64_t *ret)
 {
@@ -263,7 +262,7 @@ enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *
         return row_read_memory(row, reading, ret);
     if (row->value->function)
         return row->value->function(reading, ret) ? ROW_READ : ROW_UNREADABLE;
-    if (!row->source) /* given by the list function with opl_listing_set */
+    if (!row->source) /* set by the list function with opl_listing_set */
         return ROW_READ;
     return row->value->key ? row_read_keys(row, reading, ret) : row_read_columns(row, reading, ret);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A kernel text file: read once per collection (or once per instance, where the path has a '*'),
- * then looked at by key or by column. One file for all is kept open and read again with pread;
+ * A kernel text file: read once per collection (or once per instance, if the path has a '*'), then
+ * searched by key or by column. A file for all instances is kept open and read again with pread;
  * files of instances are opened, read and closed.
  */
 #include "object/object.h"
@@ -25,10 +25,11 @@ static bool kept_is_ours(const struct kept *kept)
            now.st_ino == kept->inode;
 }
 
-static _Thread_local bool lacked; /* descriptors or memory for one, since it was last asked */
+/* descriptors or memory for one, since the last call of source_lacked */
+static _Thread_local bool lacked;
 
-/* openat, close-on-exec, that remembers when it failed for want of descriptors: then the file says
- * nothing about what this machine has. */
+/* openat with close-on-exec; records a failure for lack of descriptors: then the failure does not
+ * show what this machine has. */
 int source_openat(int dir_fd, const char *path, int flags)
 {
     int fd = openat(dir_fd, path, flags | O_CLOEXEC);
@@ -44,7 +45,8 @@ bool source_lacked(void)
     return told;
 }
 
-/* Not 0, 1 or 2: where a program has closed these, its next output would go into what is kept. */
+/* Not 0, 1 or 2: in a program that has closed these, its next output would go into the kept
+ * file. */
 static int away_from_stdio(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -158,7 +160,8 @@ static bool source_grow(struct source *source)
     return true;
 }
 
-/* Files of instances come in one piece: a short read is their end. The others come page by page. */
+/* Files of instances are read in one piece: a short read is their end. The others are returned page
+ * by page. */
 static LSTATUS source_read(struct source *source, int fd)
 {
     source->length = 0;
@@ -180,7 +183,7 @@ static LSTATUS source_read(struct source *source, int fd)
     return ERROR_SUCCESS;
 }
 
-/* Puts `path` together, the folder of the instance for its '*'. NULL: too long. */
+/* Composes `path`, with the instance's folder for its '*'. NULL: too long. */
 const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH])
 {
     char *out = room, *end = room + OBJECT_MAX_PATH;
@@ -213,7 +216,7 @@ static int source_folder(opl_provider *provider, struct source *source)
     return kept_open(&source->kept, provider_root(provider), path, O_PATH | O_DIRECTORY);
 }
 
-/* The place for the file of one of the first instances; NULL: it is read and closed. */
+/* The slot for the file of one of the first instances; NULL: it is read and closed. */
 static struct lasting *source_lasting(const opl_reading *reading, struct source *source)
 {
     if (!source->is->lasting || reading->position >= COUNT(source->lasting) ||
@@ -255,7 +258,8 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
         return status;
     if (!lasting)
         close(fd);
-    else if (status && status != ERROR_INVALID_PARAMETER) /* taken away, may come again */
+    /* no longer allowed, perhaps for some time only */
+    else if (status && status != ERROR_INVALID_PARAMETER)
         kept_close(&lasting->kept);
     return status;
 }
@@ -290,7 +294,7 @@ static bool source_is_elsewhere(opl_provider *provider, struct source *source)
     return before && before != now.st_ino;
 }
 
-/* A file that can be written to, as those say that know nothing of poll, is no watched one. */
+/* A file that polls as writable, as files without poll support do, is not a watched one. */
 static bool source_is_unchanged(opl_provider *provider, struct source *source)
 {
     if (!source->is->watched || !provider_live())
@@ -318,7 +322,7 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     return status;
 }
 
-/* Does another source tell that this one says nothing about the instance? */
+/* Does another source show that this one has nothing for the instance? */
 static bool source_is_needless(opl_reading *reading, const struct source *source)
 {
     uint64_t word;

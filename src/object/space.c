@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room of file systems. What lies on a disk answers at once. What another machine or a program
- * answers for may hang for ever, so perfspace asks for it: a process that the program does not see
- * (base/apart.c), one for all places that are due. Its memory stays mapped until each of its places
- * is answered; a place that did not answer is not asked again before that.
+ * The sizes of file systems. Those on a disk answer at once. Those served by another machine or a
+ * program may hang for ever, so perfspace reads them: a process that the program does not notice
+ * (base/apart.c), one for all file systems that are due. Its memory stays mapped until all of them
+ * are answered; a file system that did not answer is not read again before that.
  */
 #include "object/object.h"
 #include "object/perfspace.h"
@@ -21,9 +21,9 @@
 
 enum { AGAIN_MS = 10 * 1000, STALE_MS = 60 * 1000, FIRST_WAIT_MS = 200 };
 
-/* ---- near ---- */
+/* ---- local ---- */
 
-/* Archives have a file "statfs": block size, blocks, free, available, and where it is mounted, as
+/* Archives have a file "statfs": block size, blocks, free, available, and the mount point, as
  * proc/self/mountinfo writes it: blanks and the like are three octal digits, "\\040". */
 static const opl_source archive = {"statfs"};
 
@@ -79,7 +79,7 @@ bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret)
     return true;
 }
 
-/* ---- far: what is remembered of a place ---- */
+/* ---- remote: what is recorded for a file system ---- */
 
 struct far_round {
     struct space_page *page;
@@ -93,7 +93,7 @@ struct far_place {
     bool reported;                 /* that it does not answer */
     int64_t asked_ms, answered_ms; /* 0: never */
     opl_space space;
-    struct far_round *round; /* in which it is being asked; NULL: none */
+    struct far_round *round; /* in which it is being read; NULL: none */
     uint32_t slot;
 };
 struct far {
@@ -163,7 +163,7 @@ static void take_answers(struct far *far)
     }
 }
 
-/* What the child apart is given, and what it leaves. */
+/* The arguments and results of the detached child. */
 struct start {
     const char *file;
     size_t bytes;
@@ -181,7 +181,8 @@ APART static int become_perfspace(void *argument)
     _exit(127);
 }
 
-/* Its descriptors are its own and begin empty: 0, 1 and 2 lead nowhere, 3 is the memory. */
+/* Its descriptor table is its own and empty at first: 0, 1 and 2 become /dev/null, 3 is the
+ * memory. */
 APART static bool make_memory(struct start *start)
 {
     int fd = open("/dev/null", O_RDWR);
@@ -203,7 +204,7 @@ APART static bool make_memory(struct start *start)
 struct errand {
     struct start start;
     struct far *far;
-    int64_t due_ms; /* asked before this moment */
+    int64_t due_ms; /* last read before this time */
 };
 
 static bool is_due(const struct far_place *place, int64_t due_ms)
@@ -292,7 +293,7 @@ static void wait_for_new(struct far *far)
 {
     int64_t until = now_ms() + FIRST_WAIT_MS;
     while (has_new_question(far)) {
-        struct space_page *page = far->rounds->page; /* the latest has all new ones */
+        struct space_page *page = far->rounds->page; /* the latest round has all new requests */
         uint32_t done = atomic_load(&page->done);
         int64_t left = until - now_ms();
         if (left <= 0)
@@ -306,7 +307,7 @@ static void wait_for_new(struct far *far)
         far->places[i].waited = true;
 }
 
-/* A forked child has no part of its parent's rounds. */
+/* A forked child has no part in its parent's rounds. */
 static void far_notice_fork(struct far *far)
 {
     if (far->pid == (int)getpid())
@@ -341,7 +342,7 @@ static void far_want(opl_provider *provider, struct far *far, const opl_place *p
     }
 }
 
-/* Once for each silence. */
+/* Once for each period of silence. */
 static void report_silence(struct far_place *place, bool silent)
 {
     if (silent && !place->reported)

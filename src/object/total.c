@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The last instance, `_Total`: each row's rule over those values that could be read. */
+/* The last instance, `_Total`: each row's rule over the values that could be read. */
 #include "object/object.h"
 
 #include <string.h>
 
-/* Of each row, all values, and how many of them could not be read. */
+/* For each row, all values, and how many of them could not be read. */
 struct sums {
     uint64_t sum[OBJECT_MAX_ROWS];
     size_t unknown[OBJECT_MAX_ROWS];
@@ -20,7 +20,7 @@ static void leave_out(const uint64_t *unknown, const uint64_t *values, size_t ro
         }
 }
 
-/* Instance after instance, as they lie in memory. */
+/* One instance after the other, in memory order. */
 static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
 {
     const struct object *object = listing->object;
@@ -40,7 +40,7 @@ static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
     }
 }
 
-/* The total of the children belongs to the total of their parents, which is made before. */
+/* The total of the children belongs to the total of their parents, which is added before. */
 static void total_parent(opl_listing *listing)
 {
     const opl_object *parent = listing->object->is->listed_with;

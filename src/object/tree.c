@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The folders in a folder, and those in them: control groups, classes of devices. Read with the
- * kernel's own entries into arrays that stay; ordered by name, since archived trees come in any
- * order.
+ * The folders in a folder, and those in them: control groups, classes of devices. Read as the
+ * kernel's own entries into arrays that are reused; sorted by name, because archived trees are in
+ * any order.
  */
 #include "object/object.h"
 
@@ -25,7 +25,7 @@ struct walk {
     opl_provider *provider;
     struct tree *tree;
     char path[OBJECT_MAX_PATH];
-    size_t base; /* characters of `path` that are no part of the result */
+    size_t base; /* characters of `path` that are not part of the result */
 };
 
 static bool grow(opl_provider *provider, void **array, size_t *room, size_t needed, size_t size)
@@ -52,7 +52,7 @@ static bool add_bytes(opl_provider *provider, struct text_room *to, const char *
     return true;
 }
 
-/* Keeps the name, and its place among those of this folder, which begin at `first`. */
+/* Adds the name, sorted among those of this folder, which begin at `first`. */
 static bool add_name(struct walk *walk, const char *name, size_t first)
 {
     struct tree *tree = walk->tree;
@@ -94,7 +94,7 @@ static bool read_names(struct walk *walk, int fd)
     }
 }
 
-/* What a link leads to is never entered: it may lead back. */
+/* Links are not followed inside the tree: they may lead back. */
 static int open_folder(struct walk *walk, bool top)
 {
     int flags = O_RDONLY | O_DIRECTORY | (top ? 0 : O_NOFOLLOW);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at a text that was read: its keys and its words become numbers. */
+/* Parses a text that was read: finds its keys, and turns its words into numbers. */
 #include "object/object.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ uint64_t key_number(const struct key *key, unsigned column)
     return text_number(&at);
 }
 
-/* Does the line begin with this key? Then remembers where its numbers are. */
+/* Does the line begin with this key? Then its numbers' position is recorded. */
 static bool key_match(struct key *key, const char *line)
 {
     if (line[0] != key->text[0] || strncmp(line, key->text, key->length) != 0)
@@ -61,7 +61,7 @@ static bool key_match(struct key *key, const char *line)
     return true;
 }
 
-/* The keys are where they were last time, as they are in most system-wide files. */
+/* The keys are where they were last time, as in most system-wide files. */
 static bool keys_find_again(struct source *source)
 {
     const char *line = source->text;
@@ -76,14 +76,14 @@ static bool keys_find_again(struct source *source)
     return true;
 }
 
-/* Most lines have no key that is asked for, and show it by their first character. */
+/* Most lines have no key that is needed, and their first character shows that. */
 static bool keys_may_match(const struct source *source, const char *line)
 {
     unsigned char first = (unsigned char)*line;
     return source->key_starts[first / 64] >> first % 64 & 1;
 }
 
-/* The line's key is probably the one that came next the last time: look there first. */
+/* The line's key is probably the one that came next the last time: compares that first. */
 static struct key *keys_match(struct source *source, const char *line, size_t next)
 {
     for (size_t tried = 0; tried < source->key_count; tried++, next++) {
@@ -108,7 +108,7 @@ static void keys_sort(struct source *source)
     }
 }
 
-/* Where the next key was the last time, counted from the last one found: files of instances differ
+/* The expected position of the next key, relative to the last one found: files of instances differ
  * in their first lines, but then have columns of equal width. */
 static struct key *keys_jump(struct source *source, const char **line, size_t next)
 {
@@ -122,7 +122,7 @@ static struct key *keys_jump(struct source *source, const char **line, size_t ne
     return &source->keys[next];
 }
 
-/* The key was found in this line: remembers what that tells about the next text. */
+/* The key was found in this line: records what helps to find it in the next text. */
 static void key_found(struct source *source, struct key *key, struct key *before, const char *line,
                       const char *line_before, unsigned number)
 {
@@ -132,7 +132,7 @@ static void key_found(struct source *source, struct key *key, struct key *before
         before->after = (size_t)(key - source->keys);
 }
 
-/* Finds keys line by line, or jumps from one to the next; how many were not found. */
+/* Finds keys line by line, or jumps from one to the next; returns how many were not found. */
 static size_t keys_walk(struct source *source, bool jump)
 {
     size_t left = source->key_count, next = 0;
@@ -160,7 +160,7 @@ static size_t keys_walk(struct source *source, bool jump)
     return left;
 }
 
-/* What a jump has missed, a walk finds. */
+/* Keys that jumping has missed are found by a full pass. */
 static void keys_find(struct source *source)
 {
     bool jump = source->star != NULL;
@@ -187,8 +187,8 @@ LSTATUS source_load_keys(opl_reading *reading, struct source *source)
 
 /* ---- words ---- */
 
-/* The second word of a stat line is in parentheses and may itself hold blanks, parentheses and line
- * ends: it ends at the last parenthesis of the file. */
+/* The second word of a stat line is in parentheses and may itself contain blanks, parentheses and
+ * line ends: it ends at the last parenthesis of the file. */
 static const char *split_name(struct source *source, const char *at)
 {
     const char *end = memrchr(source->text, ')', source->length);
@@ -212,7 +212,7 @@ static bool is_asked(const struct source *source, unsigned number)
     return number == 0 || source->words_asked >> (number - 1) & 1;
 }
 
-/* The end of the word; it may be no number, which is no 0. */
+/* The end of the word; it may not be a number, which is not the same as 0. */
 static const char *split_number(const char *word, uint64_t *ret, bool *ret_whole)
 {
     const char *at = word;

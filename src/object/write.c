@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wire: the definitions made at Open, then the listing's instances. Sizes are known before the
- * first byte is written. */
+/* Writes the binary format: the definitions made at Open, then the listing's instances. Sizes are
+ * known before the first byte is written. */
 #include "object/object.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ size_t object_size(const struct object *object)
     if (object->is->instances)
         for (size_t i = 0; i < listing->count; i++)
             size += instance_size(&listing->instances[i]);
-    /* an object with no instance right now is padded by one block: some readers take it for a
-     * single object and read behind it */
+    /* an object without instances is padded by one block: some readers take it for a single object
+     * and read behind it */
     return size + (listing->count ? listing->count : 1) * object->block_size;
 }
 
@@ -28,7 +28,7 @@ static void write_dword(unsigned char *out, uint64_t value)
     memcpy(out, &dword, sizeof dword);
 }
 
-/* Both parts of a 32-bit fraction lose the same low bits until they fit. */
+/* Both parts of a 32-bit fraction are shifted right until they fit. */
 static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
 {
     uint64_t part = values[0], whole = values[1];
@@ -38,7 +38,7 @@ static void write_fraction(const struct row *row, const uint64_t *values, unsign
     write_dword(block + row[1].offset, whole);
 }
 
-/* UTF-16 with its terminator; the block is zeros so far. */
+/* UTF-16 with its terminator; the block is zero so far. */
 static void write_text(const struct row *row, uint64_t value, unsigned char *out)
 {
     const char *text = (const char *)(uintptr_t)value;
@@ -96,7 +96,7 @@ static unsigned char *write_instance(const opl_listing *listing, size_t position
     return out + definition.ByteLength;
 }
 
-/* `out` has room for object_size(). */
+/* `out` has at least object_size() bytes. */
 void object_write(const struct object *object, unsigned char *out, LONGLONG now)
 {
     const opl_listing *listing = &object->listing;
