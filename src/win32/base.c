@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of winbase.h: clock, names, languages, last error, text between UTF-8 and UTF-16. */
+/* The functions of winbase.h: clock, names, languages, last error, text between UTF-8 and
+ * UTF-16. */
 #include "base/base.h"
 #include "names/names.h"
 #include <openperflib/winbase.h>
@@ -75,7 +76,7 @@ void WINAPI Sleep(DWORD milliseconds)
 
 /* ---- names ---- */
 
-/* *size as GetComputerName has it: `needed` counts the terminator. */
+/* *size by the rules of GetComputerName: `needed` includes the terminator. */
 static BOOL name_fits(const void *name, LPDWORD size, size_t needed)
 {
     if (!size || (!name && *size >= needed))
@@ -136,7 +137,7 @@ static bool code_page_known(UINT code_page)
            code_page == CP_UTF8;
 }
 
-/* What both directions demand of their arguments. */
+/* The checks of both directions' arguments. */
 static DWORD conversion_fault(UINT code_page, const void *text, int count, const void *out,
                               int room, DWORD wrong_flags)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of winbase.h to the event log: what programs report under names of their own. */
+/* The event functions of winbase.h: programs report events under names of their own. */
 #include "base/base.h"
 #include "messagefile.h"
 #include <openperflib/winbase.h>
@@ -100,7 +100,7 @@ BOOL WINAPI DeregisterEventSource(HANDLE log)
 
 /* ---- events ---- */
 
-/* What the caller said, its strings as UTF-8. */
+/* The caller's arguments, its strings as UTF-8. */
 struct said {
     WORD type, category, count;
     DWORD id, size;
@@ -148,7 +148,7 @@ static enum event_level level_of(WORD type)
                                                                            : EVENT_INFO;
 }
 
-/* The strings' names: those of the catalog's row, as far as it has them. */
+/* The strings' names: those of the catalog's row, as far as it has any. */
 static void name_fields(struct report *report, const struct said *said, const char *fields)
 {
     for (WORD i = 0; i < said->count; i++) {

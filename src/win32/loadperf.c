@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of loadperf.h: command lines and paths in UTF-8 or UTF-16. */
+/* The functions of loadperf.h: command lines and paths in UTF-8 or UTF-16. */
 #include "loadperf/loadperf.h"
 #include "base/base.h"
 #include "host/host.h"
@@ -36,7 +36,7 @@ DWORD UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     return with_wide(unload_command, command_line, quiet);
 }
 
-/* *ret is NULL where the text is. */
+/* *ret is NULL if the text is. */
 static bool narrow(LPCWSTR text, struct buffer *ret, const char **ret_text)
 {
     *ret_text = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The texts of a program's own events. As on Windows, EventMessageFile of the source's key names
- * files with them; a file here is an ELF object (a provider's library) whose section
- * ".openperflib.messages" has a line for each text: language, id, text, parted by tabs, with \n, \t
- * and \\. openperflib-cc makes it from .mc files. Nothing is loaded: the section is read.
+ * files that contain them; a file here is an ELF object (a provider's library) whose section
+ * ".openperflib.messages" has a line for each text: language, id, text, separated by tabs, with
+ * \n, \t and \\. openperflib-cc makes it from .mc files. Nothing is loaded: the section is read.
  */
 #include "messagefile.h"
 #include <openperflib/winbase.h>
@@ -26,7 +26,7 @@ static bool read_at(int file, void *to, size_t bytes, uint64_t offset)
     return offset <= INT64_MAX && pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* The section's bytes as text, the caller's; NULL: there is none. */
+/* The section's bytes as text, owned by the caller; NULL: there is none. */
 static char *read_section(int file, const ElfW(Ehdr) * head)
 {
     ElfW(Shdr) names, section;
@@ -67,7 +67,7 @@ static char *read_messages(const char *path)
 
 /* ---- the message ---- */
 
-/* The user's language, its kin, English, anything. */
+/* The user's language, the same language of another country, English, any. */
 static int rank(LANGID language, LANGID wanted)
 {
     return language == wanted                                 ? 4
@@ -76,7 +76,7 @@ static int rank(LANGID language, LANGID wanted)
                                                               : 1;
 }
 
-/* The best line's text, within `messages`; NULL: the id is not there. */
+/* The best line's text, within `messages`; NULL: no line has the id. */
 static char *find_message(char *messages, DWORD id)
 {
     char *best = NULL, *rest = NULL, *end = NULL;
@@ -94,7 +94,7 @@ static char *find_message(char *messages, DWORD id)
     return best;
 }
 
-/* Behind "%1", "%2!s!": where the text goes on. */
+/* Handles "%1", "%2!s!"; returns where the text continues. */
 static const char *add_insert(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     unsigned number = (unsigned)(at[0] - '0');
@@ -109,7 +109,7 @@ static const char *add_insert(struct buffer *text, const char *at, WORD count, c
     return format ? format + 1 : end;
 }
 
-/* One line, as the log has it. */
+/* As one line of the log. */
 static void add_message(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     for (; *at; at++) {
@@ -131,7 +131,7 @@ static void add_message(struct buffer *text, const char *at, WORD count, char *c
         text->data[--text->len] = '\0';
 }
 
-/* ---- where ---- */
+/* ---- the files ---- */
 
 static bool message_paths(const char *source, char paths[static PATHS_ROOM])
 {

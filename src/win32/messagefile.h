@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: the words of a program's own events. */
+/* Private to win32: the texts of a program's own events. */
 #ifndef OPL_WIN32_MESSAGEFILE_H
 #define OPL_WIN32_MESSAGEFILE_H
 
 #include "base/base.h"
 #include <openperflib/windef.h>
 
-/* Adds the text of event `id`, from the files that EventMessageFile names for the source; false: no
- * file has it. */
+/* Appends the text of event `id`, from the files in EventMessageFile of the source; false: no file
+ * has it. */
 bool message_file_text(struct buffer *text, const char *source, DWORD id, WORD count,
                        char *const *strings);
 

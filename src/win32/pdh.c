@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of pdh.h: queries, counters, values. */
+/* The functions of pdh.h: queries, counters, values. */
 #include "win32/pdh_text.h"
 
 /* ---- queries ---- */

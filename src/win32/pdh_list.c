@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of pdh.h: machines, objects, counters, instances; what is shown first; numbers. */
+/* The functions of pdh.h: machines, objects, counters, instances; defaults; numbers. */
 #include "win32/pdh_text.h"
 
 /* ---- machines ---- */
@@ -165,7 +165,7 @@ PDH_STATUS PdhEnumObjectItemsHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR object
     return enum_items(&wish, OUT_W(counters, counters_length), OUT_W(instances, instances_length));
 }
 
-/* ---- what is shown first ---- */
+/* ---- defaults ---- */
 
 static PDH_STATUS default_object(struct pdh_from from, const char *machine, struct text_out out)
 {
@@ -240,7 +240,7 @@ PDH_STATUS PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR 
 
 /* ---- numbers and titles ---- */
 
-/* Number 0 is nobody's: it is answered with nothing. (F.9) */
+/* Number 0 has no name: the result is empty. (F.9) */
 static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_out out)
 {
     BUFFER_AUTO name = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of pdh.h: captures; and what needs a database or a dialog, which there is none of. */
+/* The functions of pdh.h: captures; and those that need a database or a dialog, which do not exist
+ * here. */
 #include "win32/pdh_text.h"
 
 PDH_STATUS PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD max_size,
@@ -50,7 +51,7 @@ PDH_STATUS PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD 
     return capture_record(log, time, record, size);
 }
 
-/* ---- their span ---- */
+/* ---- time range ---- */
 
 static PDH_STATUS time_range(struct pdh_from from, LPDWORD entries, PPDH_TIME_INFO info,
                              LPDWORD size)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of pdh.h: paths made, taken apart, looked for and expanded. */
+/* The functions of pdh.h: paths made, parsed, validated and expanded. */
 #include "win32/pdh_text.h"
 
 #include <string.h>
 
-/* ---- made ---- */
+/* ---- making ---- */
 
 static PDH_STATUS make_path(const struct pdh_path *parts, DWORD flags, struct text_out out)
 {
@@ -50,9 +50,9 @@ PDH_STATUS PdhMakeCounterPathW(PPDH_COUNTER_PATH_ELEMENTS_W parts, LPWSTR path, 
     return make_path(&given, flags, OUT_W(path, length));
 }
 
-/* ---- taken apart ---- */
+/* ---- parsing ---- */
 
-/* Both forms of the structure have their pointers at the same places. */
+/* The pointers of both versions of the structure are at the same offsets. */
 static PDH_STATUS give_parts(const struct pdh_path *path, bool wide, void *parts, LPDWORD size)
 {
     PDH_COUNTER_PATH_ELEMENTS_A given = {.dwInstanceIndex = path->index};
@@ -131,7 +131,7 @@ PDH_STATUS PdhParseInstanceNameW(LPCWSTR text, LPWSTR instance, LPDWORD instance
                           OUT_W(parent, parent_length), index);
 }
 
-/* ---- looked for ---- */
+/* ---- validating ---- */
 
 PDH_STATUS PdhValidatePathA(LPCSTR path)
 {
@@ -155,7 +155,7 @@ PDH_STATUS PdhValidatePathExW(PDH_HLOG source, LPCWSTR path)
     return path_validate(FROM_LOG(source), text.text);
 }
 
-/* ---- expanded ---- */
+/* ---- expanding ---- */
 
 static PDH_STATUS expand(struct pdh_from from, const char *path, DWORD flags, struct text_out out)
 {

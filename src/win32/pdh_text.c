@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists and names of pdh.h into the caller's room, by the length rules that all functions share. */
+/* Lists and names of pdh.h written into the caller's buffer, by the length rules that all functions
+ * share. */
 #include "win32/pdh_text.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ bool out_valid(struct text_out out)
     return out.length && (out.text || *out.length == 0);
 }
 
-/* `bytes` of UTF-8 with all their zeros. */
+/* `bytes` of UTF-8 including all NULs. */
 static PDH_STATUS give(const char *text, size_t bytes, struct text_out out)
 {
     size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;

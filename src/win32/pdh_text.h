@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: how the functions of pdh.h give lists and names, A and W alike. (F.1) */
+/* Private to win32: how the functions of pdh.h return lists and names, A and W alike. (F.1) */
 #ifndef OPL_WIN32_PDH_TEXT_H
 #define OPL_WIN32_PDH_TEXT_H
 
 #include "pdh/pdh.h"
 #include "win32/text.h"
 
-/* A caller's room for text; *length in characters of the form. */
+/* A caller's buffer for text; *length in characters of its encoding. */
 struct text_out {
     void *text;
     LPDWORD length;
@@ -14,9 +14,9 @@ struct text_out {
 };
 #define OUT_A(text, length) ((struct text_out){text, length, false})
 #define OUT_W(text, length) ((struct text_out){text, length, true})
-/* Is there a length, and memory if the length says so? */
+/* Is there a length, and memory if the length requires it? */
 bool out_valid(struct text_out out);
-/* A multi-string; one of nothing has two zeros. PDH_MORE_DATA and the length needed. */
+/* A multi-string; an empty one has two NULs. PDH_MORE_DATA and the required length. */
 PDH_STATUS give_list(const struct buffer *list, struct text_out out);
 PDH_STATUS give_text(const struct buffer *text, struct text_out out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of pdh.h with the simple signatures that Visual Basic can call: ANSI text, no
+/* The functions of pdh.h with the simple signatures that Visual Basic can call: ANSI text, no
  * structures. (F.2) */
 #include "win32/pdh_text.h"
 
@@ -15,7 +15,7 @@ PDH_STATUS PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
     return counter_add(query, path, false, 0, counter);
 }
 
-/* Why there is no value stands in the value, if the counter got so far. */
+/* If there is no value, the value's status has the reason, provided that the counter was found. */
 double PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
 {
     PDH_FMT_COUNTERVALUE value = {0};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The doors of the registry. A takes UTF-8 as it is, W makes UTF-8 of its names; behind both is the
- * same operation of registry/registry.h.
+ * The registry functions. A functions take UTF-8 unchanged, W functions convert their names to
+ * UTF-8; both call the same operation of registry/registry.h.
  */
 #include "registry/registry.h"
 #include "win32/text.h"
 
 #include <string.h>
 
-/* ---- opening and making ---- */
+/* ---- opening and creating ---- */
 
 static LSTATUS open_key(HKEY key, const char *sub, REGSAM access, PHKEY result)
 {
@@ -27,7 +27,7 @@ LSTATUS RegOpenKeyExW(HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY
     return status ? status : open_key(key, name.text, access, result);
 }
 
-/* Without a subkey it answers the key that it was given, as on Windows. */
+/* Without a subkey it returns the key that it was given, as on Windows. */
 static LSTATUS open_old(HKEY key, const char *sub, PHKEY result)
 {
     LSTATUS status = open_key(key, sub, MAXIMUM_ALLOWED, result);
@@ -57,7 +57,7 @@ static LSTATUS create_key(HKEY key, const char *sub, DWORD reserved, DWORD optio
     if (!result || !sub || reserved)
         return ERROR_INVALID_PARAMETER;
     if (options & (REG_OPTION_VOLATILE | REG_OPTION_CREATE_LINK))
-        return ERROR_NOT_SUPPORTED; /* docs/registry.md says why */
+        return ERROR_NOT_SUPPORTED; /* docs/registry.md has the reason */
     LSTATUS status = key_create(key, sub, access, result, &existed);
     if (!status && disposition)
         *disposition = existed ? REG_OPENED_EXISTING_KEY : REG_CREATED_NEW_KEY;
@@ -162,7 +162,7 @@ static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG
     LSTATUS status = key_open(key, sub ? sub : "", KEY_QUERY_VALUE, &opened);
     if (status)
         return status;
-    /* a query without a name would be answered there */
+    /* a query without a name would be answered by these keys */
     bool texts = opened == HKEY_PERFORMANCE_TEXT || opened == HKEY_PERFORMANCE_NLSTEXT;
     status = texts ? ERROR_FILE_NOT_FOUND
                    : key_query(opened, "", wide, &type, data, size ? &room : NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who answers for which key: the one place where the registry meets the rooms that make values at
- * the moment of the question. The registry itself knows only "a mount has a query function".
+ * Which module is behind which key: the only place that connects the registry with the modules that
+ * compute values when they are read. The registry itself knows only "a mount has a query function".
  */
 #include "collect/collect.h"
 #include "names/names.h"
@@ -29,7 +29,7 @@ static LSTATUS query_data(const char *name, DWORD *type, void *data, DWORD *size
     return collect_query(name, data, size);
 }
 
-/* The language that a text query names; English without one. (C23) */
+/* The language in a text query; English without one. (C23) */
 static uint32_t language_of(const char *name)
 {
     const char *cursor = name;
@@ -72,7 +72,8 @@ static LSTATUS close_data(void)
 
 /* ---- a language's key below Perflib ---- */
 
-/* CurrentLanguage stands for the user's; a program that writes a name into each subkey meets it. */
+/* CurrentLanguage stands for the user's; a program that writes a name into each subkey uses it,
+ * too. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of W functions become UTF-8. */
+/* Converts the names of W functions to UTF-8. */
 #include "win32/text.h"
 
 #include <stdlib.h>

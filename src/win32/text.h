@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: text on its way between a caller, in UTF-8 or UTF-16, and the rooms behind. */
+/* Private to win32: text between a caller, in UTF-8 or UTF-16, and the modules behind. */
 #ifndef OPL_WIN32_TEXT_H
 #define OPL_WIN32_TEXT_H
 
 #include "base/base.h"
 
-/* A caller's text in UTF-8; usual ones need no allocation, so that a steady query makes none. */
+/* A caller's text in UTF-8; usual ones need no allocation, so a steady query makes none. */
 struct name {
     const char *text; /* NULL for NULL */
     char *large;
