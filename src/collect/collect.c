@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One query, on one page: parse, ask the providers behind a header, finish the header.
+ * One query, on one page: parse, collect from the providers behind a header, complete the header.
  * (C2-C4, C12, reference C.2-C.8)
  */
 #include "collect/collect.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query is too big for a thread's stack; spent ones are kept, so that a steady query allocates
- * nothing. */
+/* A query is too big for a thread's stack; used ones are kept in a free list, so that a steady
+ * query allocates nothing. */
 struct question {
     struct query query;
     struct question *next;
@@ -53,7 +53,7 @@ static const char *kind_text(enum query_kind kind)
     return texts[kind];
 }
 
-/* The last object of `used` bytes; NULL: their lengths lead elsewhere. */
+/* The last object of `used` bytes; NULL: the lengths do not lead to it. */
 static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count,
                                   PERF_OBJECT_TYPE *ret)
 {
@@ -71,8 +71,8 @@ static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count
     return NULL;
 }
 
-/* Readers are in use that take a last object without instances for a single one, and read a counter
- * block behind its definitions. Ours have one there (opl_build_collect); it is added to others'. */
+/* Some readers take a last object without instances for a single one, and read a counter block
+ * behind its definitions. Ours have one there (opl_build_collect); for others it is added. */
 static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION definition;
@@ -88,7 +88,7 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
             return 0;
         from += definition.ByteLength;
     }
-    enum { LARGEST = 1 << 16 }; /* more is a provider's mistake, which a pad would only enlarge */
+    enum { LARGEST = 1 << 16 }; /* more is a provider's mistake, which padding would only enlarge */
     size = (size + 7) / 8 * 8;
     uint64_t there = object->DefinitionLength < left ? left - object->DefinitionLength : 0;
     return size > there && size <= LARGEST ? (size_t)(size - there) : 0;

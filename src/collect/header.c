@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERF_DATA_BLOCK: signature, one moment on three clocks, the machine's name. HeaderLength covers
+ * PERF_DATA_BLOCK: signature, one moment on three clocks, the machine's name. HeaderLength includes
  * the name, rounded up to 8; padding is zero. (C4, C12, reference A.1)
  */
 #include "collect/header.h"
