@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merged base of every language, kept per process and built anew when the registry changed.
+ * The merged name base of every language, kept per process and rebuilt when the registry changed.
  *
- * Three sources: what was written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and
- * the texts of every registered service (Services\X\Performance\Names\LLL). Of several texts for
- * one index the first source wins, of services the first in registry order.
+ * Three sources: texts written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and the
+ * texts of every registered service (Services\X\Performance\Names\LLL). If several have a text for
+ * one index the first source counts, among services the first in registry order.
  */
 #include "names/table.h"
 #include "registry/registry.h"
@@ -33,7 +33,7 @@ static int64_t vendor_time; /* of the newest of the vendor's files */
 static uint64_t built_from; /* the registry's generation */
 static bool built;
 
-/* "009", "0416": what a file or a key of a language is called */
+/* "009", "0416": the name of a language's file or key */
 static bool language_of(const char *name, size_t count, uint32_t *ret)
 {
     return (count == 3 || count == 4) && text_hex(name, count, ret);
@@ -96,7 +96,7 @@ static void forget_vendor(void)
     vendor_read = false;
 }
 
-/* A file that is damaged or not there costs only itself; without descriptors nothing is known. */
+/* A damaged or missing file affects only itself; without descriptors nothing is known. */
 static LSTATUS read_vendor(void)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -182,7 +182,7 @@ static bool add_perflib_key(void *self, const char *name)
     bool *complete = self;
     uint32_t id;
     if (!language_of(name, strlen(name), &id))
-        return true; /* _V2Providers and the like */
+        return true; /* _V2Providers and similar keys */
     struct name_language *base = make_language(id);
     FREE_AUTO char *key = text_format("%s\\%s\\Manual", REGISTRY_PERFLIB, name);
     *complete = base && key && add_hand_part(base, NAMES_COUNTER, key) &&
@@ -213,7 +213,7 @@ static bool add_vendor(void)
 /* One walk through the services' texts of one language. */
 struct service_walk {
     struct name_language *base;
-    bool keep; /* else only the highest indices are wanted */
+    bool keep; /* else only the highest indices are needed */
     bool complete;
 };
 
@@ -234,7 +234,7 @@ static bool add_service_text(void *self, const struct registry_value *value)
     note_index(walk->base, index);
     size_t size = strnlen(value->data, value->size);
     if (!size || !walk->keep)
-        return true; /* empty: an explanation that nobody wrote; English, if any, stands in */
+        return true; /* empty: no explanation was written; the English one, if any, is used */
     const char *text = name_intern(value->data, size);
     walk->complete = text && name_table_add(&walk->base->given[names_part_of(index)], index, text);
     return walk->complete;
@@ -251,7 +251,8 @@ static bool add_service(void *self, const char *name)
     return walk->complete;
 }
 
-/* A language that nobody else knows may have texts of a service: they wait for its installation. */
+/* A language that is not installed may have texts of a service: they are used once it is
+ * installed. */
 static bool walk_services(struct name_language *base, bool keep)
 {
     struct service_walk walk = {.base = base, .keep = keep, .complete = true};
@@ -291,7 +292,7 @@ static bool merge(struct name_language *base, const struct name_language *englis
     return merged;
 }
 
-/* The texts of services are read when their language is asked for, and English with any. */
+/* The texts of services are read when their language is needed, and English with any. */
 bool names_load(struct name_language *base)
 {
     struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
@@ -301,7 +302,7 @@ bool names_load(struct name_language *base)
         return false;
     base->loaded = walk_services(base, true) && merge(base, english);
     if (!base->loaded)
-        drop_languages(); /* half a base is none; the next question begins anew */
+        drop_languages(); /* an incomplete base is dropped; the next call starts again */
     return base->loaded;
 }
 
@@ -324,7 +325,7 @@ static bool build(void)
     bool complete = true;
     struct name_language *english = make_language(LANGUAGE_ENGLISH);
     if (english)
-        english->installed = english->stands = true; /* always, were it with no text at all */
+        english->installed = english->stands = true; /* always, even without any text */
     complete = english && add_vendor();
     if (complete)
         registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions to the merged bases: which languages, an index's text, a name's index, the maxima. */
+/* Queries of the merged bases: languages, an index's text, a name's index, the maxima. */
 #include "names/table.h"
 
 #include <stdio.h>
@@ -114,7 +114,7 @@ static uint32_t larger(uint32_t left, uint32_t right)
     return left > right ? left : right;
 }
 
-/* What is shipped or written by hand counts, loaded or not. */
+/* Indices that are shipped or written by hand count, loaded or not. */
 static void note_highest(const struct name_language *base, uint32_t *counter, uint32_t *help)
 {
     *counter = larger(*counter, base->highest[NAMES_COUNTER]);

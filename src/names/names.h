@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of names: titles and explanations of every index, in every installed language.
+ * API of names: titles and explanations of every index, in every installed language.
  *
- * A language's base is the merged view of the vendor's names/LLL.names, of every service's texts
- * (Services\NAME\Performance\Names\LLL) and of what was written by hand. A text that a language
- * lacks is the English one. (C21-C26, C.8)
+ * A language's base merges the vendor's names/LLL.names, every service's texts
+ * (Services\NAME\Performance\Names\LLL) and texts written by hand. A text that a language lacks is
+ * the English one. (C21-C26, C.8)
  */
 #ifndef OPL_NAMES_H
 #define OPL_NAMES_H
@@ -13,32 +13,33 @@
 
 enum names_part { NAMES_COUNTER, NAMES_HELP };
 enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
-/* The project's own packaged indices: no registration is ever given one of them. */
+/* The project's own packaged indices: never assigned to a registration. */
 enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 
 /* Values named LLL: 1 a language that was installed, 0 one that was removed. */
 #define NAMES_LANGUAGES_KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\openperflib\\Languages"
 
-/* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if they say
- * none. names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
+/* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if none is
+ * set. names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
 uint32_t names_user_langid(void);
 uint32_t names_language(uint32_t langid);
 bool names_language_installed(uint32_t language);
 LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* "009" */
 
 /* The whole base as REG_MULTI_SZ in UTF-16 or UTF-8. data NULL: success and the size; too small:
- * ERROR_MORE_DATA and the size; a language not installed: English. */
+ * ERROR_MORE_DATA and the size; a language that is not installed: English. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
-/* The text of one index, NULL if there is none; valid until the calling thread looks up again. */
+/* The text of one index, NULL if there is none; valid until the calling thread's next lookup. */
 const char *names_lookup(uint32_t index, uint32_t language);
 /* The lowest index with this name (without regard to case) in the language; 0: none. */
 uint32_t names_find(const char *name, uint32_t language);
-/* Highest even and odd index in use: Last Counter, Last Help. One of the packaged block counts as
- * the block's last: programs that take the next numbers by hand stay out of it. */
+/* Highest even and odd index in use: Last Counter, Last Help. An index of the packaged block counts
+ * as the block's last, so that programs that choose the next numbers themselves do not use it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
-/* FILETIME of the newest of all that names come from; another one whenever a name is new. */
+/* FILETIME of the newest source of names; it changes whenever a name is new. */
 int64_t names_last_write(void);
-/* Stores what of a whole base written by a program differs from the merged view, by hand layer. */
+/* Stores the differences between a whole base written by a program and the merged view, as texts
+ * written by hand. */
 LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program read a whole base, added its names and wrote all of it back (C80): only what others did
- * not say is kept, as Perflib\LLL\Manual. What it left out of its own earlier texts is gone; texts
- * of the vendor and of services stay, they belong to whoever registered them.
+ * A program read a whole base, added its names and wrote all of it back (C80): only texts that no
+ * other source has are stored, as Perflib\LLL\Manual. Earlier texts by hand that it omitted are
+ * deleted; texts of the vendor and of services stay, because they belong to their registrations.
  */
 #include "names/table.h"
 #include "registry/registry.h"
@@ -13,10 +13,10 @@
 struct difference {
     enum names_part part;
     const struct name_language *base, *english; /* base may be NULL: a new language */
-    struct name_table table;                    /* texts point into what was written */
+    struct name_table table;                    /* texts point into the written data */
 };
 
-/* What this index is called without anything written by hand in this language. */
+/* The text of this index without texts by hand in this language. */
 static const char *known(const struct difference *difference, uint32_t index)
 {
     enum names_part part = difference->part;
@@ -29,8 +29,8 @@ static const char *known(const struct difference *difference, uint32_t index)
     return text;
 }
 
-/* English text that stood in for a missing one, and was written back with the rest: no text of this
- * language, it must not stand in the way of the one that was appended for the same index. */
+/* An English text that replaced a missing one, and was written back with the rest: it is not a text
+ * of this language, and must not replace the one that was appended for the same index. */
 static bool is_stand_in(const struct difference *difference, uint32_t index, const char *text)
 {
     enum names_part part = difference->part;
@@ -48,7 +48,7 @@ static bool add_pair(void *self, uint32_t index, const char *text)
     return is_stand_in(difference, index, text) || name_table_add(&difference->table, index, text);
 }
 
-/* Of an index that was written twice the first text counts, as for readers. */
+/* If an index was written twice the first text counts, as for readers. */
 static LSTATUS find_difference(const char *multi, size_t size, struct difference *difference)
 {
     struct name_table *table = &difference->table;
@@ -93,8 +93,9 @@ static LSTATUS print(const struct name_table *table, struct buffer *ret)
     return buffer_status(ret);
 }
 
-/* An unchanged value is not written: whoever may only read can still "write" what is there. With
- * the last text its key goes, and that of a language that is installed without it. */
+/* An unchanged value is not written, so a program without write access can still "write" the
+ * existing content. With the last text the key is deleted, and also the language's key if the
+ * language is installed without it. */
 static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted,
                             bool stands)
 {

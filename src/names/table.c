@@ -3,7 +3,7 @@
  * Tables of (index, text) and the pairs of a multi-string.
  *
  * A table is filled in any order, sorted once and then searched. Texts are interned and never
- * freed, so that a base may be built anew while a caller still reads a name of the old one.
+ * freed, so that a base may be rebuilt while a caller still reads a name of the old one.
  */
 #include "names/table.h"
 
@@ -78,7 +78,7 @@ const char *name_table_find(const struct name_table *table, uint32_t index)
     return found ? table->entries[low].text : NULL;
 }
 
-/* ---- texts that stay for the life of the process; guarded by names_lock ---- */
+/* ---- interned texts, kept until the process ends; guarded by names_lock ---- */
 
 enum { BLOCK_BYTES = 64 << 10, FIRST_PLACES = 1 << 12 };
 struct block {
@@ -172,7 +172,7 @@ void name_intern_forget(void)
     place_count = interned = 0;
 }
 
-/* What lies behind the string's NUL; NULL: there is none before `end`. */
+/* The address behind the string's NUL; NULL: there is none before `end`. */
 static const char *string_end(const char *string, const char *end)
 {
     const char *nul = string < end ? memchr(string, '\0', (size_t)(end - string)) : NULL;
@@ -190,10 +190,10 @@ bool name_pairs_each(const char *multi, size_t size,
         const char *next = text ? string_end(text, end) : NULL;
         if (is_index && next && *text && !each(self, index, text))
             return false;
-        /* damage: the string behind what is no index may be one again */
+        /* damage: if this is not an index, the next string may be one */
         at = is_index ? next : text;
         if (!at)
-            break; /* an index without its text, or a string that was cut */
+            break; /* an index without its text, or a truncated string */
     }
     return true;
 }

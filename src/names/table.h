@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside names: tables of (index, text), and the multi-string form of a whole base. */
+/* Inside names: tables of (index, text), and a whole base as a multi-string. */
 #ifndef OPL_NAMES_TABLE_H
 #define OPL_NAMES_TABLE_H
 
@@ -9,7 +9,7 @@
 
 struct name_entry {
     uint32_t index;
-    uint32_t order; /* of adding: of equal indices the first one added stays */
+    uint32_t order; /* of adding: of equal indices the first one added is kept */
     const char *text;
 };
 
@@ -20,20 +20,20 @@ struct name_table {
 
 enum { NAMES_PARTS = NAMES_HELP + 1, NAMES_FIRST_PAIR = 1 };
 
-/* The part in which an index belongs: names are even (and the first pair), helps odd. (C24, C97) */
+/* The part to which an index belongs: names are even (and the first pair), helps odd. (C24, C97) */
 enum names_part names_part_of(uint32_t index);
 
 /* ---- table.c ---- */
 void name_table_done(struct name_table *table);
 bool name_table_add(struct name_table *table, uint32_t index, const char *text);
 bool name_table_add_all(struct name_table *table, const struct name_table *more);
-/* By index, one entry each; must be called before the next one. */
+/* By index, without duplicates; must be called before the functions below. */
 void name_table_sort(struct name_table *table);
 const char *name_table_find(const struct name_table *table, uint32_t index);
-/* The same text for the life of the process: what names_lookup returned stays valid. */
+/* The same text until the process ends: what names_lookup returned stays valid. */
 const char *name_intern(const char *text, size_t count);
 void name_intern_forget(void);
-/* Calls back for every pair of a multi-string in any order, with holes, duplicates and damage. */
+/* Calls back for every pair of a multi-string in any order, with gaps, duplicates and damage. */
 bool name_pairs_each(const char *multi, size_t size,
                      bool (*each)(void *self, uint32_t index, const char *text), void *self);
 
@@ -41,28 +41,28 @@ bool name_pairs_each(const char *multi, size_t size,
 struct name_language {
     uint32_t id;
     bool installed;
-    bool stands; /* installed, were there no key Perflib\LLL */
-    bool loaded; /* services' texts are in, and merged */
-    bool noted;  /* `highest` is right without them */
-    /* what was written by hand; what vendor and services say; both, and English where they lack */
+    bool stands; /* installed even without a key Perflib\LLL */
+    bool loaded; /* services' texts are read and merged */
+    bool noted;  /* `highest` is valid without them */
+    /* texts by hand; of vendor and services; both, and English for missing ones */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
-    uint32_t highest[NAMES_PARTS];      /* that a service uses, with or without text */
-    struct name_entry *by_name;         /* merged names ordered by fold; made when first needed */
+    uint32_t highest[NAMES_PARTS];      /* used by a service, with or without text */
+    struct name_entry *by_name;         /* merged names sorted by fold; made when first needed */
     struct buffer text[NAMES_PARTS][2]; /* narrow, wide; made when first needed */
 };
 enum { MOST_LANGUAGES = 64 };
 extern pthread_mutex_t names_lock;
-extern struct name_language *names_languages[MOST_LANGUAGES]; /* ordered by id */
+extern struct name_language *names_languages[MOST_LANGUAGES]; /* sorted by id */
 extern size_t names_language_count;
 LSTATUS names_refresh(void);
 /* That language, or English if it is not installed, loaded; NULL: no memory. */
 struct name_language *names_base(uint32_t language);
-/* Its texts, all of them; false: no memory, and no base is valid any more. */
+/* Reads all its texts; false: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
 bool names_note_highest(struct name_language *base); /* only base->highest */
 /* That language even if it is not installed, loaded or not, or NULL. */
 struct name_language *names_base_exactly(uint32_t language);
-/* tests only: as if the process had just begun; all texts become invalid */
+/* tests only: as in a new process; all texts become invalid */
 void names_forget(void);
 
 #endif

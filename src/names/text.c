@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* "Counter 009", "Explain 009": a whole base as one multi-string, made once for each form. (C24) */
+/* "Counter 009", "Explain 009": a whole base as one multi-string, made once for each encoding.
+ * (C24) */
 #include "names/table.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static LSTATUS make_text(const struct name_table *table, bool wide, struct buffe
     return status;
 }
 
-/* The size rules of name queries (C.3, C108): unlike data, the size can be asked. */
+/* The size rules of name queries (C.3, C108): unlike for data, the size can be queried. */
 static LSTATUS hand_out(const struct buffer *text, void *data, DWORD *size)
 {
     DWORD room = *size;

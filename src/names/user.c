@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The user's language from LC_ALL, LC_MESSAGES, LANG; language ids and what a base is called. */
+/* The user's language from LC_ALL, LC_MESSAGES, LANG; language ids and the names of bases. */
 #include "names/names.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static const struct {
   /* clang-format on */
 };
 
-/* "de_AT.UTF-8@euro" without what stands behind the country */
+/* "de_AT.UTF-8@euro" without what follows the country */
 static size_t locale_length(const char *locale)
 {
     return strcspn(locale, ".@");
@@ -54,7 +54,7 @@ static uint32_t langid_of_locale(const char *locale)
         if (same && strncmp(locale, row, row_length) == 0)
             return locales[i].langid;
     }
-    return ENGLISH_US; /* C, POSIX and what we do not know */
+    return ENGLISH_US; /* C, POSIX and unknown languages */
 }
 
 uint32_t names_user_langid(void)
@@ -62,7 +62,7 @@ uint32_t names_user_langid(void)
     static const char *const variables[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     for (size_t i = 0; i < COUNT(variables); i++) {
         const char *locale = getenv(variables[i]);
-        if (locale && *locale) /* the first that is set decides, even to "C" */
+        if (locale && *locale) /* the first that is set decides, even if it is "C" */
             return langid_of_locale(locale);
     }
     return ENGLISH_US;
@@ -73,7 +73,7 @@ uint32_t names_language(uint32_t langid)
     uint32_t primary = langid & PRIMARY_MASK;
     if (langid <= PRIMARY_MASK)
         return langid;
-    if (primary == PRIMARY_CHINESE) /* Singapore writes as the mainland does */
+    if (primary == PRIMARY_CHINESE) /* Singapore uses the mainland's script */
         return langid == CHINESE_CHINA || langid == 0x1004 ? CHINESE_CHINA : CHINESE_TAIWAN;
     if (primary == PRIMARY_PORTUGUESE)
         return langid == PORTUGUESE_BRAZIL ? PORTUGUESE_BRAZIL : PORTUGUESE_PORTUGAL;
