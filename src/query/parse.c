@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a value name of HKEY_PERFORMANCE_DATA asks for.
+ * Parses a value name of HKEY_PERFORMANCE_DATA.
  *
  * The first word decides. Where the documents are silent:
- *   - only blanks ask like ""; blanks around Global and Costly do no harm;
- *   - in a list, words that are no title index are ignored ("2 abc" asks for 2); if none is left
- *     ("abc", "99999999999", "Global Costly"), the answer is an empty block and nobody is asked;
- *   - the Metadata words ask nobody: we do not announce them (Perflib has no "Supports Metadata");
- *   - "Foreign" without a machine asks nobody;
+ *   - only blanks are the same as ""; blanks around Global and Costly are ignored;
+ *   - in a list, words that are not a title index are ignored ("2 abc" is the same as 2); if none
+ *     is left ("abc", "99999999999", "Global Costly"), the answer is an empty block without
+ *     providers;
+ *   - the Metadata words query no provider: Perflib has no "Supports Metadata" here;
+ *   - "Foreign" without a machine queries no provider;
  *   - of a text query the second word is the language if it is hexadecimal ("Counter 00C",
  *     "counters 9"); without one ("Counter9", "Help xyz") it is English.
  */
@@ -26,8 +27,8 @@ static const struct {
     {"Explain", QUERY_HELPS},
 };
 
-/* Keywords that stand alone, and what providers are told. OLD_Global asks for all but counter
- * sets, which there are none of yet. (C.2) */
+/* Keywords that stand alone, and the text for providers. OLD_Global means all except counter sets,
+ * which do not exist yet. (C.2) */
 static const struct {
     const char *word, *told;
     enum query_kind kind;
@@ -67,7 +68,7 @@ static uint32_t language_of(const char *text)
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
 }
 
-/* Where the index is among the ascending ones, or would be. */
+/* The position of the index among the ascending ones, or where to insert it. */
 static size_t place_of(const struct query *query, uint32_t index)
 {
     size_t low = 0, high = query->object_count;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of query: a value name of HKEY_PERFORMANCE_DATA becomes a question. (C30-C33, C.2,
- * C72) */
+/* API of query: parses a value name of HKEY_PERFORMANCE_DATA. (C30-C33, C.2, C72) */
 #ifndef OPL_QUERY_H
 #define OPL_QUERY_H
 
 #include "base/base.h"
 
 enum query_kind {
-    QUERY_NOTHING, /* unknown words: succeeds with an empty block, asks nobody */
+    QUERY_NOTHING, /* unknown words: succeeds with an empty block, queries no provider */
     QUERY_GLOBAL,
     QUERY_COSTLY,
-    QUERY_FOREIGN, /* [machine, machine_count) and perhaps objects */
+    QUERY_FOREIGN, /* [machine, machine_count) and optionally objects */
     QUERY_OBJECTS,
     QUERY_NAMES, /* "Counter [language]" */
     QUERY_HELPS  /* "Help [language]", "Explain [language]" */
@@ -19,16 +18,16 @@ enum query_kind {
 struct query {
     enum query_kind kind;
     const char
-        *text; /* what providers are given: the keyword's canonical spelling, rest as it was */
+        *text; /* passed to providers: the keyword's canonical spelling, the rest unchanged */
     const char *machine;
     size_t machine_count;
     uint32_t language; /* 0x009 when none was named; LANGUAGE_USER is never set here */
     size_t object_count;
-    uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, each once */
+    uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, without duplicates */
     char text_room[LIMIT_QUERY_CHARS * 3 + 1];
 };
 
-/* Never fails for odd words; ERROR_INVALID_PARAMETER if a limit is exceeded. NULL is "". */
+/* Accepts unknown words; ERROR_INVALID_PARAMETER if a limit is exceeded. NULL is "". */
 LSTATUS query_parse(const char *text, struct query *ret);
 bool query_wants_object(const struct query *query, uint32_t index);
 /* Is this value name one for the name tables? Cheap. NULL is not. */
