@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The builder: definitions, instances and values go behind each other into the caller's room,
- * lengths are patched when an object ends. Nothing is written any more once something did not fit,
- * so that callers need not ask after each step. Everything is copied, no alignment is assumed.
+ * The builder: definitions, instances and values are appended to the caller's buffer, lengths are
+ * filled in when an object ends. After something did not fit, nothing more is written, so callers
+ * need not check after each step. Everything is copied, no alignment is assumed.
  */
 #include "wire/inner.h"
 
@@ -26,7 +26,7 @@ static void misuse(opl_build *build)
         build->misused = true;
 }
 
-/* The next `size` bytes, zeroed; NULL if they do not fit. Lengths on the wire have 32 bits. */
+/* The next `size` bytes, zeroed; NULL if they do not fit. Lengths in the format have 32 bits. */
 static unsigned char *take(opl_build *build, size_t size)
 {
     if (!writable(build))
@@ -51,7 +51,7 @@ void opl_build_init(opl_build *build, void *data, size_t room)
 
 /* ---- objects ---- */
 
-/* A value, and behind that of a multi timer its count. */
+/* A value, followed by its count in a multi timer. */
 static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
 {
     const struct type_row *row = type_find(counter->type);
@@ -249,8 +249,8 @@ DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD t
 
 /* ---- instances ---- */
 
-/* Writes UTF-16 where it may be misaligned: one byte earlier, then moved. The byte before is there
- * in every use, because structures come first. */
+/* Writes UTF-16 to an address that may be misaligned: one byte earlier, then moved. The byte before
+ * exists in every use, because structures come first. */
 static void put_utf16(unsigned char *at, const char *text, size_t count, size_t units)
 {
     bool odd = (uintptr_t)at % 2 != 0;
@@ -314,7 +314,7 @@ void opl_build_instance(opl_build *build, const char *name)
 
 /* ---- values ---- */
 
-/* Where the value of a counter goes; NULL: nothing is to be written. */
+/* The address of a counter's value; NULL: nothing is to be written. */
 static unsigned char *value_slot(opl_build *build, DWORD position)
 {
     if (!writable(build))
@@ -387,7 +387,7 @@ static void put_text_utf16(unsigned char *at, size_t size, const char *text)
     uint16_t last = 0;
     if (units > 0 && units < needed)
         memcpy(&last, at + (units - 1) * 2, sizeof(last));
-    if ((last & 0xFC00) == 0xD800) /* half a pair */
+    if ((last & 0xFC00) == 0xD800) /* half of a surrogate pair */
         memset(at + (units - 1) * 2, 0, sizeof(last));
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ExtCounterTestLevel 1 demands of a provider's answer (D.4, checks 5-8): lengths that add up,
- * and ours: no number twice, bases behind their counters, values in their blocks. Strict where a
- * viewer would go astray, lenient where shipped providers are known to be untidy. Each finding says
- * which field holds what, and what it should hold.
+ * The checks of a provider's answer at ExtCounterTestLevel 1 (D.4, checks 5-8): lengths that add
+ * up; and our own: no number twice, bases behind their counters, values in their blocks. Strict
+ * where a reader would fail, lenient where shipped providers are known to be imprecise. Each
+ * finding has the field, its value, and the expected value.
  */
 #include "wire/inner.h"
 
@@ -21,8 +21,8 @@ static const char at_least[] = "at least ", at_most[] = "at most ";
 /* The check of one answer. */
 struct check {
     opl_block block;
-    opl_object_view object; /* that is being checked */
-    enum wire_fault fault;  /* that is returned */
+    opl_object_view object; /* being checked */
+    enum wire_fault fault;  /* returned by the check */
     void (*each)(void *self, const struct wire_finding *finding);
     void *self;
 };
@@ -73,7 +73,7 @@ static void set_expected(struct wire_finding *finding, int64_t found, const char
     finding->reason = reason;
 }
 
-/* Its type, as far as bytes are there. */
+/* Its type, as far as bytes exist. */
 static void fetch_type(const struct check *check, size_t offset, PERF_OBJECT_TYPE *ret)
 {
     size_t left = check->block.size - offset;
@@ -102,7 +102,7 @@ static bool report_count(struct check *check, uint32_t count, const char *relati
     return false;
 }
 
-/* Bytes are left behind the last object: its length is wrong, or there is one more. */
+/* Bytes remain behind the last object: its length is wrong, or there is one more. */
 static bool report_rest(struct check *check, uint32_t count, size_t offset)
 {
     size_t left = check->block.size - offset;
@@ -114,7 +114,7 @@ static bool report_rest(struct check *check, uint32_t count, size_t offset)
                          "the bytes that were returned");
 }
 
-/* Steps by TotalByteLength alone, so that one wrong length is not taken for a wrong definition. */
+/* Steps by TotalByteLength alone, so that a wrong length is not reported as a wrong definition. */
 static bool objects_add_up(struct check *check, uint32_t count)
 {
     size_t offset = 0, size = check->block.size;
@@ -211,7 +211,7 @@ static void check_base(struct check *check, const opl_counter_view *counter,
 
 /* What the counters need of each instance's counter block. */
 struct needs {
-    size_t most; /* bytes that a block must have */
+    size_t most; /* minimum bytes of a block */
 };
 
 static bool definitions_add_up(struct check *check, struct needs *ret)
@@ -257,7 +257,7 @@ static void take_instance(struct check *check, struct wire_finding *finding,
                           sizeof(finding->instance));
 }
 
-/* The first definition whose value is not inside this instance's block. */
+/* The first definition whose value is outside of this instance's block. */
 static void report_outside(struct check *check, const opl_instance_view *instance)
 {
     opl_counter_view counter = {0};
@@ -275,7 +275,7 @@ static void report_outside(struct check *check, const opl_instance_view *instanc
     report(check, &finding);
 }
 
-/* An instance whose definition cannot be used: which field of it. */
+/* An instance whose definition is invalid: determines the wrong field. */
 static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t left,
                            struct wire_finding *ret)
 {
@@ -301,7 +301,7 @@ static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t le
 #undef INSTANCE_FIELD
 }
 
-/* The walker refused what lies behind `end`, `position` instances after the first. */
+/* The walker refused what is behind `end`, `position` instances after the first. */
 static bool report_instance(struct check *check, size_t end, uint32_t position)
 {
     const opl_object_view *object = &check->object;
@@ -419,7 +419,7 @@ static void report_refused(struct check *check)
     report(check, &finding);
 }
 
-/* Two objects of one number: readers take the first and never see the second. */
+/* Two objects with one number: readers take the first and never see the second. */
 static void check_number(struct check *check)
 {
     opl_object_view before = {0};
@@ -436,7 +436,7 @@ static void check_number(struct check *check)
         }
 }
 
-/* The object behind check->object, which becomes it. False: nothing behind can be found. */
+/* Advances check->object to the next object. False: it cannot be found. */
 static bool check_next(struct check *check, bool first)
 {
     opl_object_view *object = &check->object;
@@ -493,7 +493,7 @@ enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count
     return wire_check_each(data, size, count, keep_gravest, ret);
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 static void number_text(const struct wire_finding *finding, int64_t number,
                         char out[static WIRE_TEXT])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share and nobody else sees: the table of counter types, and text of
- * the wire on its way to UTF-8 and back. */
+/* What the files of this module share, private to it: the table of counter types, and text
+ * conversion to and from UTF-8. */
 #ifndef OPL_WIRE_INNER_H
 #define OPL_WIRE_INNER_H
 
@@ -14,13 +14,13 @@ enum {
     TYPE_TIMER_MASK = 0x00300000
 };
 
-/* What a sample keeps beside the value (B.3). */
+/* What a sample stores besides the value (B.3). */
 enum second_value { SECOND_NONE, SECOND_TICKS, SECOND_100NS, SECOND_OBJECT, SECOND_BASE };
 
 struct type_row {
     const char *name;
     DWORD type;
-    DWORD size; /* bytes of a value; 0: none, or as CounterSize says */
+    DWORD size; /* bytes of a value; 0: none, or by CounterSize */
     enum second_value second;
     bool two_samples;
     bool is_base;
@@ -28,10 +28,10 @@ struct type_row {
 };
 /* The row of a named type, or NULL. */
 const struct type_row *type_find(DWORD type);
-/* Bytes that a value of this type takes when nobody says otherwise; 0: none, or a text. */
+/* Bytes of a value of this type by default; 0: none, or a text. */
 DWORD type_value_size(DWORD type);
 
-/* Where converted text goes: counts everything, keeps what fits. */
+/* Receives converted text: counts everything, keeps what fits. */
 struct text_sink {
     char *out;
     size_t room, used;
@@ -43,11 +43,11 @@ size_t sink_end_text(struct text_sink *sink);
 /* UTF-16 up to its first NUL, in the other byte order when `swapped`, at any alignment. */
 void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
                        struct text_sink *sink);
-/* Text of a code page up to its first NUL. Bytes that mean nothing there become U+FFFD; so do all
- * above 127 of a code page that nobody knows. */
+/* Text of a code page up to its first NUL. Bytes that are invalid there become U+FFFD; so do all
+ * above 127 of an unknown code page. */
 void text_decode_codepage(DWORD code_page, const unsigned char *bytes, size_t size,
                           struct text_sink *sink);
-/* UTF-8 to a code page, without a NUL; what it cannot say becomes '?'. False: unknown code page. */
+/* UTF-8 to a code page, without a NUL; characters it lacks become '?'. False: unknown code page. */
 bool text_encode_codepage(DWORD code_page, const char *text, size_t count, struct text_sink *sink);
 
 #endif

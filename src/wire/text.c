@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and texts of the wire as UTF-8, and back. Everything is converted in small pieces that are
- * copied first, so that no alignment matters and bytes that change meanwhile do no harm.
+ * Converts the names and texts of the binary format to UTF-8 and back. Everything is converted in
+ * small pieces that are copied first, so alignment does not matter and bytes that change meanwhile
+ * do no harm.
  */
 #include "wire/inner.h"
 
@@ -70,7 +71,7 @@ void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
 
 /* ---- code pages ---- */
 
-/* Windows' numbers whose name for iconv is not CP and the number. */
+/* Windows' code pages whose name for iconv is not CP and the number. */
 static const struct {
     DWORD code_page;
     const char *name;
@@ -108,7 +109,7 @@ static void charset_name(DWORD code_page, char name[static 16])
             snprintf(name, 16, "%s", charsets[i].name);
 }
 
-/* How many bytes to leave out where nothing can be converted: one, or a UTF-8 character. */
+/* How many bytes to skip if nothing can be converted: one, or a UTF-8 character. */
 static size_t unusable_bytes(const char *bytes, size_t count, bool utf8)
 {
     size_t skip = 1;
@@ -132,7 +133,7 @@ static void convert(iconv_t converter, const char *bytes, size_t count, bool fro
         size_t left = held, room = sizeof(out);
         iconv(converter, &from, &left, &to, &room);
         sink_add(sink, out, (size_t)(to - out));
-        if (left == held) { /* stuck at the very first byte */
+        if (left == held) { /* the very first byte is invalid */
             size_t skip = unusable_bytes(from, left, from_utf8);
             sink_add(sink, replacement, strlen(replacement));
             from += skip;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counter types: one row per named type, and the bit fields of any type as words.
+ * The counter types: one row per named type, and the bit fields of any type as text.
  *
  * The fields are enumerations, not flags: each is masked first and then compared (C15, B.1). What
- * Windows pairs with a value comes from the row, because the bits alone do not tell it (B.3).
+ * Windows pairs with a value comes from the row, because the bits alone do not determine it (B.3).
  */
 #include "wire/inner.h"
 
@@ -39,7 +39,7 @@ static const struct type_row types[] = {
     { "PERF_RAW_BASE",                       0x40030403, 4, SECOND_NONE,   false, true,  "" },
     { "PERF_LARGE_RAW_FRACTION",             0x20020500, 8, SECOND_BASE,   false, false, "%" },
     { "PERF_LARGE_RAW_BASE",                 0x40030500, 8, SECOND_NONE,   false, true,  "" },
-    /* the size bits say DWORD, real providers deliver 8 bytes (recorded Windows blocks) */
+    /* the size bits mean DWORD, real providers deliver 8 bytes (recorded Windows blocks) */
     { "PERF_AVERAGE_TIMER",                  0x30020400, 8, SECOND_BASE,   true,  false, "secs" },
     { "PERF_AVERAGE_BULK",                   0x40020500, 8, SECOND_BASE,   true,  false, "" },
     { "PERF_AVERAGE_BASE",                   0x40030402, 4, SECOND_NONE,   false, true,  "" },
@@ -50,7 +50,7 @@ static const struct type_row types[] = {
     { "PERF_COUNTER_TEXT",                   0x00000B00, 0, SECOND_NONE,   false, false, "" },
     { "PERF_COUNTER_NODATA",                 0x40000200, 0, SECOND_NONE,   false, false, "" },
     { "PERF_COUNTER_HISTOGRAM_TYPE",         0x80000000, 0, SECOND_NONE,   false, false, "" },
-    /* second names and values of rows above; a type is called by its first row */
+    /* second names and values of rows above; a type is shown by its first row's name */
     { "PERF_PRECISION_TIMESTAMP",            0x40030500, 8, SECOND_NONE,   false, true,  "" },
     { "PERF_LARGE_RAW_BASE",                 0x40030503, 8, SECOND_NONE,   false, true,  "" },
 };

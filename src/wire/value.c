@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values in a counter block: as a number, as a text, and as the sample that PDH would keep,
- * that is the value together with the clock or base which its type pairs it with (B.3).
+ * The values in a counter block: as a number, as a text, and as the sample that PDH would store,
+ * which is the value together with the clock or base that its type requires (B.3).
  */
 #include "wire/inner.h"
 
@@ -56,7 +56,7 @@ bool opl_counter_number(const opl_block *block, const opl_instance_view *instanc
     }
 }
 
-/* Texts of subtype ASCII are in the object's code page; without one they are taken for UTF-8. */
+/* Texts of subtype ASCII are in the object's code page; without one UTF-8 is assumed. */
 static void decode_text(const opl_block *block, const opl_object_view *object,
                         const PERF_COUNTER_DEFINITION *definition, const void *data,
                         struct text_sink *sink)
@@ -83,7 +83,7 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
 
 /* ---- samples ---- */
 
-/* Types without a clock count in ticks of the block too. */
+/* Types without a clock count in ticks of the block, too. */
 static LONGLONG time_base(const opl_block *block, const opl_object_view *object, DWORD type)
 {
     switch (type & TYPE_TIMER_MASK) {
@@ -96,8 +96,8 @@ static LONGLONG time_base(const opl_block *block, const opl_object_view *object,
     }
 }
 
-/* The base is the very next definition. False: its value is damaged; no base at all is no damage.
- */
+/* The base is the very next definition. False: its value is damaged; a missing base is no
+ * damage. */
 static bool take_base(opl_block *block, const opl_object_view *object,
                       const opl_instance_view *instance, const opl_counter_view *counter,
                       opl_sample *sample)
@@ -137,7 +137,7 @@ static bool take_second(opl_block *block, const opl_object_view *object,
     }
 }
 
-/* Multi timers: the count is the DWORD right behind the value, and those of ticks keep value times
+/* Multi timers: the count is the DWORD right behind the value, and those in ticks store value times
  * frequency. */
 static bool take_count(const opl_block *block, const opl_instance_view *instance,
                        const opl_counter_view *counter, opl_sample *sample)

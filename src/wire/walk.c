@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checked walk (A.6): a structure is copied out once, judged, and only the copy is used,
- * because the bytes may be anybody's, misaligned, and changing while we read. A view that was
- * handed out has lengths that stay inside its object, so the next step needs no trust in the data
- * again.
+ * The checked walk (A.6): a structure is copied once, checked, and only the copy is used, because
+ * the bytes may be untrusted, misaligned, and changing while we read. The lengths of a returned
+ * view stay inside its object, so the next step need not trust the data again.
  */
 #include "wire/inner.h"
 
@@ -18,9 +17,9 @@ enum {
     MINIMUM_COUNTERS = sizeof(PERF_COUNTER_BLOCK)
 };
 
-/* ---- copying out ---- */
+/* ---- copying ---- */
 
-/* Copies `size` bytes at `offset` of what ends at `end`; false if they are not all there. The
+/* Copies `size` bytes at `offset` of data that ends at `end`; false if they do not all exist. The
  * barrier forbids the compiler to read the same bytes a second time. */
 static bool fetch(const opl_block *block, size_t end, size_t offset, void *ret, size_t size)
 {
@@ -31,7 +30,7 @@ static bool fetch(const opl_block *block, size_t end, size_t offset, void *ret, 
     return true;
 }
 
-/* Turns `count` neighbouring fields of `width` bytes round; returns what is behind them. */
+/* Swaps the bytes of `count` adjacent fields of `width` bytes; returns the address behind them. */
 static unsigned char *swap_fields(unsigned char *fields, size_t count, size_t width)
 {
     for (unsigned char *end = fields + count * width; fields < end; fields += width)
@@ -72,7 +71,7 @@ static void swap_header(PERF_DATA_BLOCK *header)
 
 /* ---- the block ---- */
 
-/* Remembers the first damage that a walk of this block met. */
+/* Records the first damage found in a walk of this block. */
 static bool damaged(opl_block *block, opl_block_fault fault, size_t offset)
 {
     if (block->fault == OPL_BLOCK_GOOD) {
@@ -156,7 +155,7 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t room)
 {
     struct text_sink sink = {out, room, 0};
     size_t size = block->header.SystemNameLength;
-    if (size > 0) /* else its offset was not judged */
+    if (size > 0) /* else its offset was not checked */
         text_decode_utf16(block->data + block->header.SystemNameOffset, size, block->swapped,
                           &sink);
     return sink_end_text(&sink);
@@ -164,7 +163,7 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t room)
 
 /* ---- objects ---- */
 
-/* A.6 rules 3 and 7. Divisions, because products of hostile counts wrap. */
+/* A.6 rules 3 and 7. Divisions, because products of hostile counts overflow. */
 static bool object_lengths_good(const PERF_OBJECT_TYPE *type, size_t left)
 {
     if (type->HeaderLength < MINIMUM_OBJECT || type->HeaderLength > type->DefinitionLength ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of wire: the binary format. Walker and builder are public (block.h, build.h); here is
- * what only the library needs: the checks of ExtCounterTestLevel. */
+/* API of wire: the binary format. Walker and builder are public (block.h, build.h); this header has
+ * the checks of ExtCounterTestLevel, which only the library needs. */
 #ifndef OPL_WIRE_H
 #define OPL_WIRE_H
 
@@ -9,7 +9,7 @@
 #include <openperflib/build.h>
 #include <openperflib/winperf.h>
 
-/* What a provider's answer fails at; in the order of reference D.4, checks 5-8, then ours. */
+/* What is wrong with a provider's answer; in the order of reference D.4, checks 5-8, then ours. */
 enum wire_fault {
     WIRE_GOOD,
     WIRE_FAULT_OBJECTS,     /* the objects' lengths do not add up (event 1003) */
@@ -21,34 +21,35 @@ enum wire_fault {
     WIRE_FAULT_ALIGNMENT    /* lengths not multiples of 8: a warning, data kept (1016) */
 };
 
-/* One finding as data: in which part of the answer, which field, what it holds and should hold. */
+/* One finding as data: the part of the answer, the field, its value and the expected one. */
 struct wire_finding {
     enum wire_fault fault;
     uint32_t position; /* of the object in the answer, 0 for the first */
-    uint32_t object;   /* its title index; 0: its bytes are not there */
+    uint32_t object;   /* its title index; 0: its bytes do not exist */
     bool has_counter, has_instance;
-    uint32_t counter, counter_position; /* title index and place of the definition */
+    uint32_t counter, counter_position; /* title index and position of the definition */
     uint32_t instance_position;
-    char instance[64];    /* its name, cut; "" where it cannot be read */
+    char instance[64];    /* its name, truncated; "" if it cannot be read */
     const char *field;    /* its name in winperf.h */
-    const char *relation; /* of what is expected: "", "at least ", "at most ", "a multiple of " */
-    const char *reason;   /* what the expected number is, in words */
+    const char *relation; /* of the expected value: "", "at least ", "at most ", "a multiple of " */
+    const char *reason;   /* what the expected number is, as text */
     bool is_type;         /* found and expected are counter types */
-    bool in_words;        /* `reason` alone tells what is expected */
+    bool in_words;        /* `reason` alone describes the expected value */
     int64_t found, expected;
     size_t offset; /* of the field, from the answer's first byte */
 };
-/* Judges `count` objects in [data, data + size) and hands each finding to `each`. Damaged lengths
- * (the first three faults) end the check, because what is behind cannot be found; all others are
- * reported. Kept as in the wild: up to 7 bytes behind the last instance, any behind an object
- * without instances. Returns the first fault that is not a warning, else the first warning. */
+/* Checks `count` objects in [data, data + size) and passes each finding to `each`. Damaged lengths
+ * (the first three faults) end the check, because what follows cannot be found; all others are
+ * reported. Accepted, because existing providers do it: up to 7 bytes behind the last instance, any
+ * number behind an object without instances. Returns the first fault that is not a warning, else
+ * the first warning. */
 enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
                                 void (*each)(void *self, const struct wire_finding *finding),
                                 void *self);
-/* The same for the finding that the return value stands for; *ret is zero when there is none. */
+/* The same, with the finding of the return value; *ret is zero when there is none. */
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
                                    struct wire_finding *ret);
-/* Is the answer to be dropped for it, or kept with a warning? */
+/* Is the answer dropped because of it, or kept with a warning? */
 static inline bool wire_fault_damages(enum wire_fault fault)
 {
     return fault != WIRE_GOOD && fault < WIRE_FAULT_OFFSET;
@@ -58,9 +59,9 @@ enum { WIRE_TEXT = 128 };
 void wire_finding_text(const struct wire_finding *finding, char found[static WIRE_TEXT],
                        char expected[static WIRE_TEXT]);
 
-/* Does it begin as a whole PERF_DATA_BLOCK does? No object does: its length would be too large. */
+/* Does it begin like a whole PERF_DATA_BLOCK? No object does: its length would be too large. */
 bool wire_is_block(const void *data, size_t size);
-/* Judges one whole block, of whatever byte order: every length inside leads somewhere inside. */
+/* Checks one whole block, of either byte order: every length in it leads to a place within it. */
 bool wire_check_block(const void *data, size_t size);
 
 #endif
