@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who asks, as Samba knows it after the login: name, SIDs, how the call was protected. */
+/* The caller, as Samba knows it after the login: name, SIDs, how the call was protected. */
 #include "samba/shim.h"
 
 #include <string.h>

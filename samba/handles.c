@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The handles of one connection: nobody else's, no more than so many, gone when it goes. */
+/* The handles of one connection: private to it, limited in number, freed with it. */
 #include "samba/shim.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ int handle_find(const struct client *client, const void *wire)
     return -1;
 }
 
-/* Type 0 and 16 bytes that cannot be guessed. */
+/* Type 0 and 16 random bytes that cannot be guessed. */
 static bool make_wire(unsigned char wire[static RRP_HANDLE_BYTES])
 {
     enum { TYPE_BYTES = 4 };
@@ -103,7 +103,7 @@ const char *watched_find(const struct client *client, const void *wire)
     return place < 0 ? NULL : client->watched[place].path;
 }
 
-/* Without a free place the key below is Samba's alone. */
+/* Without a free place the key below is handled by Samba alone. */
 void watched_add(struct client *client, const void *wire, const char *path)
 {
     for (int i = 0; i < SHIM_MOST_WATCHED; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Requests from bytes, answers to bytes: little-endian, aligned to 4 (NDR's transfer syntax). */
+/* Parses requests and writes answers: little-endian, aligned to 4 (NDR's transfer syntax). */
 #include "samba/rrp.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static bool take_pointed_32(struct reader *in, uint32_t *ret)
     return !in->bad;
 }
 
-/* An array of which a part came: room, offset, count; returns the count. */
+/* A partly transmitted array: size, offset, count; returns the count. */
 static uint32_t take_array_head(struct reader *in)
 {
     uint32_t room = take_32(in), offset = take_32(in), count = take_32(in);
@@ -205,7 +205,7 @@ static void put_pointed_32(struct buffer *out, bool there, uint32_t number)
         put_32(out, number);
 }
 
-/* With its NUL; one that does not fit is left out, the status says so. */
+/* With its NUL; a text that does not fit is omitted, the status reports it. */
 static void put_text(struct buffer *out, const struct rrp_room *room, const char *text)
 {
     BUFFER_AUTO wide = {0};
@@ -270,7 +270,7 @@ static void write_enum_value(struct buffer *out, const struct rrp_request *reque
     put_value(out, request, answer);
 }
 
-/* Lengths of names are bytes here, characters in the form. */
+/* Lengths of names are bytes here, characters in the protocol. */
 static void write_info(struct buffer *out, const struct rrp_request *request,
                        const struct rrp_answer *answer)
 {

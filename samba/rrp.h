@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The calls of the remote registry protocol (MS-RRP) as bytes: what a client sent, and what it is
- * answered. Knows nothing of Samba. What a client sent is believed nowhere: each length is read
- * once and compared with what is there.
+ * The calls of the remote registry protocol (MS-RRP) as bytes: what a client sent, and the answers.
+ * Independent of Samba. Data from a client is not trusted: each length is read once and compared
+ * with the available bytes.
  */
 #ifndef OPL_SAMBA_RRP_H
 #define OPL_SAMBA_RRP_H
@@ -29,36 +29,37 @@ enum rrp_call {
     RRP_CALLS = 36
 };
 
-/* A place for a text that the client offers; the answer has one in the same place. */
+/* A buffer for a text that the client describes; the answer has one in the same place. */
 struct rrp_room {
     bool there;
     bool has_text;
-    uint16_t bytes; /* how much it holds */
+    uint16_t bytes; /* its capacity */
 };
 struct rrp_request {
     unsigned opnum;
     unsigned char handle[RRP_HANDLE_BYTES];
-    const char *name; /* UTF-8, NULL: none; lies in the buffer given to rrp_read */
+    const char *name; /* UTF-8, NULL: none; points into the buffer given to rrp_read */
     uint32_t index, access, room;
     bool has_type, has_data, has_size, has_length, has_class, has_time;
     struct rrp_room name_room, class_room;
 };
 struct rrp_answer {
     uint32_t status, type;
-    uint32_t size; /* what is said to be the data's; the data have it, or there are none */
+    uint32_t size; /* the stated size of the data; the data has it, or is absent */
     const void *data;
     uint32_t data_size;
     const char *name;    /* of an enumeration, UTF-8 */
-    uint32_t numbers[7]; /* of RRP_INFO, as the form tells them; the last two: when */
+    uint32_t numbers[7]; /* of RRP_INFO, as in the protocol of winregd; the last two: the time */
     unsigned char handle[RRP_HANDLE_BYTES];
 };
 
-/* False: it is no such call. `text` keeps the name. Of calls that would write only the handle. */
+/* False: not such a call. `text` holds the name. For calls that would write, only the handle is
+ * read. */
 bool rrp_read(unsigned opnum, const void *bytes, size_t size, struct buffer *text,
               struct rrp_request *ret);
-/* Begins with the handle that an open gave? Those that need none do not. */
+/* Does the call begin with a handle from an open? Calls without a handle do not. */
 bool rrp_has_handle(unsigned opnum);
-/* Adds the answer; false: no memory, or there is no way to answer this call but by a fault. */
+/* Appends the answer; false: no memory, or this call can only be answered by a fault. */
 bool rrp_write(const struct rrp_request *request, const struct rrp_answer *answer,
                struct buffer *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stands in front of the winreg interface when Samba's worker registers it. A call goes through
- * four functions: pull (the request from bytes), dispatch, reply, push (the answer to bytes); what
- * is not ours goes through Samba's own four.
+ * Replaces the winreg interface when Samba's worker registers it. A call passes four functions:
+ * pull (parses the request), dispatch, reply, push (writes the answer); calls that are not ours are
+ * passed to Samba's own four.
  */
 #include "samba/shim.h"
 
@@ -39,7 +39,7 @@ static const struct {
     {NT_KEY "\\Perflib",   true,  KIND_OURS  },
     {NT_KEY,               false, KIND_SHARED}, /* values: the daemon's, then Samba's */
     {NLS_KEY "\\Language", false, KIND_OURS  },
-    {NLS_KEY,              false, KIND_OURS  }, /* Samba has no such key to go through */
+    {NLS_KEY,              false, KIND_OURS  }, /* Samba has no such key on the way */
 };
 
 static bool is_at_or_below(const char *path, const char *above)
@@ -78,7 +78,7 @@ static char *join(TALLOC_CTX *memory, const char *above, const char *name)
 
 /* ---- calls ---- */
 
-/* The call whose answer Samba is about to give: it may have opened a key above ours. */
+/* The call that Samba is about to answer: it may have opened a key above ours. */
 static struct {
     const struct dcesrv_call_state *state;
     char path[MOST_PATH + 1];
@@ -180,7 +180,7 @@ static NTSTATUS pull_shared(struct dcesrv_call_state *state, TALLOC_CTX *memory,
     return NT_STATUS_OK;
 }
 
-/* Bytes in another order, or of another form of NDR, are left to Samba. */
+/* Bytes in another order, or in another version of NDR, are left to Samba. */
 static bool is_plain(const struct ndr_pull *pull)
 {
     return !(pull->flags & (LIBNDR_FLAG_BIGENDIAN | LIBNDR_FLAG_NDR64));
@@ -242,7 +242,7 @@ static void take_value(struct call *call, const struct form_reply *reply)
     answer->data_size = answer->status ? 0 : (uint32_t)reply->data_size;
 }
 
-/* Does the name fit, with its NUL, where the client has place for it? */
+/* Does the name fit, with its NUL, into the client's buffer? */
 static void take_name(struct call *call, const struct form_reply *reply)
 {
     size_t units = reply->name ? utf8_to_16(reply->name, strlen(reply->name), NULL, 0) : 0;
@@ -274,7 +274,7 @@ static void take_reply(struct call *call, const struct form_reply *reply)
         take_numbers(call, reply);
     if (!reply->status && (!rrp_has_handle(opnum) || opnum == RRP_OPEN_KEY))
         take_open(call);
-    if (opnum == RRP_CLOSE) /* closed it is, whatever the providers say */
+    if (opnum == RRP_CLOSE) /* it is closed, whatever the providers return */
         call->answer.status = 0;
 }
 
@@ -328,7 +328,7 @@ static bool ask(struct call *call, uint16_t operation)
     return true;
 }
 
-/* The last performance key of the client closes the providers there. */
+/* The client's last performance key closes the providers in the daemon. */
 static bool close_key(struct call *call)
 {
     bool last = call->root == data_root && handle_count(call->client, data_root) == 1;
@@ -359,7 +359,7 @@ static bool ask_value(struct call *call, uint16_t operation)
     return ask(call, operation);
 }
 
-/* False: there is no answer but a fault. */
+/* False: the only answer is a fault. */
 static bool begin(struct call *call)
 {
     switch (call->request.opnum) {
@@ -441,9 +441,9 @@ static NTSTATUS our_push(struct dcesrv_call_state *state, TALLOC_CTX *memory, st
     return NT_STATUS_OK;
 }
 
-/* ---- standing in front ---- */
+/* ---- replacing the interface ---- */
 
-/* Its structures are known from the headers of one series. */
+/* The structures are those in the headers of one series. */
 static bool is_known_series(void)
 {
     const char *(*version)(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Private to the shim: a library that Samba's winreg worker is started with. It stands in front of
- * the worker's own winreg interface and answers what concerns performance counters from
- * openperflib-winregd; everything else goes on to Samba.
+ * Private to the shim: a library that Samba's winreg worker is started with. It replaces the
+ * worker's own winreg interface and answers calls for performance counters with data from
+ * openperflib-winregd; all other calls are passed to Samba.
  *
  * A worker has one thread and many clients. So nothing here waits: a call that the daemon must
  * answer is left pending (Samba's asynchronous calls), each client has a stream of its own to the
@@ -17,7 +17,7 @@
 #include <talloc.h>
 #include <tevent.h>
 
-/* what Samba's headers give other meanings to */
+/* names that Samba's headers define differently */
 enum status {
     STATUS_DENIED = ERROR_ACCESS_DENIED,
     STATUS_WRONG = ERROR_INVALID_PARAMETER,
@@ -45,16 +45,16 @@ enum { SHIM_MOST_HANDLES = 64, SHIM_MOST_WATCHED = 64, SHIM_MOST_PENDING = 16 };
 
 struct call;
 
-/* The stream to the daemon: one call at a time, the others wait in line. */
+/* The stream to the daemon: one call at a time, the others are queued. */
 struct stream {
     int fd; /* below 0: none */
     struct tevent_fd *event;
-    struct buffer in, out, told; /* told: which caller the daemon knows on this stream */
+    struct buffer in, out, told; /* told: the caller that the daemon knows on this stream */
     size_t sent;
     uint32_t number;  /* of the last request */
     bool awaits_told; /* the next reply is about the caller */
     uint32_t told_status;
-    struct call *first; /* the one that is asked */
+    struct call *first; /* the one being answered */
 };
 
 /* A connection of Samba's; it is freed with that. */
@@ -76,17 +76,17 @@ struct client {
 
 /* A call that is ours. */
 struct call {
-    struct call *next; /* in line */
+    struct call *next; /* in the queue */
     struct client *client;
     struct dcesrv_call_state *state;
     struct rrp_request request;
     struct rrp_answer answer;
     struct buffer text, out, message;
     uint32_t root, number;
-    char *path; /* of the key that is asked */
+    char *path; /* of the key */
     int handle; /* its place, or below 0 */
     struct tevent_timer *timer;
-    void *samba; /* what Samba made of it, in case that the daemon has no such value */
+    void *samba; /* Samba's own parsed call, in case that the daemon has no such value */
     bool in_line, done, again;
 };
 
@@ -101,17 +101,17 @@ const char *watched_find(const struct client *client, const void *wire);
 void watched_add(struct client *client, const void *wire, const char *path);
 void watched_forget(struct client *client, const void *wire);
 
-/* ---- caller.c: who asks, for the daemon to judge ---- */
+/* ---- caller.c: the caller, for the daemon's access checks ---- */
 bool caller_is_samba(struct dcesrv_call_state *state);
-/* A request of the form; false: nobody knows who it is. */
+/* A request of the protocol; false: the caller is unknown. */
 bool caller_message(struct dcesrv_call_state *state, struct buffer *ret);
 
 /* ---- stream.c ---- */
-/* Asks the daemon; call_answered is called, perhaps before this returns. */
+/* Sends the call to the daemon; call_answered is called, perhaps before this returns. */
 void stream_ask(struct call *call);
 /* For a worker that cannot leave a call pending: waits, but not long. */
 void stream_wait(struct call *call);
-/* Its client goes, and the calls in line with it. */
+/* Its client disconnects, which also ends its queued calls. */
 void stream_abandon(struct client *client);
 void stream_forget(struct call *call); /* it is being freed */
 

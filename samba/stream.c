@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stream of one client to the daemon. The worker's event loop tells when there is something to
- * read; nothing waits. A daemon that was started anew is connected to anew, and the question that
- * the old one left without an answer is asked once more: all questions only read.
+ * The stream of one client to the daemon. The worker's event loop reports readable data; nothing
+ * waits. After a restart of the daemon the stream is connected again, and an unanswered request is
+ * sent once more: all requests only read.
  */
 #include "samba/shim.h"
 
@@ -33,7 +33,7 @@ static void stream_close(struct client *client)
     buffer_clear(&stream->told);
 }
 
-/* ---- the line ---- */
+/* ---- the queue ---- */
 
 static void leave_line(struct call *call)
 {
@@ -46,8 +46,8 @@ static void leave_line(struct call *call)
     TALLOC_FREE(call->timer);
 }
 
-/* The reply lies in `in`. The next in line is asked before this one is answered: that may free the
- * client. */
+/* The reply is in `in`. The next call in the queue is sent before this one is answered: answering
+ * may free the client. */
 static void finish(struct client *client, const struct form_reply *reply)
 {
     struct call *call = client->stream.first;
@@ -65,7 +65,7 @@ static void finish_with(struct client *client, uint32_t status)
     finish(client, &(struct form_reply){.status = status});
 }
 
-/* Is any of it the answer to what was asked? Then it is lost. */
+/* Was part of the answer received? Then it is lost. */
 static void lost(struct client *client)
 {
     struct call *call = client->stream.first;
@@ -93,7 +93,7 @@ void stream_forget(struct call *call)
     leave_line(call);
     if (!is_asked)
         return;
-    stream_close(call->client); /* its answer is nobody's */
+    stream_close(call->client); /* its answer is not needed */
     if (call->client->stream.first)
         start(call->client);
 }
@@ -135,7 +135,7 @@ static bool send_some(struct client *client)
     return true;
 }
 
-/* The size of the message that begins the bytes; SIZE_MAX: none that we know. */
+/* The size of the message at the start of the bytes; SIZE_MAX: unknown. */
 static size_t whole_size(const struct buffer *in)
 {
     size_t most = FORM_REPLY_HEAD + (size_t)FORM_NAME_BYTES + FORM_DATA_BYTES;
@@ -145,7 +145,7 @@ static size_t whole_size(const struct buffer *in)
     return size ? size : SIZE_MAX;
 }
 
-/* False: it broke the form. True: one message was taken, or more must come. */
+/* False: protocol error. True: one message was taken, or more must come. */
 static bool take_reply(struct client *client, bool *ret_taken)
 {
     struct stream *stream = &client->stream;
@@ -163,7 +163,7 @@ static bool take_reply(struct client *client, bool *ret_taken)
     }
     stream->awaits_told = false;
     buffer_clear(&stream->in);
-    if (reply.status) { /* nobody may be asked for */
+    if (reply.status) { /* the caller was refused */
         buffer_clear(&stream->told);
         finish_with(client, reply.status);
         return true;
@@ -172,7 +172,7 @@ static bool take_reply(struct client *client, bool *ret_taken)
     return true;
 }
 
-/* Once: no further than the message that is awaited. */
+/* Once: no further than the expected message. */
 static void receive(struct client *client)
 {
     struct stream *stream = &client->stream;
@@ -207,7 +207,7 @@ static void ready(struct tevent_context *loop, struct tevent_fd *event, uint16_t
         receive(client);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static uint32_t connect_stream(struct client *client)
 {
@@ -234,7 +234,7 @@ static uint32_t connect_stream(struct client *client)
     return STATUS_NO_ROOM;
 }
 
-/* Puts the message of the form on its way, with the next number. */
+/* Queues the message of the protocol, with the next number. */
 static void put(struct stream *stream, const struct buffer *message)
 {
     enum { NUMBER_AT = 8 };
@@ -245,7 +245,7 @@ static void put(struct stream *stream, const struct buffer *message)
         form_put_number(stream->out.data + NUMBER_AT, ++stream->number);
 }
 
-/* Asks for the first in line: first who asks, when the daemon does not know that. */
+/* Sends the first call in the queue: before that the caller, if the daemon does not know it. */
 static void start(struct client *client)
 {
     BUFFER_AUTO caller = {0};
