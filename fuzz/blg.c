@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes behind the head of a binary capture: read to the end, twice; failures have words. */
+/* Any bytes behind the head of a binary capture: read to the end, twice; failures must have a
+ * message. */
 #include "capture.h"
 #include "target.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any two samples, any type, any format: no undefined behaviour, no NaN, and a status that the door
- * documents. Input: type, format, time base, two samples as PDH_RAW_COUNTER lies in memory.
+ * Any two samples, any type, any format: no undefined behaviour, no NaN, and a status that the API
+ * documents. Input: type, format, time base, two samples as PDH_RAW_COUNTER is in memory.
  */
 #include "pdh/pdh.h"
 #include "target.h"

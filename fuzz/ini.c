@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as an ini file: entries lie inside the text, are found by their names, and every text
- * comes out of every code page as UTF-8.
+ * is converted from every code page to UTF-8.
  */
 #include "target.h"
 

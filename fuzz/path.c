@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a path: what was put together again comes apart alike, and stands for itself. */
+/* Any bytes as a path: a composed path is parsed to the same parts, and matches itself. */
 #include "target.h"
 
 #include "pdh/pdh.h"
@@ -26,14 +26,14 @@ static void demand_same(const struct pdh_path *left, const struct pdh_path *righ
     demand(left->index == right->index && left->any_index == right->any_index);
 }
 
-/* One from the form for shells may hold backslashes where Windows' form must not. */
+/* A path in the syntax for shells may contain backslashes where Windows' syntax must not. */
 static bool has_backslash(const struct pdh_path *path)
 {
     return strchr(path->object, '\\') || (path->machine && strchr(path->machine + 2, '\\')) ||
            strstr(path->counter, ")\\");
 }
 
-/* "a#2#0" is the first that is called "a#2", and is written without its index. */
+/* "a#2#0" is the first instance named "a#2", and is written without its index. */
 static bool name_has_index(const struct pdh_path *path)
 {
     const char *hash = path->stem ? strrchr(path->stem, '#') : NULL;
@@ -46,7 +46,7 @@ static void again(const struct pdh_path *path)
     PATH_AUTO second = {0};
     demand(!path_make(path, &text));
     if (has_backslash(path) || name_has_index(path) || path_parse(text.data, &second))
-        return; /* a written number may be longer than what was read */
+        return; /* a written number may be longer than the one that was read */
     demand_same(path, &second);
 }
 

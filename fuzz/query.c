@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a query: limits hold, pointers point inside, and an answer's text parses alike. */
+/* Any bytes as a query: limits hold, pointers point inside, and an answer's text parses to the same
+ * query. */
 #include "target.h"
 
 #include "query/query.h"

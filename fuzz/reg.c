@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a .reg file, with and without the header's being demanded: entries are well-formed,
- * and what was understood is printed to a text that reads and prints alike, without damage.
+ * Any bytes as a .reg file, with and without a required header: entries are well-formed, and what
+ * was parsed is printed to a text that parses and prints identically, without damage.
  */
 #include "target.h"
 

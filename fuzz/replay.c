@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target once over each file of its corpus, with any compiler: so every input that ever
- * found something is an ordinary test. Arguments are files and folders.
+ * caused a finding is an ordinary test. Arguments are files and folders.
  */
 #include "target.h"
 
@@ -20,7 +20,7 @@ static void fail(const char *what, const char *path)
     exit(2);
 }
 
-/* The input lies in memory of exactly its size, so that a sanitizer sees a read behind it. */
+/* The input is in memory of exactly its size, so that a sanitizer notices a read behind it. */
 static void replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call of the remote registry, its number in the first byte and then any bytes: what was
- * understood stays within the bytes, and every answer to it is written, within what the client has
- * room for.
+ * A call of the remote registry, its number in the first byte and then any bytes: what is parsed
+ * stays within the bytes, and every answer to it is written, within the client's buffer size.
  */
 #include "target.h"
 
@@ -37,7 +36,7 @@ static void answer_it(const struct rrp_request *request, uint32_t status, const 
         return;
     }
     demand(out.len >= 4 && out.len % 4 == 0 && number_at(&out, out.len - 4) == status);
-    /* a name is no longer than its room, and a place without a pointer stays without */
+    /* a name is not longer than its buffer, and a parameter without a pointer stays without */
     if (request->opnum == RRP_ENUM_KEY || request->opnum == RRP_ENUM_VALUE) {
         uint32_t sizes = number_at(&out, 0);
         demand((sizes & 0xffff) <= sizes >> 16 && sizes >> 16 == request->name_room.bytes);
@@ -51,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rrp_request request;
     if (!size)
         return 0;
-    unsigned char *copy = malloc(size); /* alone, so that a byte too many is seen */
+    /* allocated separately, so that a sanitizer notices a byte too many */
+    unsigned char *copy = malloc(size);
     demand(copy != NULL);
     memcpy(copy, data + 1, size - 1);
     bool good = rrp_read(data[0], copy, size - 1, &text, &request);

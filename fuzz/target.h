@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fuzz target defines: any bytes must come through without a finding of the sanitizers. */
+/* What a fuzz target defines: any bytes must be processed without a finding of the sanitizers. */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H
 

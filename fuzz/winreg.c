@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A reply of the remote registry: the first byte chooses the call, the second the room. */
+/* A reply of the remote registry: the first byte selects the call, the second the buffer size. */
 #include "target.h"
 
 #include "remote/smb_ndr.h"
@@ -13,7 +13,7 @@ static void must(bool good)
         __builtin_trap();
 }
 
-/* What is given out lies inside the reply. */
+/* What is returned lies inside the reply. */
 static void must_lie_in(const struct buffer *reply, const char *at, size_t size)
 {
     if (!at)
@@ -36,7 +36,7 @@ static void try_value(const struct buffer *reply, uint32_t room, bool named)
     if (!value.data || !buffer_add(&data, value.data, value.size))
         return;
     if (!rules_block(&data, room))
-        must(!rules_block(&data, data.len + 1)); /* a good one stays good */
+        must(!rules_block(&data, data.len + 1)); /* a valid one stays valid */
     must(rules_list(&data) && data.len % 2 == 0);
 }
 
