@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bare reader: opens and reads the files that the queries for the system objects, processes and
- * threads read, and no other, and does nothing with what they say; but for the few words that tell
- * that a file need not be read (a kernel thread has no memory), which a query looks at too.
+ * The bare reader: opens and reads only the files that the queries for the system objects,
+ * processes and threads read, and does not use their content; except for the few words that show
+ * that a file need not be read (a kernel thread has no memory), which a query checks too.
  */
 #include "bench.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring, and a place for it. */
+/* Measuring, and a root folder for it. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ void bench_verdict(const char *what, double is, double at_most, const char *unit
            is <= at_most ? "reached" : "MISSED");
 }
 
-/* ---- a place ---- */
+/* ---- the root folder ---- */
 
 static char root[64];
 

@@ -2,7 +2,7 @@
 /*
  * What the benchmarks share: variants that take turns in one run, so that their ratios hold on a
  * noisy machine; a root of their own; and the bare reader, which reads the files that a query reads
- * and does nothing with them.
+ * without using them.
  */
 #ifndef OPL_BENCH_H
 #define OPL_BENCH_H
@@ -20,14 +20,14 @@ enum { BENCH_ROUNDS = 201 };
 struct variant {
     const char *name;
     void (*run)(void);
-    bool child;                 /* its CPU is a child's */
-    DWORD level;                /* ExtCounterTestLevel, 0: leave */
+    bool child;                 /* measures the CPU of a child */
+    DWORD level;                /* ExtCounterTestLevel, 0: unchanged */
     int repeat;                 /* runs per measurement */
     double times[BENCH_ROUNDS]; /* microseconds of CPU */
     double median;
 };
 
-/* CPU time of this process, of its ended children, and time that passes, in microseconds. */
+/* CPU time of this process, of its ended children, and wall time, in microseconds. */
 double bench_own_us(void);
 double bench_children_us(void);
 double bench_wall_us(void);
@@ -45,7 +45,7 @@ void bench_root_remove(void);
 /* Sets a DWORD of Perflib's key. */
 void bench_set_switch(const char *name, DWORD value);
 
-/* How long it took, and whether that is what it should be. */
+/* Prints the time, and whether it is within the target. */
 void bench_verdict(const char *what, double is, double at_most, const char *unit);
 
 /* Runs one part of a benchmark in a process of its own; ends the program if it fails. */
@@ -56,7 +56,7 @@ DWORD bench_query(const char *what);
 
 /* ---- the bare reader (bare.c) ---- */
 
-/* What follows is read below this folder, "/" if it was never said. */
+/* The functions below read below this folder, "/" by default. */
 void bare_root(const char *root);
 void bare_system(void);
 void bare_network(void);
@@ -64,9 +64,9 @@ void bare_processes(void);
 void bare_threads(void);
 size_t bare_process_count(void);
 
-/* ---- idle processes, and a copy of what the kernel says of them (frozen.c) ---- */
+/* ---- idle processes, and a copy of their files in proc (frozen.c) ---- */
 
-void idle_start(int count); /* ends the program if they cannot be had */
+void idle_start(int count); /* ends the program on failure */
 void idle_stop(void);
 
 /* Copies the files of proc that the queries read into `folder`, for OPENPERFLIB_SYSROOT. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle processes, and a copy of what the kernel says of them: names and contents that do not have
- * to be made at each reading, so that our own work shows. */
+/* Idle processes, and a copy of their files in proc: file contents that the kernel need not produce
+ * at each reading, so that the cost of our own code is visible. */
 #include "bench.h"
 
 #include <dirent.h>
@@ -51,9 +51,9 @@ void idle_stop(void)
 
 /* ---- a copy ---- */
 
-enum { MOST_PATH = 640 }; /* two names and what is ours between them */
+enum { MOST_PATH = 640 }; /* two names and the parts between them */
 
-static int copy = -1; /* the folder that stands for "/" */
+static int copy = -1; /* the folder that replaces "/" */
 
 static void fail(const char *path)
 {
@@ -68,7 +68,7 @@ static void copy_file(const char *path)
     size_t length = 0;
     snprintf(from, sizeof from, "/%s", path);
     int in = open(from, O_RDONLY | O_CLOEXEC);
-    if (in < 0) /* foreign or gone: it is missing in the copy, too */
+    if (in < 0) /* another user's, or gone: it is missing in the copy, too */
         return;
     for (ssize_t got; (got = read(in, text + length, sizeof text - length)) > 0;)
         length += (size_t)got;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What it costs that strangers' providers run in processes of their own: a call, the first query of
+ * The cost of running third-party providers in processes of their own: a call, the first query of
  * many, a provider that hangs for ever, and a query by index among many registered ones. Each part
- * asks through RegQueryValueEx in a process and a root of its own.
+ * calls RegQueryValueEx in a process and a root of its own.
  */
 #include "bench.h"
 
@@ -59,8 +59,8 @@ static void begin_root(void)
     setenv("OPENPERFLIB_ROOT", root, 1);
 }
 
-/* The visitor of tests/isolation as service number `guest`, which answers object FIRST_OBJECT + 10
- * times that. */
+/* The visitor of tests/isolation as service number `guest`, with object FIRST_OBJECT + 10 times
+ * that. */
 static void register_guest(int guest, const char *collect, bool isolated)
 {
     char path[192];
@@ -89,7 +89,7 @@ static void register_guest(int guest, const char *collect, bool isolated)
     fclose(file);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static unsigned char data[16 << 20];
 
@@ -106,7 +106,8 @@ static double ask(const char *query)
     return took;
 }
 
-/* What the object's first counter says, the number of the guest's process; 0: it is not there. */
+/* The value of the object's first counter, the pid of the guest's process; 0: the object is
+ * missing. */
 static pid_t answered_by(int guest)
 {
     opl_block block;
@@ -212,7 +213,8 @@ static void part_call(void)
 
 static char cold_roots[2][96];
 
-/* A file that was just written is read more than once: that is not what a query usually meets. */
+/* Reads new files more than once, because a query usually does not find files that were just
+ * written. */
 static void prepare_cold(void)
 {
     for (int isolated = 0; isolated < 2; isolated++) {
@@ -311,8 +313,8 @@ static void ask_among(int registered)
     results[0] = bench_median(times, CALLS);
 }
 
-/* Many processes in turns, and the best of them: what one happens to get of the machine is not what
- * is asked. */
+/* Several processes in turns, and the best of them: differences between processes are not to be
+ * measured. */
 static void part_registered(void)
 {
     static const int counts[] = {1, 100, 1000};

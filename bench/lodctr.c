@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registering many providers: in one process, and each by a process of its own, as setup programs
- * call lodctr. Then what such a registry costs its readers: the first look at a name and the first
- * query of a process.
+ * call lodctr. Then the cost of such a registry for its readers: the first lookup of a name and the
+ * first query of a process.
  */
 #include "bench.h"
 
@@ -131,7 +131,7 @@ static void unload_in_this_process(void)
     }
 }
 
-/* The time that passes is the disk's and of whatever else runs; CPU time is ours. */
+/* Wall time includes the disk and other programs; CPU time is ours. */
 static void timed(const char *what, void (*work)(void))
 {
     double start = bench_wall_us(), own = bench_own_us(), children = bench_children_us();
@@ -148,7 +148,7 @@ static void timed_here(const char *what, double wall, double own)
            (bench_own_us() - own) / 1e3);
 }
 
-/* ---- reading, in a process that knows nothing yet ---- */
+/* ---- reading, in a new process ---- */
 
 static void first_query(int number)
 {
@@ -203,7 +203,7 @@ static bool read_arguments(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--one")) {
-        load_one(argv[2], NULL); /* the record is there since the calls */
+        load_one(argv[2], NULL); /* the record exists since the calls */
         return 0;
     }
     if (!read_arguments(argc, argv)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What converting captures costs: a BLG of about 100 MB, made of a recording by repeating its
- * samples, becomes CSV in /dev/null. Reading, cooking and formatting are also shown alone, and
- * printf's way beside ours, so that the ratios hold on a noisy machine.
+ * The cost of converting captures: a BLG of about 100 MB, made from a recording by repeating its
+ * samples, becomes CSV in /dev/null. Reading, cooking and formatting are also measured alone, and
+ * printf next to our own formatting, so that the ratios hold on a noisy machine.
  */
 #include "log/log.h"
 #include "pdh/pdh.h"
@@ -35,7 +35,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Head and catalogue once, then the buffer with the samples again and again. */
+/* Head and catalogue once, then the buffer with the samples repeatedly. */
 static uint64_t make_capture(const char *from, size_t mega)
 {
     BUFFER_AUTO whole = {0};
@@ -181,7 +181,7 @@ static double time_numbers(bool printf_too)
 
 /* ---- the program ---- */
 
-/* relog itself, as a process: the seconds of processor and the most memory that it took. */
+/* relog itself, as a process: its CPU seconds and its peak memory. */
 static void run_relog(const char *relog, const char *form, bool half, uint64_t size)
 {
     struct rusage usage;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the objects cost beside what other programs cost for the same facts: all take turns in one
- * run, so that ratios hold on a noisy machine. CPU time; of programs, less what their mere start
- * costs. Process and Thread by the kernel's records and by /proc.
+ * The cost of the objects compared with that of other programs for the same facts: all take turns
+ * in one run, so that ratios hold on a noisy machine. CPU time; for programs, minus the cost of
+ * starting them. Process and Thread by the kernel's records and by /proc.
  */
 #include "peers.h"
 
@@ -81,7 +81,7 @@ static void global_files(void)
     bench_query("Global");
 }
 
-/* What reading the records costs alone, with nothing done to them. */
+/* The cost of reading the records without using them. */
 static void bare_records(const char *name)
 {
     static char text[1 << 16];
@@ -106,7 +106,7 @@ static void bare_thread_records(void)
 
 /* ---- other programs ---- */
 
-/* Ours, then each of the peers named, as a multiple of our first. */
+/* Our variants, then each of the named peers, as a multiple of our first. */
 static void compare(struct variant *own, size_t count, const char *const *names, int rounds)
 {
     bench_measure(own, count, rounds);

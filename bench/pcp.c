@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program that watches a machine through PCP does: it keeps its context and fetches the same
- * metrics again and again. bench/objects-setup compiles it against the library that it unpacked.
+ * A program that watches a machine through PCP: it keeps its context and fetches the same metrics
+ * repeatedly. bench/objects-setup compiles it against the library that it unpacked.
  *
  *   pcp-fetch local|HOST COUNT METRIC...
  */
@@ -20,7 +20,7 @@ static void check(int status, const char *what)
     exit(1);
 }
 
-/* Agents are loaded into this process; where they are, the environment says. */
+/* Agents are loaded into this process; the environment has their paths. */
 static void open_local(void)
 {
     check(pmLoadNameSpace(getenv("PCP_FETCH_NAMES")), "the names");

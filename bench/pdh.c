@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PDH costs on top of the registry query: adding counters, collecting and formatting them, a
+ * The cost of PDH on top of the registry query: adding counters, collecting and formatting them, a
  * wildcard over many processes, the first value of a new program, and typeperf's start.
  */
 #include "bench.h"
@@ -132,7 +132,7 @@ static void wildcard(int processes)
     PdhCloseQuery(query);
 }
 
-/* In a process of its own: titles, definitions and the provider are met for the first time. */
+/* In a process of its own: titles, definitions and the provider are loaded for the first time. */
 static void first_value(int unused)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -155,8 +155,8 @@ static int by_number(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* From its start to its head line, which stands there before the first interval: titles, paths and
- * the first sample are done by then. The shell that starts it is counted, too. */
+/* From its start to its head line, which is printed before the first interval: titles, paths and
+ * the first sample are done by then. The shell that starts it is included. */
 static void starting(int unused)
 {
     enum { RUNS = 9 };

@@ -31,10 +31,11 @@
 
 struct peer {
     const char *name;
-    const char *command, *start; /* bash's; start: what it costs to do nothing, or all of it once */
-    int times;                   /* how often the command does more than that; 0: once */
+    /* run by bash; start: a command that only starts, or does the work once */
+    const char *command, *start;
+    int times; /* how often the command does more than that; 0: once */
     enum server server;
-    const char *scrape; /* instead of a command: what the server is asked for */
+    const char *scrape; /* instead of a command: the path requested from the server */
 };
 
 /* clang-format off */
@@ -102,7 +103,7 @@ static double cost_us(const struct peer *peer, const char *command)
     return bench_children_us() + server_us(peer->server) - before;
 }
 
-/* The client is ours, and does nothing with the text. */
+/* The client is ours, and ignores the text. */
 static double scrapes_us(const struct peer *peer)
 {
     double before = server_us(peer->server);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPU per query, through RegQueryValueEx like any program, beside a bare reader of the same files,
- * ps and (where installed) pminfo; and how much of it is our own work. Figures are medians in
+ * CPU per query, through RegQueryValueEx like any program, compared with a bare reader of the same
+ * files, ps and (where installed) pminfo; and the share of our own code. Figures are medians in
  * microseconds of CPU (user + system) of variants that take turns.
  */
 #include "bench.h"
@@ -177,9 +177,9 @@ static void processes(int count)
     bench_print(all, used, &all[0]);
 }
 
-/* ---- our own work ---- */
+/* ---- our own share ---- */
 
-static double *live; /* what the live query costs: shared with the part that measures it */
+static double *live; /* the cost of the live query: shared with the process that measures it */
 static char frozen[64];
 
 static void prepare_replay(void)
@@ -211,8 +211,8 @@ static void measure_live_process(int rounds)
     *live = all[0].median;
 }
 
-/* What a query costs more than the bare reader of the same copies, as a share of what it costs
- * where the kernel writes the files anew. */
+/* The cost of a query beyond the bare reader of the same copies, as a share of its cost when the
+ * kernel produces the files. */
 static void measure_work(struct variant *all, int rounds)
 {
     bench_measure(all, 3, rounds);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other machines on loopback: how long a block takes on each way, how many small queries a server
- * answers, and what a crowd of machines costs a monitor. All in one run, so that ratios hold.
+ * Other machines on loopback: the time of a block on each transport, the number of small queries
+ * that a server answers, and the cost of a thousand machines for a monitor. All in one run, so that
+ * ratios hold.
  */
 #include "remote.h"
 
@@ -61,7 +62,7 @@ static void register_source(void)
     RegCloseKey(key);
 }
 
-/* One in place of ssh: it becomes the server. */
+/* A program in place of ssh: it becomes the server. */
 static void write_shell(void)
 {
     char path[128];
@@ -232,7 +233,7 @@ static void part_clients(const char *samba)
         measure_clients(samba, "over SMB, encrypted");
 }
 
-/* ---- a crowd ---- */
+/* ---- many machines ---- */
 
 enum { OBJECTS = 8 };
 static const struct {
@@ -317,7 +318,7 @@ static size_t cook(const PDH_HCOUNTER *counters, size_t count)
     return good;
 }
 
-/* CPU and memory include the programs that speak SMB for us. */
+/* CPU and memory include the openperflib-smb programs of this process. */
 static void measure_crowd(int machines, int stand_for,
                           void (*name)(int number, char *ret, size_t room))
 {
@@ -387,7 +388,7 @@ static void part_samba(void)
     print_load();
 }
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
 static bool wanted(int argc, char **argv, const char *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other machines, as far as a client can tell: what they say is this machine's own, said again. */
+/* Simulates other machines: their data is a copy of this machine's. */
 #include "remote.h"
 #include "remote/form.h"
 #include "../tests/remote/stream.h"
@@ -28,7 +28,7 @@ static void read_value(const char *name, struct buffer *ret)
     ret->len = size;
 }
 
-/* Rates are made of the header's clocks. */
+/* Rates are computed from the header's clocks. */
 static void set_time(void)
 {
     static const int64_t unix_epoch = INT64_C(116444736000000000);

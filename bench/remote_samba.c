@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samba servers of the benchmark's own, where there can be some; and what their clients cost. */
+/* Samba servers for the benchmark, if they can be started; and the cost of their clients. */
 #include "remote.h"
 
 #include <dirent.h>
@@ -70,7 +70,7 @@ static void begin_server(int number)
         become_samba(folder);
 }
 
-/* False: it ended, or says nothing. */
+/* False: it ended, or printed nothing. */
 static bool await_server(int number)
 {
     struct server *one = &servers[number];
@@ -100,7 +100,7 @@ static void end_server(struct server *one)
     one->pid = 0;
 }
 
-/* Some at a time: each begins with a second of work. One that does not come is left out. */
+/* A few at a time: each begins with a second of work. One that does not start is left out. */
 int samba_start(int count)
 {
     enum { AT_ONCE = 5 };

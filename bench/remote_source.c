@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The provider of bench/remote: object 22221 with one instance, 22222 with as many as make 58 KB,
- * 22223 with as many as make 6 MB.
+ * The provider of bench/remote: object 22221 with one instance, 22222 with enough of them for 58
+ * KB, 22223 with enough for 6 MB.
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Servers to compare with: started on a free port of 127.0.0.1, watched, ended by their numbers. */
+/* Servers to compare with: started on a free port of 127.0.0.1, measured, ended by their pids. */
 #include "peers.h"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ static struct sockaddr_in address_of(int port)
     return address;
 }
 
-/* One that nobody has; 0: none. */
+/* A free port; 0: none. */
 static int free_port(void)
 {
     struct sockaddr_in address = address_of(0);
@@ -140,7 +140,7 @@ double server_us(enum server which)
     return us;
 }
 
-/* ---- their lives ---- */
+/* ---- starting and ending ---- */
 
 static void run_server(const struct running *server)
 {

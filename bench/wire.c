@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What checking, walking and building cost: an object like Process with 28 counters and 1,000
- * instances. One line a result, in microseconds, the best of 20 rounds.
+ * The cost of checking, walking and building: an object like Process with 28 counters and 1,000
+ * instances. One line per result, in microseconds, the best of 20 rounds.
  */
 #include "wire/wire.h"
 
@@ -14,7 +14,7 @@ enum { INSTANCES = 1000, COUNTERS = 28, ROUNDS = 20, ROOM = 1 << 20 };
 
 static unsigned char *memory;
 static DWORD size;
-static ULONGLONG sum; /* keeps the work from being left out */
+static ULONGLONG sum; /* keeps the compiler from removing the work */
 
 static void build(void)
 {
