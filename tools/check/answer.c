@@ -13,11 +13,11 @@ static void returned(struct report *report, const struct answer *answer, const c
                      const char *expected, const char *found, int64_t number)
 {
     report_add(report, MISTAKE, &nowhere, field, IN_RETURNS, expected,
-               "%s%" PRId64 " (query \"%s\", %" PRIu32 " bytes of room)", found, number,
+               "%s%" PRId64 " (query \"%s\", %" PRIu32 " bytes of space)", found, number,
                answer->query, answer->room);
 }
 
-/* An error leaves nothing behind. */
+/* When Collect fails, it must leave its outputs and the buffer unchanged. */
 static void check_error_outputs(const struct answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
@@ -79,7 +79,7 @@ bool answer_check_returns(const struct answer *answer, struct report *report)
                    "Collect wrote to it");
     if (reply->late_writes)
         report_add(report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
-                   "nothing is written when Collect has returned", "the answer was changed later");
+                   "no writes after Collect returned", "the answer was changed later");
     if (reply->status) {
         check_error_outputs(answer, report);
         if (reply->status != ERROR_MORE_DATA)
@@ -99,7 +99,7 @@ bool answer_check_returns(const struct answer *answer, struct report *report)
     return reply->end > 0;
 }
 
-/* Bases, offsets and numbers used twice are judged with the registration in hand, elsewhere. */
+/* Bases, offsets and duplicate numbers are checked in fields.c, with the registration. */
 bool answer_check_lengths(struct answer *answer, struct report *report)
 {
     struct wire_finding finding;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-check: loads a provider's library into a process of its own, calls it in every way
- * that programs do, and reports what is wrong with its answers and with what it leaves behind.
+ * openperflib-check: loads a provider's library into a separate process, calls it in every way that
+ * programs do, and reports mistakes in its answers and in what it leaves behind (memory, threads,
+ * descriptors, process state).
  */
 #include "check.h"
 
@@ -15,31 +16,30 @@ enum { INI = 1, SERVICE, OPEN, COLLECT, CLOSE, JSON, QUIET };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'i', "ini", "FILE", INI, "The ini file that the library is registered with. Without it the one beside the library.", "@ini", 0},
-    {'s', "service", "NAME", SERVICE, "Check it as this service, which is registered, instead of registering it.", "@services", 0},
-    {0, "open", "NAME", OPEN, "The library's function that opens it. Without it the registered one, or Open.", NULL, 0},
-    {0, "collect", "NAME", COLLECT, "That collects; Collect.", NULL, 0},
-    {0, "close", "NAME", CLOSE, "That closes; Close.", NULL, 0},
+    {'i', "ini", "FILE", INI, "The ini file to register the library with. Default: the one in the library's folder.", "@ini", 0},
+    {'s', "service", "NAME", SERVICE, "Check the library as this registered service, instead of registering it.", "@services", 0},
+    {0, "open", "NAME", OPEN, "The library's open function. Default: the registered one, or Open.", NULL, 0},
+    {0, "collect", "NAME", COLLECT, "Its collect function. Default: the registered one, or Collect.", NULL, 0},
+    {0, "close", "NAME", CLOSE, "Its close function. Default: the registered one, or Close.", NULL, 0},
     {'j', "json", NULL, JSON, "Print the findings as JSON.", NULL, 0},
-    {'q', "quiet", NULL, QUIET, "Print findings only: no times, no summary.", NULL, 0},
+    {'q', "quiet", NULL, QUIET, "Print the findings only, without times and summary.", NULL, 0},
     {0},
 };
 /* clang-format on */
 
 static const struct tool tool = {
     .name = "openperflib-check",
-    .summary =
-        "Check a provider's library: what it answers, how long it takes, what it leaves behind.",
+    .summary = "Check a provider's library: its answers, its speed, and what it leaves behind.",
     .usage = "[OPTION]... LIBRARY",
     .rows = rows,
     .more =
-        "The library is registered in a registry of its own, by its ini file or its\n"
-        "DllRegisterServer, and loaded into a process of its own, with the sanitizer that it was\n"
-        "built with. Nothing of the system is changed. It takes two seconds, also with a slow\n"
-        "library, and says what it left out for that; it takes longer only where Costly is slow\n"
-        "or a function misses its deadline.\n"
+        "The library is registered in a temporary registry, by its ini file or its\n"
+        "DllRegisterServer, and loaded into a separate process, with the sanitizer that it was\n"
+        "built with. The system is not changed. The check takes two seconds, also with a slow\n"
+        "library, and prints what it left out; it takes longer only where Costly is slow or a\n"
+        "function misses its deadline.\n"
         "\n"
-        "Exit status: 0 no mistake (there may be warnings), 1 mistakes, 2 wrong usage, 3 no such\n"
+        "Exit status: 0 no mistakes (perhaps warnings), 1 mistakes, 2 wrong usage, 3 no such\n"
         "file or service.\n"
         "\n"
         "Examples:\n"
@@ -70,7 +70,8 @@ static int take_option(struct wanted *wanted, const struct options *options, int
         break;
     default:
         if (wanted->library)
-            return options_complain(options, "one library at a time, without %s", options->value);
+            return options_complain(options, "only one library can be checked at a time; remove %s",
+                                    options->value);
         wanted->library = options->value;
     }
     return 0;
@@ -106,7 +107,8 @@ static int run(const struct wanted *wanted)
     return code;
 }
 
-/* openperflib-check --worker SANITIZED LIBRARY OPEN COLLECT CLOSE: what this program starts. */
+/* openperflib-check --worker SANITIZED LIBRARY OPEN COLLECT CLOSE: the command line of the child
+ * process that this program starts. */
 static void be_worker(char **words)
 {
     const char *names[] = {words[2], words[3], words[4]};
@@ -129,12 +131,13 @@ int main(int argc, char **argv)
     if (!wrong && !wanted.library)
         wrong = options_complain(&options, "LIBRARY is missing");
     if (!wrong && wanted.ini && wanted.service)
-        wrong = options_complain(&options, "--ini or --service, not both");
+        wrong =
+            options_complain(&options, "--ini and --service exclude each other; give one of them");
     return wrong ? wrong : run(&wanted);
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* In a worker the search for leaks would trace its own process, which is refused. */
+/* In a worker LeakSanitizer would have to ptrace its own process, which is refused. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

@@ -27,22 +27,23 @@ struct finding {
 struct report {
     const char *library;
     struct finding list[FINDINGS_MOST];
-    size_t count, lost; /* lost: there was no room for them */
+    size_t count, lost; /* lost: dropped, the report was full */
     struct names names;
 };
-/* Where it was found: fields of struct finding that are set beforehand. */
+/* Where a finding was made: the fields of struct finding that the caller sets. */
 struct place {
     uint32_t object, counter;
     const char *instance; /* NULL: none */
 };
 enum severity { MISTAKE, WARNING };
-/* Adds a finding, or counts it to an equal one: the same object, counter, field and section.
- * `found` is formatted. Returns it for further details; NULL: there is no room. */
+/* Adds a finding, or increments the count of an equal one (same object, counter, field and
+ * section). `found` is a format string. Returns the finding, for further details; NULL: the
+ * report is full. */
 struct finding *report_add(struct report *report, enum severity severity, const struct place *place,
                            const char *field, const char *section, const char *expected,
                            const char *found, ...) __attribute__((format(printf, 7, 8)));
 size_t report_mistakes(const struct report *report);
-/* Mistakes of a field that were met fewer times than that become warnings. */
+/* Turns the mistakes of a field into warnings where they were found fewer than `times` times. */
 void report_doubt(struct report *report, const char *field, unsigned times);
 
 /* Sections of the guide that explain a finding. */
@@ -65,34 +66,34 @@ struct registration {
     char *object_list;                                        /* NULL: none */
     DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
     DWORD open_ms, collect_ms;
-    char *root;     /* the registry that was made for it; NULL: the one that is there */
-    bool has_names; /* the names of its numbers can be looked up */
+    char *root;     /* the temporary registry; NULL: the system's is used */
+    bool has_names; /* the registry has the names of its numbers */
 };
-/* What the user gave; NULL: not given. */
+/* The command line's options; NULL: not given. */
 struct wanted {
     const char *library, *ini, *service, *procedures[3];
     bool json, quiet;
 };
-/* Registers the library in a registry of its own by its ini file (given or found beside it), or
- * takes the registration that it has. False: that is complained of on stderr, *ret_code is the exit
- * code. Findings about the ini file go into the report. */
+/* Registers the library in a temporary registry by its ini file (given or found in its folder),
+ * or uses its existing registration. False: the reason is on stderr, *ret_code is the exit code.
+ * Findings about the ini file go into the report. */
 bool registration_make(const struct wanted *wanted, struct registration *ret, struct report *report,
                        int *ret_code);
 void registration_done(struct registration *registration);
 
-/* ---- drive.c: the worker, from outside ---- */
+/* ---- drive.c: controls the worker process ---- */
 enum worker_end {
     WORKER_ANSWERED,
-    WORKER_LATE,    /* it was ended */
+    WORKER_LATE,    /* it missed its deadline and was killed */
     WORKER_CRASHED, /* by `code`, a signal */
-    WORKER_EXITED,  /* by itself, with `code` */
-    WORKER_LEFT,    /* another program runs in its process */
-    WORKER_DUMB,    /* it lives, but its end of the socket is closed, or speaks nonsense */
+    WORKER_EXITED,  /* it called exit, with `code` */
+    WORKER_LEFT,    /* it executed another program */
+    WORKER_DUMB,    /* it runs, but its end of the socket is closed or sends invalid data */
 };
 struct worker {
     struct worker_channel *channel;
     pid_t process;
-    int line, output; /* `output`: what it prints */
+    int line, output; /* the socket; the file that receives its standard output and error */
     uint64_t number;
     enum worker_end end; /* of the last order */
     int code;
@@ -100,27 +101,27 @@ struct worker {
 };
 bool worker_start(struct worker *worker, const struct registration *registration,
                   struct report *report);
-/* Hands over what stands in channel->request and waits `most_ms` at most. False: the worker is no
- * more. *ret is a copy of the reply. */
+/* Sends channel->request and waits `most_ms` at most. False: the worker has ended. *ret is a
+ * copy of the reply. */
 bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
                 struct worker_reply *ret);
-/* How many times as long everything takes because of what else runs here: 1 to 10. */
+/* By which factor (1 to 10) other load on this machine slows everything down. */
 int machine_is_busy(void);
-/* Ends it with all that it started, reports what it printed, and frees. */
+/* Kills the worker and every process that it started, reports what it printed, and frees. */
 void worker_end(struct worker *worker, struct report *report);
 
-/* ---- answer.c: what one Collect answered ---- */
+/* ---- answer.c: the answer of one Collect ---- */
 struct answer {
     const char *query;
     uint32_t room;
     struct worker_reply reply;
     unsigned char *data; /* a copy of its `size` bytes */
     size_t size;
-    opl_block block; /* of the copy; header.NumObjectTypes is 0 when it is not walkable */
+    opl_block block; /* of the copy; header.NumObjectTypes is 0 when its lengths do not add up */
 };
-/* Status, pointer, lengths, guards: false: there is no data to look at, or none at all. */
+/* Checks status, pointer, lengths and guards. False: there is no data to check further. */
 bool answer_check_returns(const struct answer *answer, struct report *report);
-/* Lengths inside; false: they do not add up. */
+/* Checks the lengths inside the data. False: they do not add up. */
 bool answer_check_lengths(struct answer *answer, struct report *report);
 void answer_done(struct answer *answer);
 
@@ -130,7 +131,7 @@ void fields_check(struct answer *answer, const struct registration *registration
 /* ---- compare.c: two answers to one query, the older one first ---- */
 void values_compare(struct answer *before, struct answer *now, struct report *report);
 
-/* ---- trial.c: all that is tried with the library ---- */
+/* ---- trial.c: the sequence of tests ---- */
 /* What is left out where calls are slow. */
 enum step {
     STEP_FOREIGN,
@@ -146,13 +147,13 @@ struct timing {
     unsigned planned[STEP_COUNT], made[STEP_COUNT];
     double open_ms, close_ms, median_ms, worst_ms;
     unsigned collects;
-    bool asked_perflib; /* the way of every program, too */
+    bool asked_perflib; /* it was also queried through HKEY_PERFORMANCE_DATA */
     bool hurried;       /* too few calls for small leaks to show */
 };
 void trial_run(const struct registration *registration, struct report *report,
                struct timing *timing);
 
-/* ---- perflib.c: the library as programs meet it ---- */
+/* ---- perflib.c: the library as programs use it ---- */
 void perflib_check(const struct registration *registration, const char *query,
                    struct report *report);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two answers to one query: what only counts up must not have fallen in between. Objects are
- * compared whose instances, and whose instances' parents, are the same, and began at the same
- * time. */
+/* Compares two answers to one query: values that can only grow must not have fallen in between.
+ * Only objects are compared whose instances, and these instances' parents, are the same in both
+ * answers and have the same start time. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static bool counts_up(DWORD type, bool is_base)
     return info.needs_two_samples && type != PERF_COUNTER_DELTA && type != PERF_COUNTER_LARGE_DELTA;
 }
 
-/* A counter of 32 bits begins anew. */
+/* A 32-bit counter may wrap around. */
 static bool wrapped(ULONGLONG before, ULONGLONG now)
 {
     return before <= UINT32_MAX && before > UINT32_MAX / 4 * 3 && now < UINT32_MAX / 4;
@@ -31,7 +31,7 @@ struct pair {
     char name[NAME_ROOM];
 };
 
-/* Steps both; false: one of them ends, or another counter stands in the place. */
+/* Steps both; false: one of them ends, or their counters differ. */
 static bool next_counters(const struct pair *pair, opl_counter_view *before, opl_counter_view *now)
 {
     return opl_object_next_counter(&pair->before->block, &pair->object[0], before) &&
@@ -40,7 +40,7 @@ static bool next_counters(const struct pair *pair, opl_counter_view *before, opl
            before->definition.CounterType == now->definition.CounterType;
 }
 
-/* The same thing as before, as far as a time of birth says. */
+/* The same thing as before, if a counter of its start time did not change. */
 static bool is_the_same(const struct pair *pair)
 {
     opl_counter_view before = {0}, now = {0};
@@ -77,7 +77,7 @@ static void compare_counters(const struct pair *pair, struct report *report)
     }
 }
 
-/* A sum falls when a summand goes. */
+/* A sum falls when one of its instances ends. */
 static bool is_total(const char *name)
 {
     return strncmp(name, "_Total", 6) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker from outside: started, given one order at a time, ended with all that it started. */
+/* Controls the worker: starts it, sends one order at a time, kills it with all its children. */
 #include "check.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 /* ---- the sanitizer that the library was built with ---- */
 
-/* The whole name of a runtime of which the library's table of needed files has the beginning. */
+/* The full name of the runtime whose name in the library's NEEDED entries begins so. */
 static bool needed(const unsigned char *file, size_t size, const char *begin, char out[64])
 {
     const char *at = memmem(file, size, begin, strlen(begin));
@@ -27,7 +27,7 @@ static bool needed(const unsigned char *file, size_t size, const char *begin, ch
     return at != NULL;
 }
 
-/* False: none that has to be loaded before everything else. */
+/* False: the library needs no runtime that must be loaded first. */
 static bool find_runtime(const char *library, char out[64])
 {
     struct stat state;
@@ -50,7 +50,7 @@ static bool find_runtime(const char *library, char out[64])
 
 static void prepare_environment(const char *runtime)
 {
-    /* what malloc keeps for a thread would count as used until seven of each size are there */
+    /* malloc's cache of a thread (up to seven of each size) would count as used */
     setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
     const char *before = getenv("LD_PRELOAD");
     char both[4096];
@@ -58,7 +58,7 @@ static void prepare_environment(const char *runtime)
         snprintf(both, sizeof both, "%s%s%s", runtime, before ? ":" : "", before ? before : "");
         setenv("LD_PRELOAD", both, 1);
     }
-    /* the search for leaks needs ptrace, which a helper may not use; the sums show them */
+    /* LeakSanitizer needs ptrace, which a worker may not use; the sums show leaks */
     setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0", 0);
     setenv("UBSAN_OPTIONS", "print_stacktrace=1", 0);
 }
@@ -79,7 +79,7 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
                            NULL};
     int nothing = open("/dev/null", O_RDONLY);
     setsid();
-    /* 3 and 4 may be any of ours */
+    /* descriptors 3 and 4 may be in use here */
     memory = fcntl(memory, F_DUPFD, 16);
     line = fcntl(line, F_DUPFD, 16);
     int output = fcntl(worker->output, F_DUPFD, 16);
@@ -152,7 +152,7 @@ int machine_is_busy(void)
     return load < 1 ? 1 : load > MOST ? MOST : (int)(load + 0.5);
 }
 
-/* Waits until the line can be read; false: the time is over. */
+/* Waits until the socket can be read; false: the time is over. */
 static bool await(struct worker *worker, int most_ms)
 {
     struct pollfd line = {.fd = worker->line, .events = POLLIN};
@@ -165,12 +165,12 @@ static bool await(struct worker *worker, int most_ms)
     return false;
 }
 
-/* The socket says nothing useful: what became of the process? */
+/* The socket gave no reply: finds out how the process ended. */
 static void find_out(struct worker *worker)
 {
     char path[64], own[4096] = "", its[4096] = "";
     int status = 0;
-    for (int i = 0; i < 20; i++) { /* its end closes the socket a moment before */
+    for (int i = 0; i < 20; i++) { /* the socket closes shortly before the process ends */
         if (waitpid(worker->process, &status, WNOHANG) == worker->process) {
             worker->process = 0;
             worker->end = WIFSIGNALED(status) ? WORKER_CRASHED : WORKER_EXITED;
@@ -197,7 +197,8 @@ bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;
     if (send(worker->line, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
-        !await(worker, most_ms * machine_is_busy() + most_ms / 2)) { /* late is not never */
+        !await(worker, most_ms * machine_is_busy() + most_ms / 2)) { /* an overdue reply may
+                                                                      * still come */
         worker->end = WORKER_LATE;
         return false;
     }
@@ -216,7 +217,7 @@ bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
 
 /* ---- its end ---- */
 
-/* What it started became ours when it ended. */
+/* Its children became children of this process when it ended. */
 static void kill_children(void)
 {
     for (int tries = 0; tries < 20000; tries++) {
@@ -235,7 +236,7 @@ static void kill_children(void)
     }
 }
 
-/* What a sanitizer wrote, from its first line on. */
+/* A sanitizer's report, from its first line on. */
 static const char *sanitizer_words(const char *text, char summary[FINDING_TEXT])
 {
     static const char *const marks[] = {"ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: ",
@@ -266,15 +267,14 @@ static void report_output(struct worker *worker, struct report *report)
     text[count] = '\0';
     const char *rest = sanitizer_words(text, summary);
     if (rest) {
-        struct finding *finding =
-            report_add(report, MISTAKE, &(struct place){0}, "memory", IN_LIFE,
-                       "nothing that a sanitizer complains of", "%s", summary);
+        struct finding *finding = report_add(report, MISTAKE, &(struct place){0}, "memory", IN_LIFE,
+                                             "no complaint by a sanitizer", "%s", summary);
         if (finding)
             snprintf(finding->details, sizeof finding->details, "%s", rest + (*rest == '\n'));
         return;
     }
     report_add(report, WARNING, &(struct place){0}, "output", IN_PROCESS,
-               "nothing on standard output and standard error, which are the asking program's",
+               "nothing on standard output and standard error, which belong to the calling program",
                "%lld bytes, beginning with \"%.*s\"", (long long)state.st_size,
                (int)strcspn(text, "\n"), text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every field of an answer whose lengths add up: what a viewer would show wrongly, or not at all,
- * without any event. */
+/* Checks every field of an answer whose lengths add up: mistakes here cause no event, but a
+ * viewer would show a wrong value or none. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static bool lists(const char *list, uint32_t number)
     return false;
 }
 
-/* A number has one owner. */
+/* Every number belongs to one service only. */
 static void check_owner(const struct scene *scene)
 {
     const struct registration *is = scene->is;
@@ -79,8 +79,8 @@ static void check_owner(const struct scene *scene)
         (!is->object_list && is->first_counter == 0))
         return;
     report_add(scene->report, WARNING, &place, "ObjectNameTitleIndex", IN_NAMES,
-               "a number of this service", "%" PRIu32 ", which is registered to another or to none",
-               number);
+               "a number of this service",
+               "%" PRIu32 ", which is registered for another service or for none", number);
 }
 
 /* ---- counter definitions ---- */
@@ -132,7 +132,7 @@ static bool base_fits(DWORD type, DWORD base)
     }
 }
 
-/* A base stands directly behind its counter; else the value is wrong, and nothing says so. */
+/* A base must directly follow its counter; otherwise the value is wrong without any error. */
 static void check_base(const struct scene *scene, size_t counter)
 {
     opl_type_info info = info_of(scene, counter), next = {0};
@@ -143,7 +143,7 @@ static void check_base(const struct scene *scene, size_t counter)
         next = info_of(scene, counter + 1);
     if (needs && !next.is_base)
         report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
-                   "its base as the definition directly behind", "%s, and behind it %s", info.name,
+                   "its base as the next definition", "%s, followed by %s", info.name,
                    last        ? "no definition"
                    : next.name ? next.name
                                : "an unknown type");
@@ -158,7 +158,7 @@ static void check_base(const struct scene *scene, size_t counter)
     }
     if (info.is_base && (counter == 0 || !needs))
         report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
-                   "a base only directly behind a counter that needs one", "%s", info.name);
+                   "a base only directly after a counter that needs one", "%s", info.name);
 }
 
 static void check_definition(const struct scene *scene, size_t counter)
@@ -176,7 +176,7 @@ static void check_definition(const struct scene *scene, size_t counter)
     check_size(scene, counter);
     check_base(scene, counter);
     if (info.is_base)
-        return; /* it is not shown */
+        return; /* its value is not shown */
     check_name(scene, &place, "CounterNameTitleIndex", definition->CounterNameTitleIndex, false);
     if (definition->CounterHelpTitleIndex)
         check_name(scene, &place, "CounterHelpTitleIndex", definition->CounterHelpTitleIndex, true);
@@ -187,7 +187,7 @@ static void check_definition(const struct scene *scene, size_t counter)
                    (uint32_t)definition->DetailLevel);
 }
 
-/* Two counters may show the same bytes; a part of them is a mistake in the offsets. */
+/* Two counters may share the same bytes; a partial overlap is a mistake in the offsets. */
 static void check_overlaps(const struct scene *scene, size_t counter)
 {
     const PERF_COUNTER_DEFINITION *own = &scene->counters[counter].definition;
@@ -204,12 +204,13 @@ static void check_overlaps(const struct scene *scene, size_t counter)
                        "a number that no other counter of the object has", "twice");
         if (!equal && own->CounterOffset < other_end && other->CounterOffset < own_end)
             report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
-                       "bytes of its own", "%" PRIu32 ", among those of counter %" PRIu32,
+                       "bytes that no other counter uses",
+                       "%" PRIu32 ", inside those of counter %" PRIu32,
                        (uint32_t)own->CounterOffset, (uint32_t)other->CounterNameTitleIndex);
     }
 }
 
-/* Paths of counters have the name alone: the second one is never found. */
+/* Counter paths contain only the name, so the second counter of a name is never found. */
 static void check_namesakes(const struct scene *scene, size_t counter)
 {
     const struct names *names = &scene->report->names;
@@ -222,7 +223,7 @@ static void check_namesakes(const struct scene *scene, size_t counter)
             !info_of(scene, counter).is_base && !info_of(scene, i).is_base)
             report_add(scene->report, MISTAKE, &place, "CounterNameTitleIndex", IN_NAMES,
                        "a name that no other counter of the object has",
-                       "\"%s\", as counter %" PRIu32 " is called", own, other);
+                       "\"%s\", which is also the name of counter %" PRIu32, own, other);
     }
 }
 
@@ -237,7 +238,7 @@ static void check_object_times(const struct scene *scene)
         timed |= (scene->counters[i].definition.CounterType & 0x00300000) == PERF_OBJECT_TIMER;
     if (timed && type->PerfFreq.QuadPart <= 0)
         report_add(scene->report, MISTAKE, &place, "PerfFreq", IN_VALUES,
-                   "ticks of a second, because a counter is measured in the object's time", "%lld",
+                   "ticks per second, because a counter is measured in the object's time", "%lld",
                    (long long)type->PerfFreq.QuadPart);
     if (timed && type->PerfTime.QuadPart <= 0)
         report_add(scene->report, MISTAKE, &place, "PerfTime", IN_VALUES,
@@ -257,7 +258,7 @@ static bool code_page_known(DWORD page)
            (page >= 28591 && page <= 28605);
 }
 
-/* Some readers want a counter block behind an object without instances: zeros. */
+/* Some readers expect a counter block (zeros) after an object without instances. */
 static bool is_padded(const struct scene *scene)
 {
     const PERF_OBJECT_TYPE *type = &scene->object.type;
@@ -268,7 +269,7 @@ static bool is_padded(const struct scene *scene)
     return rest < 8;
 }
 
-/* What makes equal names right: a counter that says which is which, as ID Process does. */
+/* Equal instance names are correct if a counter identifies the instance, as ID Process does. */
 static bool has_identity(const struct scene *scene)
 {
     for (size_t i = 0; i < scene->counter_count; i++) {
@@ -299,12 +300,11 @@ static void check_object(const struct scene *scene)
                    (uint32_t)type->DetailLevel);
     if (!code_page_known(type->CodePage))
         report_add(scene->report, WARNING, &place, "CodePage", IN_INSTANCES,
-                   "0 for UTF-16, or a code page that there is", "%" PRIu32,
-                   (uint32_t)type->CodePage);
+                   "0 for UTF-16, or an existing code page", "%" PRIu32, (uint32_t)type->CodePage);
     if (type->NumInstances == 0 && !is_padded(scene))
         report_add(scene->report, WARNING, &place, "NumInstances", IN_INSTANCES,
                    "as many as there are, or PERF_NO_INSTANCES (-1)",
-                   "0, and %" PRIu32 " bytes behind the definitions",
+                   "0, and %" PRIu32 " bytes after the definitions",
                    (uint32_t)(type->TotalByteLength - type->DefinitionLength));
 }
 
@@ -320,7 +320,7 @@ static void check_text(const struct scene *scene, const opl_instance_view *insta
         ended = text[i] == 0 && (!wide || text[i + 1] == 0);
     if (text && size > 0 && !ended)
         report_add(scene->report, WARNING, place, "value", IN_VALUES,
-                   "a text that ends with 0 inside its CounterSize", "none in %" PRIu32 " bytes",
+                   "a text that ends with 0 within its CounterSize", "none in %" PRIu32 " bytes",
                    (uint32_t)size);
     if (wide && size % 2)
         report_add(scene->report, MISTAKE, place, "CounterSize", IN_COUNTERS,
@@ -372,13 +372,13 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
                    "an even number, of UTF-16 with its terminator", "%zu", length);
     else if (!ended)
         report_add(scene->report, WARNING, place, "NameLength", IN_INSTANCES,
-                   "with the terminator, which is counted", "%zu bytes without a 0", length);
+                   "a length that includes the terminator", "%zu bytes without a 0", length);
     if (wide && has_surrogate_alone(text, length))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES, "valid UTF-16",
-                   "a surrogate alone");
+                   "an unpaired surrogate");
 }
 
-/* What opl_instance_name makes of text that is none. */
+/* opl_instance_name replaces invalid text by U+FFFD. */
 static bool has_odd_characters(const char *name)
 {
     for (const char *at = name; *at; at++)
@@ -398,20 +398,20 @@ static void check_instance_name(const struct scene *scene, const opl_instance_vi
     }
     if (definition->NameLength > 0 && definition->NameOffset < sizeof *definition)
         report_add(scene->report, MISTAKE, place, "NameOffset", IN_INSTANCES,
-                   "at least 24, behind the fields of the instance", "%" PRIu32,
+                   "at least 24, after the fields of the instance", "%" PRIu32,
                    (uint32_t)definition->NameOffset);
     if (definition->NameLength > 0)
         check_instance_text(scene, instance, place);
     if (definition->UniqueID == PERF_NO_UNIQUE_ID && !*place->instance)
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
-                   "at least one character, for paths of counters", "an empty one");
+                   "at least one character, for counter paths", "an empty one");
     if (has_odd_characters(place->instance))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
                    "printable characters, which were valid text (UTF-8, where a table is)",
-                   "a control character, or U+FFFD in the place of what is no text");
+                   "a control character, or U+FFFD in place of invalid text");
     if (strpbrk(place->instance, "\\()*#"))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
-                   "none of \\ ( ) * #, which have a meaning in paths of counters", "%s",
+                   "none of \\ ( ) * #, which have a meaning in counter paths", "%s",
                    place->instance);
 }
 
@@ -426,7 +426,7 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
         return;
     if (!opl_block_find_object(block, number, &parent)) {
         report_add(scene->report, WARNING, place, "ParentObjectTitleIndex", IN_INSTANCES,
-                   "an object of the same answer", "%" PRIu32 ", which is not there", number);
+                   "an object of the same answer", "%" PRIu32 ", which is not in it", number);
         return;
     }
     int32_t count = parent.type.NumInstances;
@@ -441,7 +441,7 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
                    (uint32_t)definition->ParentObjectInstance);
 }
 
-/* ---- instances that cannot be told apart ---- */
+/* ---- instances that cannot be distinguished ---- */
 
 struct key {
     uint32_t parent, parent_instance;
@@ -460,7 +460,7 @@ static int compare_keys(const void *left, const void *right)
                : 0;
 }
 
-/* Of names that are longer than a key nothing is said. */
+/* Names that are longer than a key are not compared. */
 static void check_twins(const struct scene *scene, struct key *keys, size_t count)
 {
     struct place place = object_place(scene);
@@ -474,8 +474,8 @@ static void check_twins(const struct scene *scene, struct key *keys, size_t coun
                        "a number that no other instance has", "%" PRId32 " twice", keys[i].id);
         else if (!has_identity(scene))
             report_add(scene->report, WARNING, &place, "name", IN_INSTANCES,
-                       "names that are unique: viewers number equal ones by their places, and mix "
-                       "them when one goes",
+                       "unique names: viewers number equal ones by their positions, and confuse "
+                       "them when one disappears",
                        "\"%s\" more than once", keys[i].name);
     }
 }

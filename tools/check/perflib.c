@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library as programs meet it: asked through HKEY_PERFORMANCE_DATA, isolated, in the registry
- * that was made for it. What Perflib has to say of it is in that registry's events. */
+/* The library as programs use it: queried through HKEY_PERFORMANCE_DATA, isolated, in the
+ * temporary registry. What Perflib reports about it is in that registry's event log. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, WORDS, FIELDS };
 
 static const struct place nowhere;
 
-/* The block that one query brings; malloc, NULL: none. */
+/* The block that one query returns; malloc, NULL: none. */
 static unsigned char *ask(const char *query, DWORD *ret_size, LSTATUS *ret_status)
 {
     unsigned char *data = NULL;
@@ -34,8 +34,9 @@ static void report_event(char *line, struct report *report)
         fields[i] = strsep(&line, "\t");
     if (!fields[WORDS] || strcmp(fields[SOURCE], "Perflib") != 0)
         return;
-    report_add(report, MISTAKE, &nowhere, "event", IN_LIFE, "no event about it, asked by a program",
-               "%s: %s%s%s", fields[NUMBER], fields[WORDS], line ? " " : "", line ? line : "");
+    report_add(report, MISTAKE, &nowhere, "event", IN_LIFE,
+               "no event about it when a program queries it", "%s: %s%s%s", fields[NUMBER],
+               fields[WORDS], line ? " " : "", line ? line : "");
 }
 
 static void report_events(const struct registration *is, struct report *report)

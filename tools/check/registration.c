@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library is registered as. By its ini file, or by its own DllRegisterServer, it is
- * registered in a registry that is removed afterwards; else the service is taken that has it.
+ * The library's registration: made by its ini file or its DllRegisterServer in a temporary registry
+ * that is removed afterwards, or else that of the service that uses the library.
  */
 #include "check.h"
 
@@ -24,7 +24,7 @@ enum { OPEN_MS = 2000, COLLECT_MS = 1000 };
 
 static const struct place nowhere;
 
-/* ---- a registry of its own ---- */
+/* ---- the temporary registry ---- */
 
 static int remove_one(const char *path, const struct stat *state, int kind, struct FTW *level)
 {
@@ -32,7 +32,7 @@ static int remove_one(const char *path, const struct stat *state, int kind, stru
     return remove(path);
 }
 
-/* Before anything reads the registry. */
+/* This must happen before the registry is first read. */
 static bool make_root(struct registration *is)
 {
     char path[64];
@@ -47,9 +47,9 @@ static bool make_root(struct registration *is)
     return is->root && setenv("OPENPERFLIB_ROOT", path, 1) == 0;
 }
 
-/* ---- which way ---- */
+/* ---- how it is registered ---- */
 
-/* demo.ini beside demo.so or libdemo.so; malloc, NULL: there is none. */
+/* demo.ini in the folder of demo.so or libdemo.so; malloc, NULL: there is none. */
 static char *ini_beside(const char *library)
 {
     char path[PATH_MAX + 8];
@@ -87,7 +87,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
         report_add(self, remark->error ? MISTAKE : WARNING, &nowhere, "ini file", IN_NAMES,
                    "a file without complaints", "%s:%u: %s", remark->file ? remark->file : "",
                    remark->line, remark->text);
-    if (finding && finding->times > 1) { /* another line: one of its own */
+    if (finding && finding->times > 1) { /* another line: a separate finding */
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%s:%u: %s\n",
                  remark->file ? remark->file : "", remark->line, remark->text);
@@ -136,7 +136,7 @@ static void find_service(struct registration *is)
     is->service = search.found;
 }
 
-/* ---- what the registration says ---- */
+/* ---- reading the registration ---- */
 
 static DWORD milliseconds(const char *service, const char *name, DWORD otherwise)
 {
@@ -160,7 +160,7 @@ static bool read_service(struct registration *is, const struct wanted *wanted)
     struct service service = {0};
     bool registered = is->service != NULL;
     if (registered && service_read(is->service, &service)) {
-        fprintf(stderr, "openperflib-check: %s: there is no such service; lodctr /Q lists them\n",
+        fprintf(stderr, "openperflib-check: %s: no such service; 'lodctr /Q' lists the services\n",
                 is->service);
         service_done(&service);
         return false;
@@ -203,10 +203,11 @@ static bool register_it(struct registration *is, const struct wanted *wanted, st
     else if (!is->service)
         find_service(is);
     if (!is->service)
-        report_add(report, WARNING, &nowhere, "registration", IN_NAMES,
-                   "an ini file beside the library or given with --ini, DllRegisterServer, or a "
-                   "service",
-                   "none: names and numbers are not checked");
+        report_add(
+            report, WARNING, &nowhere, "registration", IN_NAMES,
+            "an ini file in the library's folder or given with --ini, DllRegisterServer, or a "
+            "service",
+            "none: names and numbers are not checked");
     return true;
 }
 

@@ -132,7 +132,8 @@ static void print_times(const struct timing *timing)
                timing->open_ms, timing->collects, timing->median_ms, timing->worst_ms,
                timing->close_ms);
     if (timing->hurried)
-        printf("Collect is too slow for so short a time: small leaks were not looked for\n");
+        printf(
+            "Collect is too slow for this check's time limit: small leaks were not searched for\n");
     print_left_out(timing);
 }
 

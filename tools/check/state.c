@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What belongs to the process, not to a library in it: noted before the library comes, compared
- * behind each call. In a program without isolation all of it is the program's. */
+/* Process-wide state that a library must not change: saved before the library is loaded,
+ * compared after each call. Without isolation all of it belongs to the calling program. */
 #include "worker.h"
 
 #include <dirent.h>
@@ -22,7 +22,7 @@ extern char **environ;
 
 static uint64_t noted[STATE_COUNT];
 
-/* FNV-1a: equal states have equal numbers. */
+/* FNV-1a hash: equal states have equal numbers. */
 static uint64_t mix(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
@@ -155,12 +155,12 @@ static uint64_t look_at(enum worker_state state)
 
 const char *state_text(enum worker_state state)
 {
-    static const char *const texts[] = {"handlers of signals",
+    static const char *const texts[] = {"signal handlers",
                                         "blocked signals",
                                         "current folder",
                                         "umask",
                                         "priority",
-                                        "limits of resources",
+                                        "resource limits",
                                         "interval timer",
                                         "locale",
                                         "environment variables",
@@ -185,7 +185,7 @@ uint32_t state_changes(void)
     return changed;
 }
 
-/* ---- what it holds ---- */
+/* ---- resources in use ---- */
 
 static int32_t count_entries(const char *path)
 {
@@ -198,7 +198,7 @@ static int32_t count_entries(const char *path)
     return count;
 }
 
-/* Children of all threads; where the kernel has no such files: none. */
+/* Child processes of all threads; none where the kernel has no such files. */
 static int32_t count_children(void)
 {
     int32_t count = 0;
@@ -217,7 +217,7 @@ static int32_t count_children(void)
     return count;
 }
 
-/* A sanitizer's allocator knows its own sum. */
+/* Under a sanitizer its allocator reports the sum. */
 static int64_t heap_now(void)
 {
     size_t (*allocated)(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All that is tried with the library, in an order in which one mistake hides few others: load,
- * open, every query, every size, threads, many calls, Open twice, Open and Close again and again,
- * unload. The first crash or hang ends it.
+ * The sequence of tests, ordered so that one mistake hides few others: load, open, every query,
+ * every buffer size, threads, many calls, Open twice, repeated Open and Close, unload. The first
+ * crash or hang ends the sequence.
  */
 #include "check.h"
 
@@ -15,20 +15,20 @@
 
 enum {
     FIRST_ROOM = 64 << 10,
-    ROUNDS = 4,       /* of calls, between which it is looked at what they left */
+    ROUNDS = 4,       /* of calls; after each the resources in use are compared */
     CALLS_MOST = 16,  /* in a round */
-    ROUND_MS = 150,   /* calls that take longer are fewer */
-    LEAK_ROUNDS = 4,  /* fewer may have been the beginning of a cache */
-    LARGE = 1 << 20,  /* bytes a call, which nobody keeps: a round less is enough */
-    REPEAT_MS = 1000, /* nothing is begun again after this */
+    ROUND_MS = 150,   /* slower calls are repeated less often */
+    LEAK_ROUNDS = 4,  /* growth in fewer rounds may be a cache that fills */
+    LARGE = 1 << 20,  /* bytes a call, more than any cache keeps: one round less is enough */
+    REPEAT_MS = 1000, /* after this time no test is repeated */
     BUDGET_MS = 1700, /* since this program began; its end has to fit into two seconds, too */
-    SIZES_FIRST = 1,  /* sizes that come before queries that are none of its business */
-    LEAK_CALLS = 2,   /* that a large leak needs to show in, after the first answer */
-    COSTLY_MS = 2000, /* programs wait 30 s; nobody who checks does */
+    SIZES_FIRST = 1,  /* sizes that come before unrelated queries */
+    LEAK_CALLS = 2,   /* that a large leak needs to show, after the first answer */
+    COSTLY_MS = 2000, /* programs wait 30 s, which is too long for a check */
     LOAD_MS = 2000,
     START_MS = 10000,
-    SLOW_MOST = 2,  /* slow calls; one may be the machine's */
-    LEFT_MOST = 16, /* threads or children: more calls would only bring more */
+    SLOW_MOST = 2,  /* slow calls; a single one may be caused by the machine's load */
+    LEFT_MOST = 16, /* threads or children: more calls would only add more */
     TIMES_MOST = 2048
 };
 
@@ -40,8 +40,8 @@ struct trial {
     bool ended;
     int64_t start;
     char own[256];     /* the query for its own objects; "": unknown */
-    const char *query; /* that it has data for; NULL: none */
-    uint32_t room;     /* enough for it */
+    const char *query; /* a query that returned data; NULL: none */
+    uint32_t room;     /* large enough for its answer */
     struct answer last;
     double times[TIMES_MOST];
     struct usage loaded; /* before the first Open */
@@ -84,7 +84,7 @@ static bool may(struct trial *trial, enum step step, int calls)
     return made;
 }
 
-/* ---- what becomes of the worker ---- */
+/* ---- how the worker ended ---- */
 
 static const char *order_text(enum worker_order order)
 {
@@ -138,8 +138,8 @@ static void report_end(struct trial *trial, enum worker_order order, int most_ms
         break;
     default:
         report_add(report, MISTAKE, &nowhere, during, IN_PROCESS,
-                   "descriptors and memory of others left alone",
-                   "it closed or wrote to what it did not open");
+                   "no changes to descriptors and memory that are not its own",
+                   "it closed a descriptor, or wrote to one, that it did not open");
     }
 }
 
@@ -148,7 +148,7 @@ static void report_changes(struct trial *trial, enum worker_order order, uint32_
     for (int state = 0; state < STATE_COUNT; state++)
         if (changed & UINT32_C(1) << state)
             report_add(trial->report, WARNING, &nowhere, state_text((enum worker_state)state),
-                       IN_PROCESS, "left as the program has them", "changed by %s",
+                       IN_PROCESS, "unchanged, as the program set them", "changed by %s",
                        order_text(order));
 }
 
@@ -179,7 +179,7 @@ static bool ask(struct trial *trial, enum worker_order order, int most_ms, struc
     report_left(trial, order, &ret->usage);
     if (ret->late_writes && order != ORDER_COLLECT)
         report_add(trial->report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
-                   "nothing is written when Collect has returned", "the answer was changed later");
+                   "no writes after Collect returned", "the answer was changed later");
     if (order != ORDER_COLLECT && ret->took_ns / 1000000 > most_ms)
         report_add(trial->report, MISTAKE, &nowhere, order_text(order), IN_LIFE,
                    "an end within its deadline", "%" PRId64 " ms", ret->took_ns / 1000000);
@@ -249,7 +249,7 @@ static bool collect(struct trial *trial, const char *query, uint32_t room, bool 
     return ret->size > 0 && answer_check_lengths(ret, trial->report);
 }
 
-/* With ever more room, as programs do. */
+/* Retries with larger buffers, as programs do. */
 static bool collect_growing(struct trial *trial, const char *query, struct answer *ret)
 {
     for (uint32_t room = FIRST_ROOM;; room *= 4) {
@@ -260,14 +260,14 @@ static bool collect_growing(struct trial *trial, const char *query, struct answe
         if (room >= WORKER_ROOM) {
             report_add(trial->report, MISTAKE, &nowhere, "status", IN_RETURNS,
                        "an answer in 64 MiB at most",
-                       "ERROR_MORE_DATA with %" PRIu32 " bytes of room", room);
+                       "ERROR_MORE_DATA with %" PRIu32 " bytes of space", room);
             return false;
         }
         answer_done(ret);
     }
 }
 
-/* The answer becomes the last one, to which the next is compared. */
+/* Keeps the answer, to compare the next one with it. */
 static void take(struct trial *trial, struct answer *answer)
 {
     if (trial->last.data && answer->data)
@@ -288,7 +288,7 @@ static void note_own(struct trial *trial, struct answer *answer)
                                  used ? " " : "", (uint32_t)object.type.ObjectNameTitleIndex);
 }
 
-/* A query that should have an answer; the first that has is the one of all further calls. */
+/* A query that should return data; the first that does is used for all further calls. */
 static void try_query(struct trial *trial, const char *query, bool prefer)
 {
     struct answer answer;
@@ -308,7 +308,7 @@ static void try_query(struct trial *trial, const char *query, bool prefer)
     answer_done(&answer);
 }
 
-/* What is none of its business: a number of nobody, a word, another machine. */
+/* Queries that are not for it: a number of no service, a word, another machine. */
 static void try_foreign(struct trial *trial)
 {
     static const char *const queries[] = {"2147483646", "Nonsense", "Foreign nowhere.invalid"};
@@ -318,8 +318,8 @@ static void try_foreign(struct trial *trial)
             continue;
         if (collect(trial, queries[i], trial->room ? trial->room : FIRST_ROOM, false, &answer))
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
-                       "no data for what it was not asked for", "%zu bytes for \"%s\"", answer.size,
-                       queries[i]);
+                       "no data for a query that does not name its objects", "%zu bytes for \"%s\"",
+                       answer.size, queries[i]);
         answer_done(&answer);
     }
 }
@@ -336,7 +336,7 @@ static void try_queries(struct trial *trial)
 static void try_costly(struct trial *trial)
 {
     try_query(trial, "Costly", false);
-    if (!*trial->own) /* of one that answers Costly only */
+    if (!*trial->own) /* a provider that answers Costly only */
         return;
     if (!trial->query)
         try_query(trial, trial->own, true);
@@ -385,9 +385,10 @@ static void try_threads(struct trial *trial)
     }
 }
 
-/* ---- what calls leave behind ---- */
+/* ---- resources that calls leave behind ---- */
 
-/* It grew in every round, and by about as much in each: the least of it; 0: it did not. */
+/* The smallest growth of a round, if it grew in every round and by about as much in each; else
+ * 0. */
 static int64_t growth(const int64_t *values, int count, int64_t large)
 {
     int64_t least = INT64_MAX, most = 0;
@@ -476,7 +477,7 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
 
 static bool close_once(struct trial *trial, struct worker_reply *reply)
 {
-    answer_done(&trial->last); /* what counts since Open may begin anew */
+    answer_done(&trial->last); /* values that count since Open may restart */
     if (!ask(trial, ORDER_CLOSE, (int)trial->is->open_ms, reply))
         return false;
     trial->timing->close_ms = (double)reply->took_ns / 1e6;
@@ -502,7 +503,7 @@ static void must_answer(struct trial *trial, const char *when)
     answer_done(&answer);
 }
 
-/* Each program that connects opens it once more. */
+/* Each program that connects calls Open once more. */
 static void try_second_open(struct trial *trial)
 {
     struct worker_reply reply;
@@ -510,7 +511,7 @@ static void try_second_open(struct trial *trial)
         return;
     must_answer(trial, "after the second Open");
     if (close_once(trial, &reply))
-        must_answer(trial, "after two times Open and one Close");
+        must_answer(trial, "after two calls of Open and one of Close");
 }
 
 static void try_again(struct trial *trial)
@@ -520,7 +521,7 @@ static void try_again(struct trial *trial)
     for (int round = 0; round <= ROUNDS && has_time(trial) && fits(trial, 1); round++) {
         if (!open_once(trial, &reply))
             break;
-        must_answer(trial, "when it was closed and opened again");
+        must_answer(trial, "after it was closed and opened again");
         if (close_once(trial, &reply))
             note_usage(&account, &reply.usage);
     }
@@ -534,7 +535,7 @@ static void try_unloading(struct trial *trial)
         return;
     if (reply.usage.threads > trial->loaded.threads)
         report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE,
-                   "none that are left after Close: the library is unloaded below them", "%" PRId32,
+                   "none after Close: the library is unloaded while they run", "%" PRId32,
                    reply.usage.threads - trial->loaded.threads);
     if (ask(trial, ORDER_UNLOAD, LOAD_MS, &reply) && reply.usage.threads > 1) {
         usleep(20000);
@@ -547,7 +548,7 @@ static void try_unloading(struct trial *trial)
 static bool load(struct trial *trial)
 {
     struct worker_reply reply;
-    if (!ask(trial, ORDER_NONE, START_MS, &reply)) /* its own start */
+    if (!ask(trial, ORDER_NONE, START_MS, &reply)) /* the worker's start */
         return false;
     trial->start = now_ms();
     if (!ask(trial, ORDER_LOAD, LOAD_MS, &reply))
@@ -557,7 +558,7 @@ static bool load(struct trial *trial)
         return true;
     if (reply.missing)
         report_add(trial->report, MISTAKE, &nowhere, "exports", IN_LIFE,
-                   "the functions that its registration, or --open, --collect, --close, names",
+                   "the functions named by its registration, or by --open, --collect, --close",
                    "no function \"%s\"", trial->is->procedures[(reply.missing - 1) % 3]);
     else
         report_add(trial->report, MISTAKE, &nowhere, "library", IN_LIFE, "it can be loaded", "%s",
@@ -592,7 +593,7 @@ static void sum_up(struct trial *trial)
             trial->timing->worst_ms = trial->times[i];
 }
 
-/* ---- all of it ---- */
+/* ---- the whole sequence ---- */
 
 static void try_all(struct trial *trial)
 {
@@ -632,7 +633,8 @@ void trial_run(const struct registration *registration, struct report *report,
     if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);
-        report_doubt(report, "falling value", 2); /* once may be the kernel's, or another thing's */
+        report_doubt(report, "falling value", 2); /* a single one may be caused by the kernel, or
+                                                   * be another thing */
         report_doubt(report, SLOW, SLOW_MOST);
         worker_end(&trial->worker, report);
         if (!report_mistakes(report) && registration->root && registration->service &&

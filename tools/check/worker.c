@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that the library runs in: as a helper of Perflib's, with the same limits and the same
- * list of refused calls, but with a page that nobody may touch directly behind the buffer, and with
- * an account of what each call left behind.
+ * The process that the library runs in. It has the limits and the list of refused system calls of
+ * Perflib's helper processes, but an inaccessible page directly after the buffer, and it records
+ * the resources that each call left in use.
  */
 #include "worker.h"
 
@@ -25,11 +25,11 @@
 
 enum { NOTHING_BEHIND = 1 << 20 };
 
-/* One call's buffer: a page that may not be touched, a guard, the room, a page again. */
+/* One call's buffer: an inaccessible page, a guard, the space, and such a page again. */
 static struct {
     unsigned char *map, *guard, *start, *end;
     size_t size;
-    unsigned char *tail; /* behind the room, before the page; up to 7 bytes */
+    unsigned char *tail; /* after the space, before the page; up to 7 bytes */
     size_t answered;
 } buffer;
 
@@ -67,7 +67,7 @@ static void note_address(uintptr_t address)
     channel->crash.beyond = address >= end ? (int64_t)(address - end) : -(int64_t)(start - address);
 }
 
-/* Where the crash happened; NULL where this machine's registers are not known here. */
+/* The address of the crash; NULL where this processor's registers are not known. */
 static void *place_of(const ucontext_t *context)
 {
 #if defined __x86_64__
@@ -88,7 +88,7 @@ static bool is_own(void *address)
     return dladdr(address, &info) && dladdr(own_name, &own) && info.dli_fbase == own.dli_fbase;
 }
 
-/* From the crash down to the call from here. */
+/* The frames from the crash down to this program's call. */
 static void note_frames(void *place)
 {
     enum { HANDLERS = 4 };
@@ -96,7 +96,7 @@ static void note_frames(void *place)
     int first = 0, count = backtrace(frames, HANDLERS + WORKER_FRAMES);
     while (first < count && frames[first] != place)
         first++;
-    if (first == count) { /* it jumped to where no code is */
+    if (first == count) { /* it jumped to an address without code */
         note_frame(channel->crash.frames[0], place);
         return;
     }
@@ -104,7 +104,7 @@ static void note_frames(void *place)
         note_frame(channel->crash.frames[i], frames[first + i]);
 }
 
-/* The signal comes again and ends the process, so that the tool sees which it was. */
+/* The signal is raised again and ends the process, so that the parent sees its number. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     signal(number, SIG_DFL);
@@ -116,14 +116,17 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 static void catch_crashes(void)
 {
-    enum { STACK_BYTES = 256 << 10 }; /* for the handler, when the other one is full */
+    enum {
+        STACK_BYTES = 256 << 10
+    }; /* the signal handler's stack, for when the thread's
+                                       * overflows */
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     void *frame;
-    backtrace(&frame, 1); /* loads what it needs now */
+    backtrace(&frame, 1); /* loads its libraries now, not in the handler */
     if (stack != MAP_FAILED)
         sigaltstack(&alternate, NULL);
     for (size_t i = 0; i < COUNT(crashes); i++)
@@ -177,7 +180,7 @@ static uint16_t *utf16(const char *text, size_t *ret_bytes)
     return wide;
 }
 
-/* Nanoseconds in which this thread waited for a processor; 0 where the kernel does not count. */
+/* Nanoseconds that this thread waited for a processor; 0 where the kernel does not count them. */
 static int64_t waited_ns(void)
 {
     long long ran, waited = 0;
@@ -279,7 +282,7 @@ static void obey(enum worker_order order, struct worker_reply *reply)
     reply->took_ns = (clock_ticks() - begin) * 100 - (waited_ns() - waited);
 }
 
-/* ---- one order after the other ---- */
+/* ---- the loop of orders ---- */
 
 static bool transfer(ssize_t (*move)(int, void *, size_t), uint64_t *number)
 {

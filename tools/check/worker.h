@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that the checked library runs in, and what both sides share: one mapping with one
- * request and one reply at a time, and a socket that says which of them is there. The library may
- * write anywhere in it: the tool copies what it reads and believes no length.
+ * The process that the checked library runs in, and the memory that both sides share: one mapping
+ * with one request and one reply at a time, and a socket that signals which of them is ready. The
+ * library may write anywhere in it, so the tool copies what it reads and trusts no length.
  */
 #ifndef OPL_TOOLS_CHECK_WORKER_H
 #define OPL_TOOLS_CHECK_WORKER_H
@@ -13,18 +13,18 @@
 enum {
     WORKER_MEMORY_FD = 3,
     WORKER_LINE_FD = 4,
-    WORKER_LOST = 97, /* exit code: its end of the socket is gone */
+    WORKER_LOST = 97, /* exit code: the parent closed the socket */
     WORKER_MARK = 0x6368656b,
     WORKER_TEXT = 512,
     WORKER_FRAMES = 6,
-    WORKER_ROOM = 64 << 20, /* who has not enough with this has failed */
+    WORKER_ROOM = 64 << 20, /* a provider that needs more has failed */
     GUARD_BELOW = 4096,
     GUARD_PATTERN = 0xA5
 };
 
 enum worker_order { ORDER_NONE, ORDER_LOAD, ORDER_OPEN, ORDER_COLLECT, ORDER_CLOSE, ORDER_UNLOAD };
 
-/* What belongs to the process and not to the library. One bit each in `changed`. */
+/* Process-wide state that the library must not change. One bit each in `changed`. */
 enum worker_state {
     STATE_HANDLERS,
     STATE_BLOCKED,
@@ -41,7 +41,7 @@ enum worker_state {
     STATE_COUNT
 };
 
-/* What the process holds. */
+/* Resources that the process has in use. */
 struct usage {
     int64_t heap; /* bytes that were allocated and not freed */
     int32_t descriptors, threads, children;
@@ -51,14 +51,14 @@ struct worker_reply {
     uint32_t status;  /* of the procedure, or of loading */
     uint32_t missing; /* after ORDER_LOAD: 1 + which procedure the library lacks */
     uint32_t bytes, objects;
-    int64_t end;            /* where its pointer stood, from the buffer's start */
+    int64_t end;            /* its pointer, as an offset from the buffer's start */
     int64_t below, above;   /* the first guard byte that was changed, as a distance; 0: none */
     int64_t took_ns;        /* without the time in which it waited for a processor */
     uint32_t changed;       /* bits of enum worker_state, since the library was loaded */
     bool outputs_kept;      /* *data, *bytes and *types are what they were before the call */
-    bool late_writes;       /* what the previous Collect answered was changed since */
+    bool late_writes;       /* the previous Collect's answer was changed since */
     bool query_changed;     /* the query string was written to */
-    struct usage usage;     /* behind the call */
+    struct usage usage;     /* after the call */
     char text[WORKER_TEXT]; /* of the status, or why it cannot be loaded */
 };
 
@@ -70,10 +70,10 @@ struct worker_channel {
         char query[WORKER_TEXT];
     } request;
     struct worker_reply reply;
-    struct { /* a crashing library's last words */
+    struct { /* about a crash */
         uint32_t signal;
         uint64_t address;
-        int64_t beyond; /* the address is so far behind the buffer's end, or below its start */
+        int64_t beyond; /* distance of the address after the buffer's end, or before its start */
         bool in_guard;
         char frames[WORKER_FRAMES][128];
     } crash;
@@ -87,7 +87,7 @@ _Noreturn void worker_main(const char *library, const char *const procedures[3],
                            const char *export_names, bool sanitized);
 
 /* ---- state.c ---- */
-void state_note(void);        /* as it is before the library comes */
+void state_note(void);        /* saves the state before the library is loaded */
 uint32_t state_changes(void); /* bits of enum worker_state */
 const char *state_text(enum worker_state state);
 struct usage usage_now(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a file are taken where -config stands; later ones win. */
+/* The file's options count as if written in place of -config; later ones win. */
 #include "config.h"
 
 #include <errno.h>
@@ -7,9 +7,10 @@
 
 int config_read(struct config *config, const struct options *options)
 {
-    size_t first = config->kept->count; /* there may have been another file */
+    size_t first = config->kept->count; /* a previous -config may have added some */
     if (config->nested)
-        return options_complain(options, "%s: a file of options names another one", options->value);
+        return options_complain(options, "%s: -config inside a file of options is not allowed",
+                                options->value);
     if (!text_list_add(config->kept, options->tool->name) ||
         !text_list_read_options(config->kept, options->value))
         return options_complain(options, "%s: %s", options->value, strerror(errno));

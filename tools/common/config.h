@@ -6,14 +6,14 @@
 #include "options.h"
 #include "text-list.h"
 
-/* A file's options as a command line; the words stay in `kept`. */
+/* A file's options as a command line; `kept` owns the strings. */
 struct config {
     struct text_list *kept;
-    bool nested; /* this is about a file's own options */
+    bool nested; /* these options come from a file */
     int argc;
     char **argv;
 };
-/* Reads the file that is the option's value. 0, or an exit code: it was said. */
+/* Reads the file that is the option's value. 0, or an exit code after a message. */
 int config_read(struct config *config, const struct options *options);
 
 #endif

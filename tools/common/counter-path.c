@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be told of a path without asking PDH, which takes it in either form. */
+/* What the text of a path shows without calling PDH, which accepts both notations. */
 #include "counter-path.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ bool counter_path_is_here(const char *machine)
     return strcasecmp(machine, host) == 0;
 }
 
-/* The form for shells has a machine's slashes for its own, so PDH writes it with backslashes. */
+/* The notation for shells writes a machine with slashes, so PDH converts it to backslashes. */
 static char *put_machine(char *machine, const char *path)
 {
     PDH_COUNTER_PATH_ELEMENTS_A *parts = NULL;
@@ -56,7 +56,7 @@ static char *put_machine(char *machine, const char *path)
     if (!status && whole)
         return whole;
     free(whole);
-    return strdup(path); /* PDH says later what is wrong with it */
+    return strdup(path); /* PDH reports later what is wrong with it */
 }
 
 char *counter_path_on(char *machine, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON as text: commas and indentation by what came before, strings cleaned. */
+/* Writes JSON with commas, indentation and escapes; invalid UTF-8 is replaced. */
 #include "json.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ void json_double(struct json *json, const char *key, double value)
         fputs("null", json->out);
 }
 
-/* Bytes of the UTF-8 sequence at `text`, 0: it is none. A lone surrogate counts as one here. */
+/* Length of the UTF-8 sequence at `text`; 0: invalid. An unpaired surrogate is accepted here. */
 static size_t utf8_length(const unsigned char *text)
 {
     size_t count = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON, member by member, for every tool with --json. */
+/* Writes JSON, member by member, for every tool with --json. */
 #ifndef OPL_TOOLS_JSON_H
 #define OPL_TOOLS_JSON_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Knows only whether a comma is due and how deep it is. Begin with {.out = FILE}. */
+/* The state: whether a comma is needed, and the depth. Initialize with {.out = FILE}. */
 struct json {
     FILE *out;
     int depth;
@@ -18,14 +18,14 @@ struct json {
 /* `key` is NULL in an array and at the top, and has no character that needs an escape. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
-/* An object on one line; nothing opens inside. */
+/* An object on one line, without nested objects or arrays. */
 void json_open_flat(struct json *json, const char *key);
 void json_close_flat(struct json *json);
 void json_integer(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
-/* null where it is no number */
+/* null if it is not finite */
 void json_double(struct json *json, const char *key, double value);
-/* UTF-8; bytes that are none become U+FFFD. NULL is null. */
+/* UTF-8; invalid bytes become U+FFFD. NULL becomes null. */
 void json_string(struct json *json, const char *key, const char *value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last event of a provider, held against its last answer. */
+/* The last event of a provider, compared with the time of its last answer. */
 #include "last-event.h"
 #include "service.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events after which the provider's data is missing; the others are remarks. */
+/* Events after which the provider's data is missing; the others do not affect data. */
 static bool costs_data(DWORD id)
 {
     static const DWORD remarks[] = {1015, 1017, 2001, 2003, 3003, 3004, 4004, 4008, 4010};
@@ -28,7 +28,7 @@ bool last_event_fails(const char *service, opl_load_event *ret)
 {
     opl_load_answer answer = {0};
     if (opl_load_last_event(service, ret) || !costs_data(ret->id) ||
-        !strcmp(ret->level, "information")) /* it was loaded anew since */
+        !strcmp(ret->level, "information")) /* it was loaded again since */
         return false;
     opl_load_last_answer(service, &answer);
     return ticks_of(ret->when) > ticks_of(answer.when);

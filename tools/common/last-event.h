@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Does a provider fail, as far as programs of this user and of root know? */
+/* Finds providers that fail in programs of this user or of root. */
 #ifndef OPL_TOOLS_LAST_EVENT_H
 #define OPL_TOOLS_LAST_EVENT_H
 
@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Did its last event cost it its data, and did no answer pass since? Then *ret is that event. */
+/* True if the data is missing since the provider's last event, and no answer was accepted since:
+ * *ret is that event. */
 bool last_event_fails(const char *service, opl_load_event *ret);
-/* If it does, the object and that event on stderr; false: it does not. */
+/* If the provider fails: prints the object and that event on stderr. False: it does not fail. */
 bool last_event_report(const char *tool, const char *object, const char *service);
 time_t last_event_time(const opl_load_event *event);
-/* Of the service that has this object and fails: its last event, on stderr. */
+/* The same for the service that has this object. */
 void last_event_explain(const char *tool, const char *object);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row for each way to a machine and each status that asking it can end with. What may be wrong
- * depends on the way, and a name stands for the address that the list of machines has for it.
+ * A row for each kind of connection and each status that a remote query can return, because the
+ * likely cause depends on the connection. A name stands for its address in the list of machines.
  */
 #include "machine-words.h"
 
@@ -18,32 +18,32 @@ enum { ADDRESS_ROOM = 600 };
 static const struct {
     enum way way;
     LSTATUS status;
-    const char *words; /* %s: the address behind its scheme */
+    const char *words; /* %s: the address after its scheme */
 } rows[] = {
-    {BY_SOCKET, ERROR_BAD_NETPATH, "an address of this form has an absolute path, such as unix:/run/openperflib.sock, not \"%s\""},
-    {BY_SOCKET, RPC_S_SERVER_UNAVAILABLE, "nobody listens at %s, or it does not answer; openperflib-winregd --socket would"},
-    {BY_SOCKET, ERROR_ACCESS_DENIED, "you may not use %s, or not read counters there; openperflib-winregd(1) tells who may"},
+    {BY_SOCKET, ERROR_BAD_NETPATH, "unix: needs an absolute path, such as unix:/run/openperflib.sock, not \"%s\""},
+    {BY_SOCKET, RPC_S_SERVER_UNAVAILABLE, "no program listens at %s, or it does not answer; start openperflib-winregd --socket there"},
+    {BY_SOCKET, ERROR_ACCESS_DENIED, "you may not use %s, or not read counters there; openperflib-winregd(1) lists who may"},
     {BY_SSH, ERROR_BAD_NETPATH, "\"%s\" is no [USER@]HOST[:PORT]"},
-    {BY_SSH, RPC_S_SERVER_UNAVAILABLE, "openperflib-winregd there was not reached; see  ssh -oBatchMode=yes ssh://%s openperflib-winregd --version"},
-    {BY_SSH, ERROR_INVALID_DATA, "what came is no answer; does the login there print a text of its own?"},
-    {BY_SSH, ERROR_ACCESS_DENIED, "that user may not read counters there; openperflib-winregd(1) tells who may"},
-    {BY_SMB, ERROR_BAD_NETPATH, "nobody in the network knows the name, or \"%s\" is no [USER@]HOST[:PORT]"},
-    {BY_SMB, RPC_S_SERVER_UNAVAILABLE, "nobody answers there, or its registry service is stopped;  openperflib-smb --check %s  tells which"},
-    {BY_SMB, ERROR_NOT_SUPPORTED, "nothing here speaks SMB: openperflib-smb is not installed"},
-    {BY_SMB, ERROR_INVALID_DATA, "what came is no performance data;  openperflib-smb --check %s  tells more"},
-    {BY_SMB, ERROR_ACCESS_DENIED, "that user may not read counters there;  openperflib-smb --check %s  tells what is missing"},
-    {BY_SMB, ERROR_TIME_SKEW, "the clocks are too far apart for Kerberos, which allows five minutes"},
-    {BY_NAME, ERROR_BAD_NETPATH, "no machine is listed under this name, in HKLM\\" MACHINES ", nor known in the network (if openperflib-smb is there)"},
-    {BY_NOTHING, ERROR_BAD_NETPATH, "\"%s\" is no way to a machine; there are a NAME, ssh://HOST, smb://HOST and unix:/PATH"},
+    {BY_SSH, RPC_S_SERVER_UNAVAILABLE, "openperflib-winregd was not reached there; test it with:  ssh -oBatchMode=yes ssh://%s openperflib-winregd --version"},
+    {BY_SSH, ERROR_INVALID_DATA, "the reply is not in the expected format; check whether the login there prints text"},
+    {BY_SSH, ERROR_ACCESS_DENIED, "that user may not read counters there; openperflib-winregd(1) lists who may"},
+    {BY_SMB, ERROR_BAD_NETPATH, "unknown host name, or \"%s\" is not [USER@]HOST[:PORT]; check the spelling"},
+    {BY_SMB, RPC_S_SERVER_UNAVAILABLE, "it does not answer, or its registry service is stopped;  openperflib-smb --check %s  shows which"},
+    {BY_SMB, ERROR_NOT_SUPPORTED, "SMB is not available here: install openperflib-smb"},
+    {BY_SMB, ERROR_INVALID_DATA, "the reply is not performance data;  openperflib-smb --check %s  shows more"},
+    {BY_SMB, ERROR_ACCESS_DENIED, "that user may not read counters there;  openperflib-smb --check %s  shows what is missing"},
+    {BY_SMB, ERROR_TIME_SKEW, "the clocks of the two machines differ too much for Kerberos, which allows five minutes"},
+    {BY_NAME, ERROR_BAD_NETPATH, "the name is neither listed in HKLM\\" MACHINES " nor known in the network (needs openperflib-smb); check the spelling"},
+    {BY_NOTHING, ERROR_BAD_NETPATH, "\"%s\" is not an address; use a NAME, ssh://HOST, smb://HOST or unix:/PATH"},
     {ANY_WAY, ERROR_ACCESS_DENIED, "access is denied there"},
-    {ANY_WAY, ERROR_INVALID_DATA, "what came is no answer"},
-    {ANY_WAY, ERROR_BUSY, "it is asked too much: by other threads, or more than it allows one user; try again later"},
-    {ANY_WAY, RPC_S_SERVER_UNAVAILABLE, "nobody answers there"},
-    {ANY_WAY, RPC_S_CALL_FAILED, "the connection was lost, or the answer did not come in time"},
+    {ANY_WAY, ERROR_INVALID_DATA, "the reply is not in the expected format"},
+    {ANY_WAY, ERROR_BUSY, "it has too many queries: of other threads, or more than it allows one user; try again later"},
+    {ANY_WAY, RPC_S_SERVER_UNAVAILABLE, "it does not answer"},
+    {ANY_WAY, RPC_S_CALL_FAILED, "the connection was lost, or the answer did not arrive in time"},
 };
 /* clang-format on */
 
-/* ---- the way ---- */
+/* ---- the kind of connection ---- */
 
 static enum way way_of(const char *address, const char **ret_rest)
 {
@@ -66,7 +66,7 @@ static enum way way_of(const char *address, const char **ret_rest)
     return strchr(address, '/') ? BY_NOTHING : BY_NAME;
 }
 
-/* What the list has for the name: false, it is not there. */
+/* The name's address in the list of machines; false: it is not listed. */
 static bool listed(const char *name, char ret[static ADDRESS_ROOM])
 {
     HKEY key;
@@ -79,7 +79,8 @@ static bool listed(const char *name, char ret[static ADDRESS_ROOM])
     return !status && type == REG_SZ;
 }
 
-/* Who is in no list is a machine of the network: asked over SMB, unless nothing here can. */
+/* A name that is not listed is a host of the network, reached by SMB if openperflib-smb is
+ * there. */
 static enum way find_way(const char *machine, LSTATUS status, char address[static ADDRESS_ROOM],
                          const char **ret_rest)
 {

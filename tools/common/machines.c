@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine that does not answer costs its deadline once, not once for each of its counters. */
+/* Connects before counters are added: a machine that does not answer costs its deadline once,
+ * not once for each of its counters. */
 #include "machines.h"
 #include "machine-words.h"
 
@@ -10,7 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* How long the machine's name is, behind two slashes of either kind; 0: the path has none, or a
+/* Length of the machine's name after two slashes of either kind; 0: the path has none, or a
  * pattern. */
 static size_t name_length(const char *path)
 {
@@ -88,7 +89,7 @@ size_t machines_meet(struct machines *machines, const char *tool)
         const char *words = machine_words(machines->names[i], reason);
         away++;
         fprintf(stderr, "%s: %s cannot be reached: %s (error %d)\n", tool, machines->names[i],
-                words ? words : "it does not say why", (int)reason);
+                words ? words : "no reason given", (int)reason);
     }
     return away;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machines of a list of counters: met all at once, and who is away is said once. */
+/* The machines of a list of counters: connected at the same time; an unreachable machine is
+ * reported once. */
 #ifndef OPL_TOOLS_MACHINES_H
 #define OPL_TOOLS_MACHINES_H
 
@@ -12,13 +13,13 @@ struct machines {
     size_t count, room;
 };
 
-/* Enters a path's machine, if it has one. False: there is no memory. */
+/* Adds a path's machine, if it has one. False: there is no memory. */
 bool machines_note(struct machines *machines, const char *path);
-/* Connects to all. Who is away is said on stderr; how many. */
+/* Connects to all. Reports unreachable machines on stderr; returns how many. */
 size_t machines_meet(struct machines *machines, const char *tool);
-/* A silent one takes seconds: who looks on at a terminal is told what for. NULL: it is over. */
+/* Waiting for a machine takes seconds, so a terminal shows which one. NULL: the wait is over. */
 void machines_show_wait(const char *name, size_t others);
-/* Was the path's machine away when they were met? */
+/* Was the path's machine unreachable when machines_meet was called? */
 bool machines_lack(const struct machines *machines, const char *path);
 void machines_done(struct machines *machines);
 

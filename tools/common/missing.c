@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares what was written with what there is, by PDH's own lists. */
+/* Compares a path with the names in PDH's lists. */
 #include "missing.h"
 #include "pdh-words.h"
 #include "../view/view.h"
@@ -14,7 +14,7 @@
 
 enum { SIMILAR_MOST = 3, LEVEL = PERF_DETAIL_WIZARD };
 
-/* A typing mistake for each three letters; a part of the other text costs 1. */
+/* Allows one typing mistake for every three letters; containing the other text costs 1. */
 static bool is_similar(const char *name, const char *word)
 {
     return strlen(word) > 2 && names_distance(name, word) <= strlen(word) / 3;
@@ -42,7 +42,7 @@ static bool has_match(const char *names, const char *pattern)
     return false;
 }
 
-/* The multi-string of all objects; malloc, NULL: none can be had. */
+/* The multi-string of all objects; malloc, NULL: it cannot be read. */
 static char *all_objects(const char *machine)
 {
     DWORD size = 0;
@@ -55,7 +55,7 @@ static char *all_objects(const char *machine)
     return NULL;
 }
 
-/* The multi-string of an object's counters; malloc, NULL: the object is not there. */
+/* The multi-string of an object's counters; malloc, NULL: there is no such object. */
 static char *counters_of(const PDH_COUNTER_PATH_ELEMENTS_A *path)
 {
     DWORD size = 0, instances_size = 0;
@@ -63,7 +63,7 @@ static char *counters_of(const PDH_COUNTER_PATH_ELEMENTS_A *path)
                                             &size, NULL, &instances_size, LEVEL, 0);
     if ((DWORD)status != PDH_MORE_DATA && status)
         return NULL;
-    instances_size += instances_size / 4 + 256; /* more may come between the two calls */
+    instances_size += instances_size / 4 + 256; /* the list may grow between the two calls */
     char *names = calloc(1, size + 2), *instances = malloc(instances_size);
     if (names && instances)
         status = PdhEnumObjectItemsA(NULL, path->szMachineName, path->szObjectName, names, &size,
@@ -105,11 +105,13 @@ void missing_rights(const char *tool, const char *object)
         return;
     said = true;
     fflush(stdout);
-    fprintf(stderr, "%s: left out, because this user may not read it of every instance: %s; %s\n",
-            tool, denied,
-            geteuid() ? "root may: use sudo; 'Needs rights' in docs/counters names what shows "
-                        "one's own"
-                      : "not even root may here, as in some containers");
+    fprintf(
+        stderr, "%s: omitted, because this user may not read it for every instance: %s; %s\n", tool,
+        denied,
+        geteuid()
+            ? "root may: use sudo; 'Needs rights' in docs/counters lists the counters that show "
+              "your own"
+            : "even root may not here, as in some containers");
 }
 
 void missing_rights_of_all(const char *tool, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a tool's option table: as help for people, as lines for the build. */
+/* Prints a tool's option table: as --help, and as lines for the build. */
 #include "options-print.h"
 
 #include <stdio.h>

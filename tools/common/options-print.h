@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What options.c prints from a tool's table: help, version, and the table itself for the build. */
+/* What options.c prints from a tool's table: help, version, and the raw table for the build. */
 #ifndef OPL_TOOLS_OPTIONS_PRINT_H
 #define OPL_TOOLS_OPTIONS_PRINT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks a command line along a table: -x, -xVALUE, --long, --long=value, --long value, -word value,
- * and Windows' /x, /word, /long, /long:value - these only when the option exists and no such file
- * does. */
+/* Parses a command line by a table: -x, -xVALUE, --long, --long=value, --long value, -word
+ * value, and Windows' /x, /word, /long, /long:value. A word with a slash is an option only if
+ * the table has it and no such file exists. */
 #include "options.h"
 
 #include <ctype.h>
@@ -110,7 +110,7 @@ static int accept_row(struct options *options, const struct option_row *row)
     }
 }
 
-/* Gives the row its argument: what is attached (NULL: nothing), else the next word. */
+/* Sets the option's argument: the attached text (NULL: none), else the next word. */
 static int accept_argument(struct options *options, const struct option_row *row,
                            const char *attached)
 {
@@ -153,7 +153,7 @@ static int take_letter(struct options *options)
     return accept_argument(options, row, attached);
 }
 
-/* The row for "/x", "/long" or "/long:value"; NULL: this is a plain word. */
+/* The row for "/x", "/long" or "/long:value"; NULL: it is a plain word. */
 static const struct option_row *windows_row(const struct options *options, const char *word,
                                             const char **ret_attached)
 {
@@ -166,7 +166,7 @@ static const struct option_row *windows_row(const struct options *options, const
     if (strcmp(name, "?") == 0)
         return find(options, name_matches, "help", 4);
     const struct option_row *row = find(options, letter_matches, name, count);
-    if (!row || row->id >= HELP) /* Windows takes /V for /v; a tool's own letters come first */
+    if (!row || row->id >= HELP) /* Windows accepts /V for /v; the tool's own letters come first */
         row = find(options, letter_matches_any_case, name, count);
     if (row && colon && !row->argument && count == 1 && isalpha((unsigned char)*name)) {
         char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE is /C:FILE, as -c takes no value */
@@ -179,7 +179,7 @@ static const struct option_row *windows_row(const struct options *options, const
     return row && (!colon || row->argument) ? row : NULL;
 }
 
-/* Behind one dash: Windows' words and "?", or letters. */
+/* After one dash: Windows' words and "?", or letters. */
 static int take_short(struct options *options, const char *text)
 {
     const struct option_row *row = find(options, word_matches, text, strlen(text));

@@ -38,17 +38,18 @@ struct option_row {
 struct tool {
     const char *name;
     const char *summary;           /* one sentence */
-    const char *usage;             /* behind the name; several forms are separated by '\n' */
+    const char *usage;             /* after the name; several variants are separated by '\n' */
     const struct option_row *rows; /* ended by a zeroed row; NULL: none */
     const struct tool *commands;   /* ended by name NULL; the first word chooses one */
-    const char *more;              /* printed by --help behind the options; own line breaks */
+    const char *more;              /* printed by --help after the options, with its own line
+                                    * breaks */
     const char *complete_words;    /* completes plain words: the same, or "@objects" */
-    int id;                        /* of a command: what the tool likes */
+    int id;                        /* of a command: any number that the tool chooses */
 };
 
 enum { OPTION_WORD = 1000 }; /* a plain word is in .value */
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
-/* exit codes of every tool that is not bound to Windows' own */
+/* exit codes of every tool that does not have Windows' exit codes */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3 };
 
 struct options {
@@ -62,10 +63,11 @@ struct options {
     bool words_only;     /* "--" was seen */
 };
 
-/* Begins; if the tool has commands, chooses one. Returns 1, or OPTION_SHOWN or OPTION_WRONG. */
+/* Starts parsing; if the tool has commands, reads the command. Returns 1, or OPTION_SHOWN or
+ * OPTION_WRONG. */
 int options_begin(struct options *options, const struct tool *tool, int argc, char **argv);
-/* The next option's id, OPTION_WORD, OPTION_END, or: OPTION_SHOWN (help or version was printed),
- * OPTION_WRONG (said on stderr). */
+/* The next option's id, OPTION_WORD, OPTION_END, or: OPTION_SHOWN (help or version was
+ * printed), OPTION_WRONG (a message is on stderr). */
 int options_next(struct options *options);
 /* The exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
 int options_status(int id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output files: never overwritten without a yes, and a full disk is never a success. */
+/* Output files: overwritten only with permission; a full disk is reported as a failure. */
 #include "output-file.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { FAILED = 1, NO_RIGHTS = 4 };
-static bool no_rights; /* the last complaint was about */
+static bool no_rights; /* the last error was about access rights */
 
 static bool is_standard(const char *path)
 {
@@ -36,7 +36,7 @@ bool output_file_free(const char *tool, const char *path, bool yes)
 void output_file_complain(const char *tool, const char *path)
 {
     no_rights = errno == EACCES || errno == EPERM || errno == EROFS;
-    const char *reason = errno == ENOSPC ? "no room left on the disk" : strerror(errno);
+    const char *reason = errno == ENOSPC ? "the disk is full" : strerror(errno);
     fprintf(stderr, "%s: %s: cannot be written: %s\n", tool,
             is_standard(path) ? "standard output" : path, reason);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose a number is, as src/host/owner.c decides: the shipped provider's that lists it, else that
- * of the service whose numbers (First Counter to Last Counter) it is one of, else the first
- * service's that lists it.
+ * Which service owns a number, as in src/host/owner.c: the shipped provider that lists it, else the
+ * service whose numbers (First Counter to Last Counter) include it, else the first service that
+ * lists it.
  */
 #include "owner.h"
 #include "service.h"
@@ -17,7 +17,7 @@ struct claims {
     DWORD first, last;
     bool loaded, shipped, shares;
 };
-/* Of enabled services only. */
+/* Only enabled services can own a number. */
 struct listed {
     DWORD object;
     size_t position;
@@ -132,6 +132,6 @@ int owners_explain(const struct owners *owners, const char *service, const char 
         text, size,
         "its object %u belongs to %s, so its answers are dropped: give it numbers of "
         "its own (unlodctr%s %s, then lodctr%s FILE.ini), or correct Object List in its "
-        "Performance key; if it stands in for %s, set Shared Objects = 1 there",
+        "Performance key; if it replaces %s, set Shared Objects = 1 there",
         (unsigned)object, owner, user, service, user, owner);
 }

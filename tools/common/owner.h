@@ -13,13 +13,14 @@ struct owners {
     struct listed *listed;
     size_t count, listed_count;
 };
-/* Without memory there are none. Free with owners_done. */
+/* If there is no memory, the list is empty. Free with owners_done. */
 void owners_read(struct owners *ret);
 void owners_done(struct owners *owners);
-/* Does an object that `service` lists belong to another one? *ret_owner is of `owners`. */
+/* Does an object that `service` lists belong to another service? *ret_owner points into
+ * `owners`. */
 bool owners_other(const struct owners *owners, const char *service, DWORD *ret_object,
                   const char **ret_owner);
-/* A sentence: the object, the two services, and what to do; `user`: option of lodctr, or "". */
+/* A message: the object, the two services, and what to do; `user`: lodctr's option, or "". */
 int owners_explain(const struct owners *owners, const char *service, const char *user, char *text,
                    size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments due at a steady distance: what is late does not make the next one late. */
+/* A timer with a fixed interval: one delay does not shift the following times. */
 #include "pace.h"
 
 #include <errno.h>
@@ -19,12 +19,13 @@ static void stop(int number)
 void pace_catch(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction old, action = {.sa_handler = stop}; /* no SA_RESTART: a wait shall end */
+    struct sigaction old, action = {.sa_handler = stop}; /* no SA_RESTART: a signal must end the
+                                                          * wait */
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is reported like a full disk */
 }
 
 bool pace_stopped(void)

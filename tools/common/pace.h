@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Doing something every so many seconds, until Ctrl-C. */
+/* Repeats something at a fixed interval, until Ctrl-C. */
 #ifndef OPL_TOOLS_PACE_H
 #define OPL_TOOLS_PACE_H
 
@@ -7,17 +7,17 @@
 #include <time.h>
 
 struct pace {
-    struct timespec next; /* when it is due, monotonic */
+    struct timespec next; /* the next time, monotonic */
 };
 
-/* From now on SIGINT, SIGTERM and SIGHUP (unless ignored) end a wait and are remembered. */
+/* From now on SIGINT, SIGTERM and SIGHUP (unless ignored) end a wait and are recorded. */
 void pace_catch(void);
 bool pace_stopped(void);
-/* Now it is due. */
+/* Sets the next time to now. */
 void pace_begin(struct pace *pace);
-/* Waits until `seconds` behind the last time due; what was missed is left out. False: stopped. */
+/* Waits until `seconds` after the previous time; missed times are skipped. False: stopped. */
 bool pace_wait(struct pace *pace, double seconds);
-/* "[[hh:]mm:]ss" with fractions, from a millisecond to a year; false: it is none. */
+/* "[[hh:]mm:]ss" with fractions, from a millisecond to a year. False: it is not. */
 bool pace_parse(const char *text, double *ret_seconds);
 
 #endif

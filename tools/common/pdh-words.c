@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's statuses in words. A row says what is wrong with the thing named before it. */
+/* Messages for PDH's statuses. A row describes the thing that is named before it. */
 #include "pdh-words.h"
 
 #include <openperflib/capture.h>
@@ -12,43 +12,47 @@ static const struct {
     DWORD status;
     const char *words;
 } rows[] = {
-    {PDH_CSTATUS_NO_MACHINE,        "the machine cannot be reached;  pcview -m MACHINE  says why"              },
-    {PDH_CANNOT_CONNECT_MACHINE,    "the machine cannot be reached;  pcview -m MACHINE  says why"              },
+    {PDH_CSTATUS_NO_MACHINE,        "the machine cannot be reached;  pcview -m MACHINE  shows why"},
+    {PDH_CANNOT_CONNECT_MACHINE,    "the machine cannot be reached;  pcview -m MACHINE  shows why"},
     {PDH_CSTATUS_NO_OBJECT,
-     "there is no such object, or it gives no answer; 'typeperf -q' lists what there is, "
-     "'pcview OBJECT' says why not"                                                                            },
+     "there is no such object, or it does not answer; 'typeperf -q' lists the objects, "
+     "'pcview OBJECT' shows the reason"                                                           },
     {PDH_CSTATUS_NO_COUNTER,
-     "the object has no such counter; 'typeperf -q OBJECT' lists its counters"                                 },
+     "the object has no such counter; 'typeperf -q OBJECT' lists its counters"                    },
     {PDH_CSTATUS_NO_INSTANCE,
-     "there is no such instance now; 'typeperf -qx OBJECT' lists the instances"                                },
+     "there is no such instance now; 'typeperf -qx OBJECT' lists the instances"                   },
     {PDH_CSTATUS_BAD_COUNTERNAME,
-     "this is no path of a counter; paths look like '\\Object(instance)\\Counter' or "
-     "'Object(instance)::Counter'"                                                                             },
-    {PDH_CSTATUS_NO_COUNTERNAME,    "the path is empty"                                                        },
-    {PDH_INVALID_PATH,              "the path cannot be: the object has no instances, or the path is malformed"},
-    {PDH_CSTATUS_INVALID_DATA,      "there is no number: it is a text, which 'pcview OBJECT' shows, or "
-                               "its samples do not fit together"                 },
-    {PDH_NO_DATA,                   "there is no data: no counter could be read"                               },
-    {PDH_NO_COUNTERS,               "there is no counter"                                                      },
-    {PDH_INVALID_ARGUMENT,          "this cannot be asked"                                                     },
-    {PDH_MEMORY_ALLOCATION_FAILURE, "there is no memory left"                                                  },
-    {PDH_ACCESS_DENIED,             "access is denied"                                                         },
-    {PDH_FILE_NOT_FOUND,            "no such file"                                                             },
-    {PDH_FILE_ALREADY_EXISTS,       "the file exists already; -y overwrites it"                                },
-    {PDH_LOG_FILE_OPEN_ERROR,       "the file cannot be opened"                                                },
+     "this is not a counter path; paths look like '\\Object(instance)\\Counter' or "
+     "'Object(instance)::Counter'"                                                                },
+    {PDH_CSTATUS_NO_COUNTERNAME,    "the path is empty"                                           },
+    {PDH_INVALID_PATH,
+     "invalid path: it is malformed, or names instances of an object that has none"               },
+    {PDH_CSTATUS_INVALID_DATA,
+     "the value is not a number: it is a text, which 'pcview OBJECT' shows, or "
+     "its samples do not fit together"                                                            },
+    {PDH_NO_DATA,                   "there is no data: no counter could be read"                  },
+    {PDH_NO_COUNTERS,               "there is no counter"                                         },
+    {PDH_INVALID_ARGUMENT,          "invalid argument"                                            },
+    {PDH_MEMORY_ALLOCATION_FAILURE, "there is no memory left"                                     },
+    {PDH_ACCESS_DENIED,             "access is denied"                                            },
+    {PDH_FILE_NOT_FOUND,            "no such file"                                                },
+    {PDH_FILE_ALREADY_EXISTS,       "the file already exists; -y overwrites it"                   },
+    {PDH_LOG_FILE_OPEN_ERROR,       "the file cannot be opened"                                   },
     {PDH_LOG_FILE_CREATE_ERROR,
-     "the file cannot be written: no such folder, no rights, or no room left on the disk"                      },
-    {PDH_UNKNOWN_LOG_FORMAT,        "this is no capture: neither BLG nor CSV nor TSV as Windows writes"        },
-    {PDH_LOG_TYPE_NOT_FOUND,        "this is no capture: neither BLG nor CSV nor TSV as Windows writes"        },
-    {PDH_UNABLE_READ_LOG_HEADER,    "the capture's first line or buffer cannot be read"                        },
-    {PDH_BINARY_LOG_CORRUPT,        "the capture is damaged"                                                   },
-    {PDH_ENTRY_NOT_IN_LOG_FILE,     "the capture has no such counter"                                          },
-    {PDH_UNMATCHED_APPEND_COUNTER,  "the capture has other counters; nothing was appended"                     },
-    {PDH_INCORRECT_APPEND_TIME,     "the capture has later samples; nothing was appended"                      },
-    {PDH_END_OF_LOG_FILE,           "the capture is as large as it may be"                                     },
-    {ERROR_DISK_FULL,               "no room left on the disk"                                                 },
-    {ERROR_WRITE_FAULT,             "it cannot be written"                                                     },
-    {PDH_NOT_IMPLEMENTED,           "this is not implemented yet"                                              },
+     "the file cannot be written: no such folder, no rights, or the disk is full"                 },
+    {PDH_UNKNOWN_LOG_FORMAT,
+     "this is not a capture: neither BLG nor CSV nor TSV in Windows' format"                      },
+    {PDH_LOG_TYPE_NOT_FOUND,
+     "this is not a capture: neither BLG nor CSV nor TSV in Windows' format"                      },
+    {PDH_UNABLE_READ_LOG_HEADER,    "the capture's first line or buffer cannot be read"           },
+    {PDH_BINARY_LOG_CORRUPT,        "the capture is damaged"                                      },
+    {PDH_ENTRY_NOT_IN_LOG_FILE,     "the capture has no such counter"                             },
+    {PDH_UNMATCHED_APPEND_COUNTER,  "the capture has different counters; nothing was appended"    },
+    {PDH_INCORRECT_APPEND_TIME,     "the capture has later samples; nothing was appended"         },
+    {PDH_END_OF_LOG_FILE,           "the capture has reached its maximum size"                    },
+    {ERROR_DISK_FULL,               "the disk is full"                                            },
+    {ERROR_WRITE_FAULT,             "write error"                                                 },
+    {PDH_NOT_IMPLEMENTED,           "this is not implemented yet"                                 },
 };
 
 const char *pdh_words(PDH_STATUS status)

@@ -9,12 +9,12 @@
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */
 const char *pdh_words(PDH_STATUS status);
-/* "TOOL: ABOUT: words (0xC0000BB8)" on stderr, or what PDH's last call met in a capture, with its
- * place; the exit code: 1, or 4 for lack of rights. */
+/* Prints "TOOL: ABOUT: message (0xC0000BB8)" on stderr, or what PDH's last call found wrong in a
+ * capture, with the position. Returns the exit code: 1, or 4 for missing rights. */
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status);
-/* Says what PDH's last call met in a capture although it did not fail; false: nothing. */
+/* Reports what PDH's last call found wrong in a capture although it succeeded; false: nothing. */
 bool pdh_remark(const char *tool);
-/* Reports what a capture holds and PDH's last call could not show; false: nothing. */
+/* Reports data of a capture that PDH's last call could not show; false: none. */
 bool pdh_unshown(const char *tool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A service's record, read through the Reg functions like anybody's. */
+/* Reads a service's registration by the public Reg functions. */
 #include "service.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
 enum { NAME_ROOM = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
 
-/* NULL: there is no such text. */
+/* A text value; NULL: there is none. */
 static char *read_text(HKEY key, const char *name)
 {
     DWORD size = 0, flags = RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND;
@@ -32,10 +32,10 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
     return RegGetValueA(key, NULL, name, RRF_RT_REG_DWORD, NULL, ret, &size) == ERROR_SUCCESS;
 }
 
-/* All values but the texts. */
+/* Reads all values except the texts. */
 static void read_numbers(HKEY key, struct service *ret)
 {
-    enum { ALWAYS = 2 }; /* even if it is shipped */
+    enum { ALWAYS = 2 }; /* isolated even if it is a shipped provider */
     DWORD shares;
     int found = read_number(key, "First Counter", &ret->first_counter);
     found += read_number(key, "Last Counter", &ret->last_counter);
@@ -77,7 +77,7 @@ LSTATUS service_read(const char *name, struct service *ret)
     return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* "until 2026-11-21T20:10:00Z", and more behind it; 0: it says no time. */
+/* "until 2026-11-21T20:10:00Z", followed by other text; 0: it has no time. */
 static time_t read_until(const char *text)
 {
     struct tm until = {0};
@@ -111,8 +111,8 @@ void service_done(struct service *service)
         free(texts[i]);
 }
 
-/* Is the count of its failures all that is left of it? unlodctr --user cannot reach that where the
- * machine's layer has it. */
+/* Does only its Error Count remain? unlodctr --user cannot remove that if it is in the
+ * machine's layer. */
 static bool is_gone(HKEY key)
 {
     char value[64];

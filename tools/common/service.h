@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registry says of the services that have counters. */
+/* Services with counters, as the registry has them. */
 #ifndef OPL_TOOLS_SERVICE_H
 #define OPL_TOOLS_SERVICE_H
 
@@ -13,13 +13,13 @@ struct service {
     DWORD disabled, isolation, error_count;
     bool loaded, isolated, shares; /* shares: Shared Objects, event 4009 */
 };
-/* Is its quarantine over? Then it is asked again, and the next answer decides. */
+/* Is its quarantine over? Then it is queried again, and the next answer decides. */
 bool service_on_probation(const struct service *service);
-/* Did it not answer in time, so that for a while queries go on without it? */
+/* Did it miss a deadline, so that for a while queries do not wait for it? */
 bool service_not_waited_for(const struct service *service);
-/* Is it asked, by programs of this word size? */
+/* Is it queried, by programs of this word size? */
 bool service_enabled(const struct service *service);
-/* 2: no such service, or no counters below it. Free with service_done. */
+/* 2: no such service, or it has no Performance key. Free with service_done. */
 LSTATUS service_read(const char *name, struct service *ret);
 void service_done(struct service *service);
 /* Every service that has a Performance key, in registry order. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints samples. Columns are fixed by the header in CSV and TSV; the other forms choose and sort
- * them anew for each sample. */
+/* Prints samples. In CSV and TSV the header fixes the columns; the other formats choose and
+ * sort them for each sample. */
 #include "sheet.h"
 
 #include <openperflib/capture.h>
@@ -39,9 +39,9 @@ void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_ROOM])
                  parts.tm_sec, milliseconds);
 }
 
-/* ---- which columns are shown, in which order ---- */
+/* ---- selection and order of columns ---- */
 
-/* What has no value comes last; equal ones stay in their order. */
+/* Columns without a value come last; equal values keep their order. */
 static int compare_columns(const void *one, const void *other, void *context)
 {
     size_t left = *(const size_t *)one, right = *(const size_t *)other;
@@ -98,9 +98,9 @@ static void print_line(const struct sheet *sheet, LONGLONG time, const double *v
     fputs(sheet->line_end, sheet->out);
 }
 
-/* ---- the other forms ---- */
+/* ---- the other formats ---- */
 
-/* Of each column what stands before its number, made once: {"path": "...", "value":_ */
+/* For each column the text before its number, made once: {"path": "...", "value":_ */
 static bool make_heads(struct sheet *sheet)
 {
     char *text = NULL;
@@ -136,7 +136,7 @@ static char *put_text(char *at, const char *text)
     return put(at, text, strlen(text));
 }
 
-/* The row is made as a whole: a capture may have a million of them. */
+/* The row is formatted in one buffer for speed: a capture may have a million rows. */
 static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_ROOM];
@@ -176,7 +176,7 @@ static void print_table(const struct sheet *sheet, LONGLONG time, const double *
     }
 }
 
-/* ---- all ---- */
+/* ---- entry points ---- */
 
 bool sheet_begin(struct sheet *sheet)
 {

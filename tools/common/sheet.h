@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of counters as text, sample by sample: CSV and TSV as Windows prints them, JSON, JSON
- * lines, and a table for people. Shared by typeperf and relog.
+ * Prints samples of counters as text, one at a time: CSV and TSV as Windows prints them, JSON, JSON
+ * lines, and a readable table. Shared by typeperf and relog.
  */
 #ifndef OPL_TOOLS_SHEET_H
 #define OPL_TOOLS_SHEET_H
@@ -13,33 +13,33 @@
 
 enum sheet_form { SHEET_CSV, SHEET_TSV, SHEET_JSON, SHEET_JSONL, SHEET_TABLE, SHEET_UNKNOWN };
 
-/* Begin with zeros and what is marked. */
+/* Initialize with zeros, and set the members marked "to be set". */
 struct sheet {
     FILE *out;                /* to be set */
     enum sheet_form form;     /* to be set */
     const char *const *paths; /* to be set: one for each column, with machine */
     size_t count;             /* to be set */
-    size_t top;               /* only so many columns, the largest; 0: all */
-    const char *zone;         /* behind "(PDH-CSV 4.0)", with its blank before it; NULL: none */
+    size_t top;               /* only this many columns, with the largest values; 0: all */
+    const char *zone;         /* text after "(PDH-CSV 4.0)", with a leading blank; NULL: none */
     const char *missing;      /* what CSV and TSV print for no value */
     bool exact;               /* CSV and TSV: 17 digits instead of six decimals */
     const char *line_end;     /* of CSV and TSV */
     size_t *order;            /* private: the columns that are shown */
     size_t shown;             /* private */
     size_t samples;           /* how many were printed */
-    size_t *heads;            /* private: of each column in JSON, where it begins in head_text */
+    size_t *heads;            /* private: of each column in JSON, its offset in head_text */
     char *head_text, *row;    /* private */
 };
 
-/* The form of a name in any case, or SHEET_UNKNOWN. */
+/* The format of this name, in any case, or SHEET_UNKNOWN. */
 enum sheet_form sheet_form_of(const char *name);
-/* The header; false: no memory. With `top`, CSV and TSV print it with the first sample. */
+/* Prints the header; false: no memory. With `top`, CSV and TSV print it with the first sample. */
 bool sheet_begin(struct sheet *sheet);
-/* One sample at a local time; NAN: no value. */
+/* Prints one sample at a local time; NAN: no value. */
 void sheet_row(struct sheet *sheet, LONGLONG time, const double *values);
-/* What closes the text, and frees. False: not all of it could be written; errno says why. */
+/* Ends the text, and frees. False: not all of it could be written; errno is the reason. */
 bool sheet_end(struct sheet *sheet);
-/* Hands over what was printed; false: it cannot be written, errno says why. */
+/* Flushes; false: it cannot be written, errno is the reason. */
 bool sheet_flush(const struct sheet *sheet);
 
 /* A local time as text: "MM/DD/YYYY HH:MM:SS.mmm", or ISO 8601 "YYYY-MM-DDTHH:MM:SS.mmm". */

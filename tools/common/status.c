@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One row for each code that loading counters can end with; the exit code is the code itself. */
+/* One row for each code that loading counters can return; the exit code is the code itself. */
 #include "status.h"
 
 #include <stdio.h>
@@ -14,33 +14,33 @@ const char *status_words(DWORD status)
         DWORD status;
         const char *words;
     } rows[] = {
-        {ERROR_SUCCESS,                "success"                                                           },
-        {ERROR_FILE_NOT_FOUND,         "no such file or service; \"lodctr /Q\" shows what is registered"   },
-        {ERROR_PATH_NOT_FOUND,         "no such folder"                                                    },
-        {ERROR_ACCESS_DENIED,          "access denied; become root, or register for yourself with --user"  },
-        {ERROR_NOT_ENOUGH_MEMORY,      "not enough memory"                                                 },
-        {ERROR_OUTOFMEMORY,            "not enough memory"                                                 },
-        {ERROR_INVALID_DATA,           "the files have mistakes; nothing was changed"                      },
-        {ERROR_WRITE_PROTECT,          "the file system is read-only; OPENPERFLIB_ROOT names another place"},
-        {ERROR_WRITE_FAULT,            "cannot be written"                                                 },
-        {ERROR_READ_FAULT,             "cannot be read"                                                    },
-        {ERROR_HANDLE_DISK_FULL,       "the disk is full; nothing was changed"                             },
-        {ERROR_DISK_FULL,              "the disk is full; nothing was changed"                             },
-        {ERROR_INVALID_PARAMETER,      "wrong usage, or a name that cannot be used"                        },
-        {ERROR_CALL_NOT_IMPLEMENTED,   "this version of openperflib cannot do that yet"                    },
-        {ERROR_NOT_SUPPORTED,          "this version of openperflib cannot do that yet"                    },
-        {ERROR_MOD_NOT_FOUND,          "the library, or one that it needs, cannot be loaded"               },
-        {ERROR_PROC_NOT_FOUND,         "the library does not export that function"                         },
-        {ERROR_BAD_EXE_FORMAT,         "no library for this processor"                                     },
-        {ERROR_ARITHMETIC_OVERFLOW,    "there are no indices left; unlodctr what is not needed"            },
-        {ERROR_DLL_INIT_FAILED,        "the library's DllMain refused to start"                            },
-        {ERROR_REGISTRY_CORRUPT,       "the registry's files are damaged; the event log names the line"    },
-        {ERROR_SERVICE_DOES_NOT_EXIST, "no such service; \"lodctr /Q\" shows what is registered"           },
+        {ERROR_SUCCESS,                "success"                                                         },
+        {ERROR_FILE_NOT_FOUND,         "no such file or service; \"lodctr /Q\" shows what is registered" },
+        {ERROR_PATH_NOT_FOUND,         "no such folder"                                                  },
+        {ERROR_ACCESS_DENIED,          "access denied; become root, or register for yourself with --user"},
+        {ERROR_NOT_ENOUGH_MEMORY,      "not enough memory"                                               },
+        {ERROR_OUTOFMEMORY,            "not enough memory"                                               },
+        {ERROR_INVALID_DATA,           "the files have mistakes; nothing was changed"                    },
+        {ERROR_WRITE_PROTECT,          "read-only file system; set OPENPERFLIB_ROOT to a writable folder"},
+        {ERROR_WRITE_FAULT,            "cannot be written"                                               },
+        {ERROR_READ_FAULT,             "cannot be read"                                                  },
+        {ERROR_HANDLE_DISK_FULL,       "the disk is full; nothing was changed"                           },
+        {ERROR_DISK_FULL,              "the disk is full; nothing was changed"                           },
+        {ERROR_INVALID_PARAMETER,      "wrong usage, or a name that cannot be used"                      },
+        {ERROR_CALL_NOT_IMPLEMENTED,   "this version of openperflib cannot do that yet"                  },
+        {ERROR_NOT_SUPPORTED,          "this version of openperflib cannot do that yet"                  },
+        {ERROR_MOD_NOT_FOUND,          "the library, or one that it needs, cannot be loaded"             },
+        {ERROR_PROC_NOT_FOUND,         "the library does not export that function"                       },
+        {ERROR_BAD_EXE_FORMAT,         "the file is not a library for this processor"                    },
+        {ERROR_ARITHMETIC_OVERFLOW,    "no free indices left; remove unneeded services with unlodctr"    },
+        {ERROR_DLL_INIT_FAILED,        "the library's DllMain refused to start"                          },
+        {ERROR_REGISTRY_CORRUPT,       "the registry's files are damaged; the event log names the line"  },
+        {ERROR_SERVICE_DOES_NOT_EXIST, "no such service; \"lodctr /Q\" shows what is registered"         },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status)
             return rows[i].words;
-    snprintf(unknown, sizeof unknown, "it failed; OPENPERFLIB_TRACE=1 tells more");
+    snprintf(unknown, sizeof unknown, "it failed; OPENPERFLIB_TRACE=1 shows more");
     return unknown;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lodctr and unlodctr share: Win32 codes as sentences and as exit codes, remarks on stderr. */
+/* Shared by lodctr and unlodctr: messages and exit codes for Win32 codes, remarks on stderr. */
 #ifndef OPL_TOOLS_STATUS_H
 #define OPL_TOOLS_STATUS_H
 
@@ -9,13 +9,13 @@
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */
 const char *status_words(DWORD status);
-/* "TOOL: ABOUT: words (error N)" on stderr; returns the status. */
+/* Prints "TOOL: ABOUT: message (error N)" on stderr; returns the status. */
 DWORD status_complain(const char *tool, const char *about, DWORD status);
-/* "FILE:LINE: error: text", in colours on a terminal that wants them. */
+/* Prints "FILE:LINE: error: text", in colours if the terminal has them. */
 void status_remark(const char *tool, const opl_load_remark *remark);
 /* The exit code: the status, or 29 if standard output could not be written; 255 at most. */
 int status_exit(const char *tool, DWORD status);
-/* Is this stream a terminal that takes escape sequences? Colours: and is NO_COLOR unset? */
+/* Is this stream a terminal with escape sequences? With colours: is NO_COLOR unset, too? */
 bool status_terminal(int descriptor);
 bool status_colours(int descriptor);
 

@@ -40,7 +40,7 @@ void text_list_done(struct text_list *list)
 
 /* ---- files ---- */
 
-/* Cuts off what is around a line: blanks and the line's end. */
+/* Removes blanks around a line, and its line end. */
 static char *trim(char *line)
 {
     static const char blanks[] = " \t\r\n";
@@ -79,7 +79,7 @@ static bool add_plain_line(struct text_list *list, char *line)
     return text_list_add(list, unquote(line));
 }
 
-/* The whole file, NUL-terminated; NULL: errno says why. */
+/* The whole file, NUL-terminated; NULL: errno is the reason. */
 static char *read_whole(FILE *file, size_t *ret_bytes)
 {
     char *bytes = NULL;
@@ -106,7 +106,7 @@ static bool is_utf16(const char *bytes, size_t count)
     return count >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2));
 }
 
-/* The same in UTF-8, without the mark; NULL: errno says why. */
+/* The same in UTF-8, without the mark; NULL: errno is the reason. */
 static char *from_utf16(char *bytes, size_t *count)
 {
     iconv_t converter = iconv_open("UTF-8", "UTF-16");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /S, /R, and /C /H /L: all names and settings saved, put back, rebuilt, or replaced. */
+/* /S, /R, and /C /H /L: saves, restores, rebuilds or replaces all names and settings. */
 #include "lodctr.h"
 
 #include <inttypes.h>
@@ -94,8 +94,8 @@ DWORD restore_all(const struct lodctr *asked)
     opl_load_options options = options_of(&backup);
     DWORD status = opl_load_restore(asked->subject, NULL, &options, &result);
     if (!status && !asked->quiet && !asked->json)
-        printf("%s: %zu providers: %zu %s, %zu as they were, %zu left alone; %zu got or kept "
-               "other numbers%s\n",
+        printf("%s: %zu providers: %zu %s, %zu unchanged, %zu skipped; %zu have "
+               "different numbers%s\n",
                asked->subject ? asked->subject : "the registry", result.providers, result.restored,
                asked->subject ? "restored" : "rebuilt", result.same, result.left, result.moved,
                asked->dry_run ? "; dry run" : "");
@@ -113,7 +113,7 @@ DWORD replace_base(const struct lodctr *asked)
     if (status && !backup.errors)
         return status_complain("lodctr", asked->subject, status);
     if (!status && !asked->quiet && !asked->json)
-        printf("%s: its base is %s\n", asked->subject,
+        printf("%s: base names %s\n", asked->subject,
                asked->dry_run ? "not replaced: a dry run" : "replaced");
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lodctr doctor: what opl_load_doctor finds, a line each, or one JSON document. */
+/* lodctr doctor: prints what opl_load_doctor finds, a line each, or as one JSON document. */
 #include "lodctr.h"
 
 #include "../common/last-event.h"
@@ -40,14 +40,14 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->text);
 }
 
-/* Its layer by its numbers: the user's begin at 1,000,000. */
+/* The numbers show the layer: the user's begin at 1,000,000. */
 static bool is_users(const struct service *service)
 {
     enum { USER_FIRST = 1000000 };
     return service->loaded && service->first_counter >= USER_FIRST;
 }
 
-/* One whose library is gone was found by that already. */
+/* A provider whose library is missing was reported for that already. */
 static bool library_is_there(const struct service *service)
 {
     char path[PATH_MAX];
@@ -55,23 +55,25 @@ static bool library_is_there(const struct service *service)
            access(path, F_OK) == 0;
 }
 
-/* Registrations of the other layer are not repaired in this visit: only what shows is said. */
+/* This run does not repair registrations of the other layer: visible problems are only reported. */
 static const char *judge_other_layer(const struct service *service, const char *option, char *text,
                                      size_t room)
 {
     bool held = service->quarantine && service->disabled;
     if (held)
-        snprintf(text, room, "%s; \"lodctr%s doctor\" lets it be asked again", service->quarantine,
+        snprintf(text, room, "%s; \"lodctr%s doctor\" ends its quarantine", service->quarantine,
                  option);
     else if (service_enabled(service) && service->library && !library_is_there(service))
-        snprintf(text, room, "%s is not there; install it again, or \"unlodctr%s --library %s\"",
+        snprintf(text, room,
+                 "%s is missing; install it again, or remove the registration: \"unlodctr%s "
+                 "--library %s\"",
                  service->library, option, service->name);
     else
         return NULL;
     return held ? "quarantine" : "library-gone";
 }
 
-/* What keeps a provider from answering that is registered well, as perfmon status sees it. */
+/* Why a provider that is registered correctly does not answer, as in perfmon status. */
 static const char *judge(const struct visit *visit, const struct service *service, char *text,
                          size_t room)
 {
@@ -86,22 +88,23 @@ static const char *judge(const struct visit *visit, const struct service *servic
     if (!library_is_there(service))
         return NULL;
     if (!service->loaded && !service->object_list) {
-        snprintf(text, room, "it has no numbers and no names yet: lodctr its ini file");
+        snprintf(text, room, "it has no numbers and no names yet: load its ini file with lodctr");
         return "not-loaded";
     }
     if (last_event_fails(name, &event)) {
-        snprintf(text, room, "no answer passed since event %u: %s; %s", (unsigned)event.id,
+        snprintf(text, room, "no valid answer since event %u: %s; %s", (unsigned)event.id,
                  event.text, event.advice);
         return "failing";
     }
     if (!service_not_waited_for(service))
         return NULL;
-    snprintf(text, room, "nobody waits for it (%s); \"perfmon status --ask %s\" asks it now",
+    snprintf(text, room,
+             "queries do not wait for it (%s); \"perfmon status --ask %s\" queries it now",
              service->unanswered, name);
     return "not-waited-for";
 }
 
-/* A provider whose answers are dropped is registered well, and yet something is left to do. */
+/* A provider whose answers are dropped is registered correctly, but the user must repair it. */
 static bool take_failing(void *self, const char *name)
 {
     struct visit *visit = self;
@@ -132,7 +135,7 @@ static void print_end(const struct lodctr *asked, unsigned findings,
     if (!findings)
         printf("%zu provider%s: nothing to repair\n", result->providers, many);
     else
-        printf("%zu provider%s: %zu %s, %zu thing%s left for you\n", result->providers, many,
+        printf("%zu provider%s: %zu %s, %zu manual step%s remaining\n", result->providers, many,
                result->restored, asked->dry_run ? "would be repaired" : "repaired", result->left,
                result->left == 1 ? "" : "s");
 }
@@ -170,7 +173,7 @@ DWORD doctor(const struct lodctr *asked)
     } else if (!status && !asked->quiet) {
         print_end(asked, visit.findings, &result);
     }
-    /* what a watcher wants to know: is anything still wrong? */
+    /* for monitoring: is anything still wrong? */
     bool wrong = result.left || (asked->dry_run && visit.findings);
     return status || !wrong ? status : DOCTOR_SOMETHING_LEFT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lodctr FILE...: one file after the other through opl_load_install; a file that fails costs only
- * itself. What was met is said at once, or becomes part of the JSON document. */
+/* lodctr FILE...: loads one file after the other by opl_load_install; a file that fails does
+ * not affect the others. Remarks are printed at once, or become part of the JSON document. */
 #include "lodctr.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_OF_USERS = 1000000 };           /* indices below are the machine's */
+enum { FIRST_OF_USERS = 1000000 };           /* lower indices are in the machine's layer */
 enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* milliseconds */
 
 struct install {
@@ -20,7 +20,7 @@ struct install {
     struct plan *plan;
     bool planned; /* the plan was filled */
     size_t done;
-    bool bar; /* wanted */
+    bool bar; /* show a progress bar */
     long long bar_due;
 };
 
@@ -31,7 +31,7 @@ static long long now_milliseconds(void)
     return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-/* ---- a bar below the lines, when it takes longer than a second ---- */
+/* ---- a progress bar below the lines, if loading takes longer than a second ---- */
 
 static void bar_clear(const struct install *install)
 {
@@ -53,7 +53,7 @@ static void bar_draw(const struct install *install)
     fprintf(stderr, "\r\033[K[%s] %zu of %zu files", bar, install->done, all);
 }
 
-/* ---- what the library says meanwhile ---- */
+/* ---- remarks of the library ---- */
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
@@ -78,14 +78,14 @@ static void take_text(void *self, const char *text, size_t size)
     install->planned = install->plan && plan_read(install->plan, text, size);
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 static const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-/* Explanations have the odd numbers behind the names. */
+/* Explanations have the odd numbers after the names. */
 static DWORD last_index(const opl_load_result *result)
 {
     return result->last_help > result->last_counter ? result->last_help : result->last_counter;
@@ -118,13 +118,13 @@ static void print_result(const struct install *install, const opl_load_result *r
         plan_print(install->plan);
 }
 
-/* Why is known when a remark told it. */
+/* If a remark gave the reason, it is not repeated. */
 static void print_failure(const struct install *install, const char *file, DWORD status)
 {
     if (!install->errors)
         status_complain("lodctr", file, status);
     else if (install->asked->check)
-        fprintf(stderr, "lodctr: %s: %u thing%s to mend (error %lu)\n", file, install->errors,
+        fprintf(stderr, "lodctr: %s: %u mistake%s to correct (error %lu)\n", file, install->errors,
                 plural(install->errors), (unsigned long)status);
     else
         fprintf(stderr, "lodctr: %s: not loaded (error %lu)\n", file, (unsigned long)status);
@@ -215,7 +215,7 @@ static void json_end(struct install *install, DWORD status)
     putchar('\n');
 }
 
-/* The names are loaded all the same, as it may be installed later; the exit code tells. */
+/* The names are loaded anyway, as the library may be installed later; the exit code reports it. */
 static DWORD judge_library(const char *path)
 {
     if (strchr(path, '/'))
@@ -223,7 +223,7 @@ static DWORD judge_library(const char *path)
     char shipped[PATH_MAX];
     if (opl_load_library_path(path, shipped, sizeof shipped) || access(shipped, F_OK) != 0) {
         fprintf(stderr,
-                "lodctr: %s: there is no such file, neither here nor in the installation's "
+                "lodctr: %s: no such file, neither here nor in the installation's "
                 "folder of providers\n",
                 path);
         return ERROR_FILE_NOT_FOUND;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library's file, judged as Perflib will judge it: said now, it saves a look at the event log. */
+/* Checks a library's file by Perflib's rules, so that a problem is reported now and not only in
+ * the event log when a program loads it. */
 #include "lodctr.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One that is not there yet is found later from every folder, too. */
+/* The path is made absolute even if the library does not exist yet. */
 char *library_path(const char *name)
 {
     char here[PATH_MAX], *absolute = NULL, *path = realpath(name, NULL);
@@ -18,7 +19,7 @@ char *library_path(const char *name)
     return asprintf(&absolute, "%s/%s", here, name) < 0 ? NULL : absolute;
 }
 
-/* Root, the caller, or who stands for root in a user namespace. */
+/* Root, the caller, or the user that is root in this user namespace. */
 static bool owner_trusted(uid_t owner)
 {
     struct stat top;
@@ -33,7 +34,7 @@ static DWORD judge_place(const char *path, const char *what)
         return errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_FILE_NOT_FOUND;
     }
     bool sticky = S_ISDIR(place.st_mode) && place.st_mode & S_ISVTX && owner_trusted(place.st_uid);
-    const char *why = !owner_trusted(place.st_uid)                     ? "belongs to somebody else"
+    const char *why = !owner_trusted(place.st_uid)                     ? "belongs to another user"
                       : place.st_mode & (S_IWGRP | S_IWOTH) && !sticky ? "can be written by others"
                                                                        : NULL;
     if (!why)

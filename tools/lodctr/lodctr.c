@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lodctr: registers a provider's names and explanations, and what else Windows' lodctr does that is
- * about names. The exit code is the Win32 code of what went wrong, 0 when nothing did.
+ * lodctr: registers a provider's names and explanations, and has Windows' other options for names.
+ * The exit code is the Win32 code of the error, or 0.
  */
 #include "lodctr.h"
 
@@ -25,7 +25,7 @@ enum {
     COUNTERS,
     HELPS,
     NAMES,
-    /* what is done; without one of these, ini files are loaded */
+    /* what to do; by default ini files are loaded */
     ENABLE,
     DISABLE,
     QUERY,
@@ -41,55 +41,55 @@ enum {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'c', "check", NULL, CHECK, "Judge the ini and symbol files only: warnings are errors, nothing is written.", NULL, 0},
-    {'n', "dry-run", NULL, DRY_RUN, "Do everything but write; shows the numbers and the texts of each language.", NULL, 0},
-    {'j', "json", NULL, JSON, "Print one JSON document; what a library prints goes to standard error then.", NULL, 0},
+    {'c', "check", NULL, CHECK, "Check the ini and symbol files only: warnings are errors, nothing is written.", NULL, 0},
+    {'n', "dry-run", NULL, DRY_RUN, "Show what would be written: the numbers, and the texts of each language.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print one JSON document; the output of a library then goes to standard error.", NULL, 0},
     {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
-    {'u', "user", NULL, USER, "In the user's own layer of the registry, which needs no rights; only the user's programs see it.", NULL, 0},
+    {'u', "user", NULL, USER, "Use the user's own layer of the registry: needs no special rights, but only the user's programs see it.", NULL, 0},
     {0, "codepage", "N", CODEPAGE,
-     "The code page of ini files that are neither UTF-16 nor UTF-8; without it, it follows from each text's language.",
+     "The code page of ini files that are neither UTF-16 nor UTF-8. Default: that of each text's language.",
      "1252 1251 1250 1253 1254 1257 932 936 949 950 65001", 0},
-    {0, "library", "LIB", LIBRARY, "Register LIB as the provider's library too, in the same step: the service is made if there is none.", "@files", 0},
-    {0, "open", "NAME", OPEN, "With --library: the function that is called first; Open if not given.", NULL, 0},
-    {0, "collect", "NAME", COLLECT, "With --library: the function that answers; Collect if not given.", NULL, 0},
-    {0, "close", "NAME", CLOSE, "With --library: the function that is called last; Close if not given.", NULL, 0},
-    {'e', "enable", "SERVICE", ENABLE, "Ask the service's provider again, also one in quarantine.", "@services", 0},
-    {'d', "disable", "SERVICE", DISABLE, "Do not ask the service's provider any more.", "@services", 0},
-    {'q', "query", "[SERVICE]", QUERY, "Show the indices in use and every service that has counters, or this one.", NULL, 0},
+    {0, "library", "LIB", LIBRARY, "Also register LIB as the provider's library, in the same step; creates the service if needed.", "@files", 0},
+    {0, "open", "NAME", OPEN, "With --library: the name of the open function. Default: Open.", NULL, 0},
+    {0, "collect", "NAME", COLLECT, "With --library: the name of the collect function. Default: Collect.", NULL, 0},
+    {0, "close", "NAME", CLOSE, "With --library: the name of the close function. Default: Close.", NULL, 0},
+    {'e', "enable", "SERVICE", ENABLE, "Enable the service's provider, and end its quarantine.", "@services", 0},
+    {'d', "disable", "SERVICE", DISABLE, "Disable the service's provider: it is not queried any more.", "@services", 0},
+    {'q', "query", "[SERVICE]", QUERY, "Show the indices in use and every service with counters, or only SERVICE.", NULL, 0},
     {'l', "language", "ID", LANGUAGE,
-     "Install a language, such as 007: every index gets its text there, or the English one.", "004 007 00A 00C 010 011 019 404 416 804 816", 0},
-    {0, "remove", NULL, REMOVE, "With --language: remove it and its texts.", NULL, 0},
-    {0, "register", "LIB", REGISTER, "Call DllRegisterServer of a library, in a process of its own.", "@files", 0},
-    {0, "unregister", "LIB", UNREGISTER, "Call DllUnregisterServer of a library, in a process of its own.", "@files", 0},
+     "Install a language, such as 007: every index gets its text in it, or the English one.", "004 007 00A 00C 010 011 019 404 416 804 816", 0},
+    {0, "remove", NULL, REMOVE, "With --language: remove the language and its texts.", NULL, 0},
+    {0, "register", "LIB", REGISTER, "Call a library's DllRegisterServer, in a separate process.", "@files", 0},
+    {0, "unregister", "LIB", UNREGISTER, "Call a library's DllUnregisterServer, in a separate process.", "@files", 0},
     {0, "names", NULL, NAMES, "Print the services' names only, for completions.", NULL, true},
-    {'S', "save", "FILE", SAVE, "Save all names, numbers and settings, as Windows' own PerfStringBackup.INI.", "@files", 0},
-    {'R', "restore", "[FILE]", RESTORE, "Put such a file back in one step; without FILE, rebuild from the ini files that were loaded.", "@files", 0},
-    {'T', "trust", "SERVICE", TRUST, "Trust the service's library as it is now: once it is replaced, it runs apart.", "@services", 0},
-    {0, "doctor", NULL, DOCTOR, "Find, explain and repair damage of the registrations; \"lodctr doctor\" for short.", NULL, 0},
-    {'C', "base-names", "FILE", COUNTERS, "With --language: replace names of the base by those of a file like perfc009.dat.", "@files", 0},
-    {'H', "base-helps", "FILE", HELPS, "With --language: replace explanations of the base, as in perfh009.dat.", "@files", 0},
+    {'S', "save", "FILE", SAVE, "Save all names, numbers and settings in the format of Windows' PerfStringBackup.INI.", "@files", 0},
+    {'R', "restore", "[FILE]", RESTORE, "Restore such a file in one step; without FILE, rebuild from the ini files that were loaded.", "@files", 0},
+    {'T', "trust", "SERVICE", TRUST, "Trust the service's library file as it is now; if the file changes, it runs isolated.", "@services", 0},
+    {0, "doctor", NULL, DOCTOR, "Find, explain and repair damaged registrations; also \"lodctr doctor\".", NULL, 0},
+    {'C', "base-names", "FILE", COUNTERS, "With --language: replace base names by those of a file like perfc009.dat.", "@files", 0},
+    {'H', "base-helps", "FILE", HELPS, "With --language: replace base explanations by those of a file like perfh009.dat.", "@files", 0},
     {'M', NULL, "MANIFEST", REFUSED, "Install a manifest.", NULL, true},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
-    "FILE is an ini file; its symbol file lies beside it. Options may be written as\n"
+    "FILE is an ini file; its symbol file is in the same folder. Options may be written as\n"
     "on Windows: /E:SERVICE, /D:SERVICE, /Q, /Q:SERVICE, /L:ID, /S:FILE,\n"
     "/R, /R:FILE, /T:SERVICE, /C:FILE /H:FILE /L:ID, in any case.\n"
     "\n"
     "Examples:\n"
     "  lodctr myperf.ini                      load the names of a registered provider\n"
-    "  lodctr -u --library=my.so myperf.ini   register it too, for yourself\n"
+    "  lodctr -u --library=my.so myperf.ini   also register the library, for yourself\n"
     "  lodctr --check myperf.ini              look for mistakes\n"
     "  lodctr --dry-run --json myperf.ini     what would be written, for programs\n"
     "  lodctr /Q:MyPerf                       what is registered\n"
     "  lodctr /S:saved.ini                    save all, for lodctr /R:saved.ini\n"
     "  lodctr doctor --dry-run                what is damaged\n"
     "\n"
-    "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no\n"
-    "rights, 13 mistakes in the files, 87 usage. Loaded already is no mistake. The\n"
-    "doctor's is 1 as long as something is wrong.\n";
+    "The exit code is 0, or the Win32 code of the error: 2 not found, 5 no\n"
+    "rights, 13 mistakes in the files, 87 usage. \"Loaded already\" is not an error. The\n"
+    "exit code of doctor is 1 as long as something is wrong.\n";
 
 static const struct tool tool = {
     .name = "lodctr",
@@ -116,12 +116,12 @@ static int refuse(const struct options *options)
 {
     return options_complain(
         options,
-        "%s: manifests describe counter sets, which are not there yet; register "
+        "%s: manifests describe counter sets, which are not supported yet; register "
         "the provider by an ini file",
         options->spelled);
 }
 
-/* One of the flags or texts; false: it is none of these. */
+/* Handles the flags and the options with texts; false: it is neither. */
 static bool take_setting(struct lodctr *asked, int id, const char *value)
 {
     bool *flags[] = {
@@ -147,7 +147,7 @@ static bool take_word(struct lodctr *asked, char *word)
     return true;
 }
 
-/* "\\\\server" before the ini file: this machine's is passed over, another is refused. */
+/* "\\\\server" before the ini file: this machine's name is ignored, another name is refused. */
 static int take_machine(const struct options *options, const char *word)
 {
     char own[256] = "";
@@ -158,16 +158,17 @@ static int take_machine(const struct options *options, const char *word)
                 (strlen(name) == first && !strncasecmp(name, own, first));
     if (here)
         return 0;
-    return options_complain(options,
-                            "%s: lodctr changes the machine that it runs on; run it there, for "
-                            "example with ssh",
-                            word);
+    return options_complain(
+        options,
+        "%s: lodctr changes only the machine that it runs on; run it there, for "
+        "example with ssh",
+        word);
 }
 
-/* *mode: what is to be done, 0 so far. */
+/* *mode: what to do; 0 at first. */
 static int take_option(struct lodctr *asked, const struct options *options, int id, int *mode)
 {
-    char *word = (char *)options->value; /* of argv, which is ours */
+    char *word = (char *)options->value; /* from argv, which may be modified */
     if (id == REFUSED)
         return refuse(options);
     if (id == OPTION_WORD && !*mode && !asked->word_count && !strncmp(word, "\\\\", 2) && word[2])
@@ -177,18 +178,20 @@ static int take_option(struct lodctr *asked, const struct options *options, int 
         id = DOCTOR;
     if (id == OPTION_WORD || (id == QUERY && word)) {
         if (!take_word(asked, word))
-            return options_complain(options, "too many words: %s", word);
+            return options_complain(options, "too many arguments: %s", word);
     } else if (id == CODEPAGE && !take_code_page(asked, word)) {
-        return options_complain(options, "no number of a code page: %s", word);
+        return options_complain(options, "not a code page number: %s", word);
     }
     if (id < NAMES || id == OPTION_WORD) {
         take_setting(asked, id, word);
         return 0;
     }
     if (id != OPTION_WORD && word && !*word)
-        return options_complain(options, "its value is missing: %s", options->spelled);
+        return options_complain(options, "this option needs a value: %s", options->spelled);
     if (*mode && (*mode != QUERY || id != QUERY))
-        return options_complain(options, "one thing at a time, without %s", options->spelled);
+        return options_complain(
+            options, "%s cannot be combined with the option before it; use one command at a time",
+            options->spelled);
     *mode = id;
     asked->subject = word;
     return 0;
@@ -200,22 +203,21 @@ static int check_options(const struct lodctr *asked, const struct options *optio
     bool files = mode == 0, dry = asked->dry_run && mode != RESTORE && mode != DOCTOR && !base,
          load = asked->check || dry || asked->library || asked->code_page;
     if (base && (mode != LANGUAGE || asked->remove || asked->user))
-        return options_complain(options, "/C and /H go with /L, the language, alone");
+        return options_complain(options, "/C and /H need /L, the language, and nothing else");
     if (files && !asked->word_count)
         return options_complain(options, "FILE is missing");
     if (!files && mode != QUERY && asked->word_count)
-        return options_complain(options, "one word too many: %s", asked->words[0]);
+        return options_complain(options, "unexpected argument: %s", asked->words[0]);
     if (!files && load)
-        return options_complain(options, "--check, --dry-run, --codepage, --library go with FILE");
+        return options_complain(options, "--check, --dry-run, --codepage, --library need FILE");
     if (!asked->library && (asked->open || asked->collect || asked->close))
-        return options_complain(options, "--open, --collect, --close go with --library");
+        return options_complain(options, "--open, --collect, --close need --library");
     if (asked->remove && mode != LANGUAGE)
-        return options_complain(options,
-                                "--remove goes with --language; unlodctr removes counters");
+        return options_complain(options, "--remove needs --language; unlodctr removes counters");
     if (asked->json && mode == NAMES)
-        return options_complain(options, "--json goes with anything but --names");
+        return options_complain(options, "--json cannot be combined with --names");
     if (asked->library && asked->word_count > 1)
-        return options_complain(options, "--library goes with one FILE");
+        return options_complain(options, "--library needs exactly one FILE");
     return 0;
 }
 
@@ -223,7 +225,7 @@ static int check_options(const struct lodctr *asked, const struct options *optio
 
 struct change {
     const struct lodctr *asked;
-    bool told; /* a remark said why it failed */
+    bool told; /* a remark gave the reason of the failure */
 };
 
 static void take_remark(void *self, const opl_load_remark *remark)
@@ -236,7 +238,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
 static DWORD say(const struct change *change, const char *text, DWORD status)
 {
     if (status == ERROR_ACCESS_DENIED && change->told && !change->asked->user)
-        fprintf(stderr, "lodctr: what was loaded with --user is changed with --user\n");
+        fprintf(stderr, "lodctr: it was loaded with --user; repeat the command with --user\n");
     if (status)
         return change->told ? status : status_complain("lodctr", change->asked->subject, status);
     if (!change->asked->quiet && !change->asked->json)
@@ -268,8 +270,8 @@ static DWORD change_language(const struct lodctr *asked)
     if (status != ERROR_INVALID_PARAMETER || change.told)
         return say(&change, asked->remove ? "is removed" : "is installed", status);
     fprintf(stderr, "lodctr: %s: %s (error 87)\n", asked->subject,
-            asked->remove ? "no language id like 007, or English, which always stays"
-                          : "no language id like 007 or 0804");
+            asked->remove ? "not a language id like 007, or English, which cannot be removed"
+                          : "not a language id like 007 or 0804");
     return status;
 }
 
@@ -285,7 +287,7 @@ static DWORD change_one(const struct lodctr *asked, int mode)
     return register_library(asked, mode == UNREGISTER, &reached);
 }
 
-/* What went wrong is said in words too, on standard error. */
+/* The error is also reported on standard error. */
 static DWORD change_and_tell(const struct lodctr *asked, int mode)
 {
     static const char *const names[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A dry run's result: the registry file of one service, taken apart by the library and shown as
- * values and as one list of texts for each language. */
+/* The result of a dry run: the registry file of one service, parsed by the library and printed
+ * as values and as one list of texts for each language. */
 #include "lodctr.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 struct plan_value {
     char *name, *text; /* text: NULL for a number */
     DWORD number;
-    char language[8]; /* "" for a value of the record */
+    char language[8]; /* "" for a value of the service's key */
 };
 
 struct plan {
@@ -48,7 +48,7 @@ static void key_language(const char *key, char language[static 8])
     snprintf(language, 8, "%s", texts ? last + 1 : "");
 }
 
-/* A number, or a text; the parts of a REG_MULTI_SZ are joined by blanks. */
+/* A number, or a text; the strings of a REG_MULTI_SZ are joined by blanks. */
 static bool fill(struct plan_value *value, const opl_reg_entry *entry)
 {
     value->name = strdup(entry->name);
@@ -86,7 +86,7 @@ static bool take_entry(void *self, const opl_reg_entry *entry)
     return plan->good &= fill(value, entry);
 }
 
-/* Texts by language, then by index; the record's values stay in front, as the file has them. */
+/* Sorts texts by language, then by index; the service's values come first, in the file's order. */
 static int compare(const void *left, const void *right)
 {
     const struct plan_value *a = left, *b = right;
@@ -134,7 +134,7 @@ void plan_print(const struct plan *plan)
         if (strcasecmp(language, value->language))
             printf("  %s %s\n", value->language, language_name(value->language));
         language = value->language;
-        if (*language) /* explanations stand behind their titles */
+        if (*language) /* explanations follow their titles */
             printf("    %7s %s%s\n", value->name, strtoul(value->name, NULL, 10) % 2 ? "  " : "",
                    value->text ? value->text : "");
         else if (value->text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lodctr /Q: the indices and every service that has counters, printed as Windows prints them, with
- * what only this system knows: the process it runs in, and its quarantine. (E.4) */
+/* lodctr /Q: the indices and every service with counters, printed as Windows prints them (E.4),
+ * and what only this system has: the process that a provider runs in, and its quarantine. */
 #include "lodctr.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static DWORD perflib_number(const char *name, DWORD otherwise)
 
 static const char *place(const struct service *service)
 {
-    return service->isolated ? "a process of its own" : "the asking process";
+    return service->isolated ? "a separate process" : "the calling process";
 }
 
 /* ---- as text ---- */
@@ -56,7 +56,8 @@ static void print_service(const struct service *service)
 {
     printf("\n[%s] Performance Counters (%s)\n", service->name,
            service_enabled(service) ? "Enabled" : "Disabled");
-    print_text("DLL Name", service->library ? service->library : "(none: nobody is asked)");
+    print_text("DLL Name",
+               service->library ? service->library : "(none: the service is not queried)");
     print_text("Open Procedure", service->open);
     print_text("Collect Procedure", service->collect);
     print_text("Close Procedure", service->close);
@@ -109,7 +110,7 @@ static void json_service(struct json *json, const struct service *service)
     json_close(json, '}');
 }
 
-/* ---- which ones ---- */
+/* ---- selecting services ---- */
 
 static bool show(void *self, const char *name)
 {

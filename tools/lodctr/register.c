@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regsvr32's work: DllRegisterServer and DllUnregisterServer of a library, called in a child, so
- * that whatever the library does there is a message here. The child tells each step by a pipe.
+ * Does regsvr32's work: calls a library's DllRegisterServer or DllUnregisterServer in a child
+ * process, so that a crash or exit there becomes a message here. The child reports each step by a
+ * pipe.
  */
 #include "lodctr.h"
 
@@ -17,7 +18,8 @@
 #include <openperflib/winbase.h>
 
 struct report {
-    enum register_step step; /* which was begun; STEP_DONE: it was called and gave `result` */
+    enum register_step step; /* the step that was begun; STEP_DONE: the function returned
+                              * `result` */
     LONG result;
     char text[512]; /* why loading failed */
 };
@@ -34,7 +36,7 @@ static void tell(int pipe, struct report *report, enum register_step step)
         _exit(1);
 }
 
-/* dlsym's pointer to data becomes a pointer to a function. */
+/* Converts dlsym's data pointer to a function pointer. */
 static bool find(void *handle, const char *name, void *ret)
 {
     void *symbol = dlsym(handle, name);
@@ -69,7 +71,7 @@ static void call(const char *path, const char *name, int pipe)
 
 /* ---- the parent ---- */
 
-/* The last report that came whole. */
+/* The last complete report. */
 static struct report listen_to(int pipe)
 {
     struct report report = {0}, next;
@@ -104,7 +106,7 @@ static const char *step_words(enum register_step step)
     return words[step];
 }
 
-/* The call came to its end. */
+/* The call returned. */
 static DWORD judge_result(const char *path, const char *name, LONG result)
 {
     DWORD code = win32_code(result);
@@ -112,8 +114,8 @@ static DWORD judge_result(const char *path, const char *name, LONG result)
         return status_complain(TOOL, path, code);
     if (code)
         fprintf(stderr,
-                "%s: %s: %s failed with HRESULT 0x%08lX; the library's documents say "
-                "what that is\n",
+                "%s: %s: %s failed with HRESULT 0x%08lX; see the library's documentation for "
+                "its meaning\n",
                 TOOL, path, name, (unsigned long)code);
     return code;
 }
@@ -123,15 +125,15 @@ static DWORD judge(const char *path, const char *name, const struct report *repo
     if (report->step == STEP_DONE && !WIFSIGNALED(state))
         return judge_result(path, name, report->result);
     if (WIFSIGNALED(state))
-        fprintf(stderr, "%s: %s: crashed %s: %s; nothing else was harmed\n", TOOL, path,
+        fprintf(stderr, "%s: %s: crashed %s: %s; no other process was affected\n", TOOL, path,
                 step_words(report->step), strsignal(WTERMSIG(state)));
     else if (*report->text)
         fprintf(stderr, "%s: cannot load it: %s\n", TOOL, report->text);
     else if (report->step == STEP_ATTACH)
         return status_complain(TOOL, path, ERROR_DLL_INIT_FAILED);
     else if (report->step == STEP_FIND)
-        fprintf(stderr, "%s: %s: it has no %s; if it needs none, lodctr its ini file\n", TOOL, path,
-                name);
+        fprintf(stderr, "%s: %s: it has no %s; if it needs none, load its ini file with lodctr\n",
+                TOOL, path, name);
     else
         fprintf(stderr, "%s: %s: it ended the process itself %s\n", TOOL, path,
                 step_words(report->step));
@@ -149,7 +151,7 @@ static DWORD call_apart(const char *path, const char *name, bool json, enum regi
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        if (json) /* standard output is the document's */
+        if (json) /* standard output is for the JSON document */
             dup2(STDERR_FILENO, STDOUT_FILENO);
         call(path, name, ends[1]);
         fflush(NULL); /* what the library printed */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-regsvr32: a library registers itself, as with Windows' regsvr32. The work is lodctr's
- * --register; what is added are regsvr32's command line and exit codes.
+ * openperflib-regsvr32: a library registers itself, as with Windows' regsvr32. It does the same as
+ * lodctr --register, with regsvr32's command line and exit codes.
  */
 #include "lodctr.h"
 
 enum { UNREGISTER = 1, SILENT, REFUSED };
-/* What regsvr32 ends with; 2 would be COM, which is not needed here. */
+/* regsvr32's exit codes; 2 would be a failure of COM, which is not used here. */
 enum { DONE = 0, FAIL_ARGUMENTS = 1, FAIL_LOAD = 3, FAIL_ENTRY = 4, FAIL_REGISTER = 5 };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'u', "unregister", NULL, UNREGISTER, "Call DllUnregisterServer, which takes back what DllRegisterServer did.", NULL, 0},
+    {'u', "unregister", NULL, UNREGISTER, "Call DllUnregisterServer, which undoes DllRegisterServer.", NULL, 0},
     {'s', "silent", NULL, SILENT, "Print errors only.", NULL, 0},
     {'i', NULL, "[TEXT]", REFUSED, "Call DllInstall.", NULL, true},
     {'n', NULL, NULL, REFUSED, "Do not call DllRegisterServer.", NULL, true},
@@ -24,8 +24,8 @@ static const char more[] =
     "\n"
     "Examples:\n"
     "  openperflib-regsvr32 ./myperf.so       the library writes its key\n"
-    "  lodctr myperf.ini                      names and numbers come after it\n"
-    "  unlodctr MyPerf                        and go before it\n"
+    "  lodctr myperf.ini                      then loads names and numbers\n"
+    "  unlodctr MyPerf                        removes them first\n"
     "  openperflib-regsvr32 /u ./myperf.so\n"
     "\n"
     "The exit code is 0, 1 wrong usage, 3 the library cannot be loaded, 4 it has no\n"
@@ -33,7 +33,7 @@ static const char more[] =
 
 static const struct tool tool = {
     .name = "openperflib-regsvr32",
-    .summary = "Let a library register itself: DllRegisterServer, in a process of its own.",
+    .summary = "Let a library register itself: DllRegisterServer, in a separate process.",
     .usage = "[/u] [/s] LIB...",
     .rows = rows,
     .more = more,
@@ -60,9 +60,9 @@ int main(int argc, char **argv)
         quiet |= id == SILENT;
         remove |= id == UNREGISTER;
         if (id == OPTION_WORD)
-            argv[count++] = (char *)options.value; /* behind the reader, argv is free */
+            argv[count++] = (char *)options.value; /* reuses argv, which was parsed up to here */
         if (id == REFUSED) {
-            options_complain(&options, "%s: DllInstall is not called here", options.spelled);
+            options_complain(&options, "%s: calling DllInstall is not supported", options.spelled);
             return FAIL_ARGUMENTS;
         }
     }
@@ -74,6 +74,6 @@ int main(int argc, char **argv)
         int code = register_one(argv[i], quiet, remove);
         first = first ? first : code;
     }
-    /* nothing that was to be printed may be lost without a word */
+    /* lost output must be reported */
     return first ? first : status_exit(TOOL, ERROR_SUCCESS);
 }

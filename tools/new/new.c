@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * openperflib-new: writes a complete provider into a new folder: source, ini and symbol file,
- * Makefile, test and README. It builds and answers as it is. Nothing that exists is ever touched.
+ * Makefile, test and README. It builds and answers without changes. Existing files are never
+ * overwritten.
  */
 #include "new.h"
 #include "../common/options.h"
@@ -19,11 +20,11 @@ enum { INSTANCES = 1, LANGUAGE, WINDOWS };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'i', "instances", NULL, INSTANCES, "An object with instances, and a total over them.", NULL, 0},
+    {'i', "instances", NULL, INSTANCES, "Write an object with instances and a _Total.", NULL, 0},
     {'l', "language", "ID", LANGUAGE,
-     "Texts in this language too, such as 007; what we cannot translate stands there in English. May be given more than once.",
+     "Add texts in this language, such as 007; texts without a translation are English. May be given more than once.",
      "004 007 00A 00C 010 011 019 404 416 804 816", 0},
-    {'w', "windows", NULL, WINDOWS, "Write it as for Windows, with the structures of winperf.h, instead of a table.", NULL, 0},
+    {'w', "windows", NULL, WINDOWS, "Write it as for Windows, with the structures of winperf.h instead of a table.", NULL, 0},
     {0},
 };
 /* clang-format on */
@@ -33,27 +34,28 @@ static const struct tool tool = {
     .summary = "Write a provider of performance counters into a new folder.",
     .usage = "[OPTION]... NAME",
     .rows = rows,
-    .more = "NAME is the folder, and with a capital letter the service and the object.\n"
-            "\n"
-            "Example:\n"
-            "  openperflib-new demo && cd demo && make && make install-user && pcview Demo\n",
+    .more =
+        "NAME is the name of the folder; with a capital letter, of the service and the object.\n"
+        "\n"
+        "Example:\n"
+        "  openperflib-new demo && cd demo && make && make install-user && pcview Demo\n",
 };
 
-/* ---- is NAME one that we can take? ---- */
+/* ---- is NAME valid? ---- */
 
 static const char *judge_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t length = strlen(name);
     if (strchr(name, '/'))
-        return "a name, not a path: go to the folder in which it shall be made";
+        return "NAME must not be a path; change to the folder in which to create it";
     if (length == 0 || !strchr(letters, name[0]))
         return "a name begins with a letter from A to Z";
     if (length > 63)
         return "a name has at most 63 letters";
     if (strspn(name + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
         length - 1)
-        return "a name has letters from A to Z, digits, '_' and '-' only";
+        return "a name has only letters from A to Z, digits, '_' and '-'";
     return NULL;
 }
 
@@ -74,8 +76,8 @@ static char *english_names(void)
     return NULL;
 }
 
-/* Two objects of one name would be confused by everything that asks by name. A provider that was
- * registered before is no reason: it is replaced. */
+/* Programs that query by name would confuse two objects of one name. An earlier provider of
+ * this NAME is no conflict: it is replaced. */
 static bool object_exists(const char *service)
 {
     HKEY key;
@@ -144,7 +146,7 @@ static bool write_one(const struct made *made, const struct chosen *chosen,
 }
 
 static const struct made files[] = {
-    {".c",         NULL,        false}, /* by --windows */
+    {".c",         NULL,        false}, /* depends on --windows */
     {".h",         NULL,        false},
     {".ini",       NULL,        false},
     {"Makefile",   "Makefile",  false},
@@ -162,7 +164,7 @@ static bool write_all(const struct chosen *chosen, const struct example *example
     return good;
 }
 
-/* Only what write_all made can be in it. */
+/* The folder can contain only what write_all created. */
 static void remove_all(const char *folder)
 {
     char path[160];
@@ -180,7 +182,7 @@ static int make_provider(const struct chosen *chosen)
     struct example example;
     if (mkdir(chosen->file, 0777) != 0) {
         fprintf(stderr, "openperflib-new: %s: %s; nothing was written\n", chosen->file,
-                errno == EEXIST ? "it exists already" : strerror(errno));
+                errno == EEXIST ? "it already exists" : strerror(errno));
         return EXIT_FAILED;
     }
     bool good = example_make(chosen, &example) && write_all(chosen, &example);
@@ -207,13 +209,14 @@ static int take_option(struct chosen *chosen, const struct options *options, int
         return 0;
     case LANGUAGE:
         if (!old_is_language(options->value))
-            return options_complain(
-                options, "no further language: %s; ids are hexadecimal, like 007", options->value);
+            return options_complain(options,
+                                    "not a language to add: %s; ids are hexadecimal, like 007",
+                                    options->value);
         old_add_language(&chosen->languages, options->value, "");
         return 0;
     default:
         if (chosen->file)
-            return options_complain(options, "one name at a time, without %s", options->value);
+            return options_complain(options, "only one NAME is allowed; remove %s", options->value);
         chosen->file = options->value;
         return 0;
     }
@@ -230,11 +233,12 @@ static int check_name(struct chosen *chosen, const struct options *options)
     if (chosen->service[0] >= 'a')
         chosen->service[0] = (char)(chosen->service[0] - 'a' + 'A');
     if (is_shipped(chosen->service))
-        return options_complain(options, "%s: a service of the system; choose another name",
+        return options_complain(options,
+                                "%s: the system has a service of this name; choose another name",
                                 chosen->service);
     if (object_exists(chosen->service))
         return options_complain(options,
-                                "%s: an object or a counter of the system is called so; "
+                                "%s: the system has an object or a counter of this name; "
                                 "choose another name",
                                 chosen->service);
     return 0;

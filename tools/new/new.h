@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of openperflib-new share: templates, what was chosen, and the example's texts. */
+/* Shared by the parts of openperflib-new: templates, options, and the example's texts. */
 #ifndef OPL_TOOLS_NEW_H
 #define OPL_TOOLS_NEW_H
 
@@ -22,7 +22,7 @@ struct chosen {
     struct old languages; /* those to write texts for, besides English */
 };
 
-/* ---- texts.c: the objects and counters that the example has ---- */
+/* ---- texts.c: the example's objects and counters ---- */
 struct example {
     opl_counter counters[4];
     opl_object object;
@@ -37,7 +37,7 @@ void example_done(struct example *example);
 const char *example_text(const struct chosen *chosen, const char *word);
 
 /* ---- template.c ---- */
-/* Writes the template with @words@ replaced, and only the parts that were chosen. */
+/* Writes the template with @words@ replaced, and only the parts for the options. */
 void template_print(FILE *out, const char *name, const struct chosen *chosen,
                     const struct example *example);
 

@@ -13,7 +13,7 @@ static const char *word_value(const struct chosen *chosen, const struct example 
 {
     if (strcmp(word, "file") == 0)
         return chosen->file;
-    if (strcmp(word, "shebang") == 0) /* the template itself is no script */
+    if (strcmp(word, "shebang") == 0) /* so that the template itself is not seen as a script */
         return "#!/bin/sh";
     if (strcmp(word, "service") == 0 || strcmp(word, "object") == 0)
         return chosen->service;
@@ -22,7 +22,7 @@ static const char *word_value(const struct chosen *chosen, const struct example 
     return example_text(chosen, word);
 }
 
-/* What is no word of ours stays as it is. */
+/* Unknown words stay unchanged. */
 static void print_line(FILE *out, const char *line, size_t length, const struct chosen *chosen,
                        const struct example *example)
 {

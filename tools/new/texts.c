@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the example's counters are called, in the languages that we speak. */
+/* The names of the example's counters in all available languages. */
 #include "new.h"
 
 #include <string.h>
@@ -15,10 +15,10 @@ static const struct text {
     {OBJECT, "object", "009", NULL, "An example that openperflib-new wrote."},
     {OBJECT, "object", "007", NULL, "Ein Beispiel, das openperflib-new geschrieben hat."},
     {OBJECT, "object", "019", NULL, "Пример, написанный openperflib-new."},
-    {REQUESTS, "requests", "009", "Requests", "How often this object was asked for."},
+    {REQUESTS, "requests", "009", "Requests", "How often this object was queried."},
     {REQUESTS, "requests", "007", "Anfragen", "Wie oft nach diesem Objekt gefragt wurde."},
     {REQUESTS, "requests", "019", "Запросы", "Сколько раз запрашивали этот объект."},
-    {RATE, "rate", "009", "Requests/sec", "How often it is asked for in a second."},
+    {RATE, "rate", "009", "Requests/sec", "How often it is queried per second."},
     {RATE, "rate", "007", "Anfragen/s", "Wie oft in einer Sekunde danach gefragt wird."},
     {RATE, "rate", "019", "Запросов/с", "Сколько раз в секунду его запрашивают."},
     {FREE, "free", "009", "Free Bytes", "Memory that can be given to processes without swapping."},
@@ -27,7 +27,7 @@ static const struct text {
     {HITS, "hits", "009", "Hits", "How often something happened to this instance."},
     {HITS, "hits", "007", "Treffer", "Wie oft mit dieser Instanz etwas geschah."},
     {HITS, "hits", "019", "Попадания", "Сколько раз с экземпляром что-то произошло."},
-    {HIT_RATE, "hitrate", "009", "Hits/sec", "How often something happens to it in a second."},
+    {HIT_RATE, "hitrate", "009", "Hits/sec", "How often something happens to it per second."},
     {HIT_RATE, "hitrate", "007", "Treffer/s", "Wie oft in einer Sekunde etwas mit ihr geschieht."},
     {HIT_RATE, "hitrate", "019", "Попаданий/с", "Сколько раз в секунду с ним что-то происходит."},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pcview --events: the last events that Perflib and LoadPerf reported. Under OPENPERFLIB_ROOT they
- * are lines of a file there; else the journal has them, and journalctl explains them. */
+/* pcview --events: the last events of Perflib and LoadPerf. Under OPENPERFLIB_ROOT they are
+ * lines of a file there; else they are in the journal, and journalctl prints them. */
 #include "pcview.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 enum { TIME, SOURCE, ID, LEVEL, SERVICE, TEXT, FIELDS };
 enum { LABEL_INDENT = 4 };
 
-/* Cuts the line at its tabs; false: it is no event. */
+/* Splits the line at its tabs; false: it is not an event. */
 static bool cut(char *line, char *fields[FIELDS])
 {
     line[strcspn(line, "\n")] = '\0';
@@ -44,7 +44,7 @@ static void print_event(struct pcview *view, char *line)
     text_wrap(view->out, text, LABEL_INDENT, view->width - LABEL_INDENT);
 }
 
-/* A ring of the last lines. */
+/* A ring buffer of the last lines. */
 static void print_last(struct pcview *view, FILE *file)
 {
     char **lines = calloc(view->events, sizeof *lines), *line = NULL;
@@ -62,7 +62,7 @@ static void print_last(struct pcview *view, FILE *file)
         free(at);
     }
     if (count == 0)
-        fputs("There are no events: nothing went wrong.\n", view->out);
+        fputs("There are no events: no errors were reported.\n", view->out);
     free(lines);
 }
 
@@ -72,7 +72,7 @@ static int ask_journal(const struct pcview *view)
     snprintf(count, sizeof count, "--lines=%u", view->events);
     execlp("journalctl", "journalctl", "--catalog", count, "SYSLOG_IDENTIFIER=openperflib",
            (char *)NULL);
-    fprintf(stderr, "pcview: journalctl: %s; events are in the system's log\n", strerror(errno));
+    fprintf(stderr, "pcview: journalctl: %s; see the system's log for events\n", strerror(errno));
     return EXIT_FAILED;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the words of the command line to objects of a block, and back to a helpful message. */
+/* Finds the command line's objects in a block, and reports missing ones with similar names. */
 #include "pcview.h"
 #include "../common/last-event.h"
 
@@ -31,7 +31,7 @@ static void look_up(const struct names *names, struct wanted *wanted)
         wanted->index_count = names_find_elsewhere(wanted->title, wanted->indices, WANTED_INDICES);
 }
 
-/* "Object(pattern)" only when no object is called so as a whole. */
+/* "Object(pattern)" only if no object has this whole name. */
 void find_indices(const struct names *names, struct wanted *wanted)
 {
     snprintf(wanted->title, sizeof wanted->title, "%s", wanted->text);
@@ -134,7 +134,7 @@ static void keep_best(struct candidate best[SIMILAR], struct candidate fresh)
         }
 }
 
-/* It was promised by somebody who does not answer. */
+/* The object is registered, but its provider did not answer. */
 static bool report_silence(const struct wanted *wanted)
 {
     char service[1024], title[256];
@@ -151,8 +151,8 @@ static bool report_silence(const struct wanted *wanted)
         return true;
     if (enabled)
         fprintf(stderr,
-                "pcview: no answer for '%s' from its service %s; this machine may have nothing for "
-                "it%s, and 'pcview --events' tells what failed.\n",
+                "pcview: no answer for '%s' from its service %s; this machine may have no data for "
+                "it%s, and 'pcview --events' shows errors.\n",
                 title, service, geteuid() == 0 ? "" : ", or only root may read it");
     else
         fprintf(stderr,
@@ -162,7 +162,7 @@ static bool report_silence(const struct wanted *wanted)
     return true;
 }
 
-/* Nothing is spelled alike: the objects whose explanation, or whose counters', has the word. */
+/* No similar names: searches the explanations of objects and counters for the word. */
 static void report_explained(struct pcview *view, const char *word)
 {
     opl_object_view object = {0};
@@ -203,7 +203,7 @@ static void report_one(struct pcview *view, struct wanted *wanted)
     text_clean(wanted->text, title, sizeof title);
     fprintf(stderr, "pcview: there is no object '%s'.", title);
     unsigned most =
-        (unsigned)strlen(wanted->title) / 3; /* a typing mistake for each three letters */
+        (unsigned)strlen(wanted->title) / 3; /* allows one typing mistake for every three letters */
     for (size_t i = 0; i < SIMILAR && best[i].distance <= most; i++) {
         const char *name = names_title(&view->names, best[i].index);
         text_clean(name ? name : "", title, sizeof title);

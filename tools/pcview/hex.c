@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes beside their meaning: offset, up to eight bytes, field and value. Bytes that no field
- * covers are shown too, so that the dump is the block without gaps.
+ * The bytes with their meaning: offset, up to eight bytes, field and value. Bytes that no field
+ * covers are printed too, so that the dump has no gaps.
  */
 #include "pcview.h"
 
@@ -87,7 +87,7 @@ struct dump {
     size_t shown;
 };
 
-/* Lines of at most ROW bytes; the meaning stands on the first one. */
+/* Prints lines of at most ROW bytes; the meaning is on the first one. */
 static void dump_bytes(struct dump *dump, size_t from, size_t to, const char *meaning)
 {
     const struct style *style = &dump->view->style;
@@ -112,7 +112,7 @@ static void dump_gap(struct dump *dump, size_t to)
         dump_bytes(dump, dump->shown, to, to - dump->shown < 8 ? "(padding)" : "(no field)");
 }
 
-/* A further meaning of bytes that were shown already: without the bytes. */
+/* Prints another meaning of bytes that were already printed. */
 static void dump_again(struct dump *dump, size_t offset, const char *meaning)
 {
     const struct style *style = &dump->view->style;
@@ -195,7 +195,7 @@ static void dump_value(struct dump *dump, const struct view_object *object,
     opl_block *block = &dump->view->now.block;
     text_clean(counter->title, title, sizeof title);
     if (!opl_counter_data(block, &instance->now, &counter->now)) {
-        snprintf(meaning, sizeof meaning, "%s  (damaged: leaves the counter block)", title);
+        snprintf(meaning, sizeof meaning, "%s  (damaged: outside the counter block)", title);
         dump_again(dump, instance->now.counters, meaning);
         return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole picture as one JSON document: every field of the structures, raw and cooked values. */
+/* The whole snapshot as one JSON document: every field of the structures, raw and cooked values. */
 #include "pcview.h"
 #include "../common/json.h"
 

@@ -23,7 +23,7 @@ static void instances_word(const opl_object_view *object, char out[24])
         snprintf(out, 24, "%s", count == PERF_NO_INSTANCES ? "single" : "metadata");
 }
 
-/* The object's default counter, of _Total or of the object itself, where it has a value. */
+/* The default counter of the object or of its _Total, if it has a value. */
 static void default_value(struct pcview *view, const opl_object_view *where, struct line *line)
 {
     struct view_object object;
@@ -66,7 +66,7 @@ static int by_title(const void *left, const void *right)
     return order ? order : (one->index > other->index) - (one->index < other->index);
 }
 
-/* All objects of the block, ordered by title; malloc, NULL: none, or no memory. */
+/* All objects of the block, sorted by title; malloc, NULL: none, or no memory. */
 static struct line *all_lines(struct pcview *view, size_t *ret_count)
 {
     struct line *lines = NULL;
@@ -115,7 +115,7 @@ void list_names(struct pcview *view)
     }
 }
 
-/* ---- what is registered and not in the answer ---- */
+/* ---- registered objects that are not in the answer ---- */
 
 struct absent {
     struct pcview *view;
@@ -162,8 +162,8 @@ static void list_absent(struct pcview *view)
     if (silent && disabled) {
         print_absent(
             view, "Not in this answer", silent,
-            "A costly object answers when it is named, one that this machine has nothing for "
-            "does not; 'pcview --events' shows what failed.");
+            "A costly object is returned only if it is named; an object without data on this "
+            "machine never is; 'pcview --events' shows errors.");
         print_absent(view, "Disabled", disabled, "'lodctr /E:SERVICE' enables a service.");
     }
     free(silent);
@@ -177,7 +177,7 @@ void list_objects(struct pcview *view)
     int width = title_width(view, lines, count);
     print_head(view, count);
     if (count == 0) {
-        fputs("There is no object. 'OPENPERFLIB_TRACE=1 pcview' shows which services the query "
+        fputs("There are no objects. 'OPENPERFLIB_TRACE=1 pcview' shows which services the query "
               "reached.\n",
               view->out);
         return;

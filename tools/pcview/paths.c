@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters by their paths, through PDH: a wildcard is every path that it stands for. */
+/* Counters by their paths, through PDH: a wildcard is expanded to every path that it matches. */
 #include "pcview.h"
 #include "../common/counter-path.h"
 #include "../common/json.h"
@@ -14,7 +14,7 @@
 struct reading {
     PDH_HCOUNTER counter;
     char *path;
-    bool by_pattern;          /* nobody asked for just this one */
+    bool by_pattern;          /* from a wildcard, not named itself */
     struct view_counter kind; /* type and unit, for printing */
     struct view_value value;
 };
@@ -33,9 +33,9 @@ bool path_is(const char *word)
     return word[0] == '\\' || !strncmp(word, "//", 2) || strstr(word, "::");
 }
 
-/* ---- from words to counters ---- */
+/* ---- arguments to counters ---- */
 
-/* What is not there is said and left out. */
+/* Missing counters are reported and skipped. */
 static void miss(struct readings *all, const char *path, PDH_STATUS status)
 {
     int code = missing_complain("pcview", path, status);
@@ -69,7 +69,7 @@ static void add(struct readings *all, const char *path, bool by_pattern)
         miss(all, path, status);
 }
 
-/* The multi-string of what the word stands for, malloc; there may come more between two calls. */
+/* The multi-string of the paths that the word matches, malloc; it may grow between two calls. */
 static char *expand(const char *word, PDH_STATUS *ret_status)
 {
     char *list = NULL;
@@ -89,7 +89,7 @@ static char *expand(const char *word, PDH_STATUS *ret_status)
 static void add_word(struct readings *all, const char *word)
 {
     PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (word && machines_lack(&all->machines, word)) { /* that was said */
+    if (word && machines_lack(&all->machines, word)) { /* already reported */
         all->code = all->code ? all->code : EXIT_MISSING;
         return;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pcview: looks into performance blocks, live or saved. Lists objects, shows one with its counters,
- * types, instances and values, dumps the bytes, writes JSON, or watches. Knows no object by heart.
+ * pcview: shows performance blocks, live or saved: lists objects, shows one with its counters,
+ * types, instances and values, dumps the bytes, writes JSON, or updates a live view. It has no
+ * built-in knowledge of any object.
  */
 #include "pcview.h"
 #include "../common/machine-words.h"
@@ -36,26 +37,26 @@ enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60 };
 /* clang-format off */
 static const struct option_row rows[] = {
     {'c', "counters", NULL, COUNTERS,
-     "Show the counters: indices, size, offset, scale, level, and the type taken apart.", NULL, 0},
+     "Show the counters: indices, size, offset, scale, level, and the parts of the type.", NULL, 0},
     {'v', "values", NULL, VALUES, "Show the instances and their current values.", NULL, 0},
     {'e', "explain", NULL, EXPLAIN, "Show what each counter means.", NULL, 0},
     {'l', "language", "ID", LANGUAGE,
      "Titles, explanations and units in this language: 009 English (the default), 007 German, 00A "
      "Spanish, 00C French, 019 Russian.", "007 009 00A 00C 019", 0},
-    {'x', "hex", NULL, HEX, "Show the bytes beside the fields that they are.", NULL, 0},
+    {'x', "hex", NULL, HEX, "Show the bytes with their fields.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document with everything.", NULL, 0},
     {'b', "block", "FILE", BLOCK,
-     "Read a saved block instead of asking this system; - is standard input. Given twice, the "
+     "Read a saved block instead of querying this system; - is standard input. Given twice, the "
      "first is the older sample.", "@files", 0},
     {'m', "machine", "NAME", MACHINE,
-     "Ask another machine: a NAME, listed in the registry or of the network, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0},
-    {'s', "server", "NAME", MACHINE, "The same, as typeperf calls it.", "localhost", 0},
-    {'o', "save", "FILE", SAVE, "Write the block to FILE as it came; - is standard output.",
+     "Query another machine: a NAME from the registry or the network, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0},
+    {'s', "server", "NAME", MACHINE, "The same, with typeperf's name.", "localhost", 0},
+    {'o', "save", "FILE", SAVE, "Write the unchanged block to FILE; - is standard output.",
      "@files", 0},
     {'w', "watch", "[SECONDS]", WATCH,
-     "Full-screen live view, of the OBJECT or of processor, memory and the busiest processes. "
+     "Full-screen live view of the OBJECT, or of processor, memory and the busiest processes. "
      "Without a terminal: one snapshot.", NULL, 0},
-    {0, "events", "[N]", EVENTS, "Show the last N events, 20 if not given: what providers did wrong, and what became of them.", NULL, 0},
+    {0, "events", "[N]", EVENTS, "Show the last N events (default 20): mistakes of providers, and the consequences.", NULL, 0},
     {0, "names", NULL, NAMES, "Print the objects' names only, for completions.", NULL, true},
     {0},
 };
@@ -73,12 +74,12 @@ static const char more[] =
     "  pcview -v 'Process(bash)'       the values of one process\n"
     "  pcview 'Processor(*)::% Processor Time'\n"
     "                                  one counter of every processor\n"
-    "  pcview --save now.perf 2 4      keep the bytes of System and Memory\n"
-    "  pcview --block now.perf --hex   look at them later\n"
-    "  pcview --watch                  what this machine is doing\n"
-    "  pcview -m ssh://web1 --watch    what another one is doing\n"
+    "  pcview --save now.perf 2 4      save the bytes of System and Memory\n"
+    "  pcview --block now.perf --hex   show them later\n"
+    "  pcview --watch                  watch this machine\n"
+    "  pcview -m ssh://web1 --watch    watch another machine\n"
     "\n"
-    "Exit codes: 0 good, 1 failure or damage, 2 usage, 3 an object is missing.\n";
+    "Exit codes: 0 success, 1 failure or damage, 2 usage, 3 an object is missing.\n";
 
 static const struct tool tool = {
     .name = "pcview",
@@ -136,12 +137,13 @@ static int take_option(struct pcview *view, const struct options *options, int i
     else if (id == OPTION_WORD && !take_word(view, options->value))
         return options_complain(options, "more than %d objects", MAX_WANTED);
     else if (id == LANGUAGE && !take_language(view, options->value))
-        return options_complain(options, "no language id like 009 or 019: %s", options->value);
+        return options_complain(options, "not a language id like 009 or 019: %s", options->value);
     else if (id == WATCH && !take_seconds(view, options->value))
-        return options_complain(options, "no number of seconds from 0.1 to 3600: %s",
+        return options_complain(options, "not a number of seconds from 0.1 to 3600: %s",
                                 options->value);
     else if (id == EVENTS && !take_events(view, options->value))
-        return options_complain(options, "no number from 1 to %d: %s", EVENTS_MOST, options->value);
+        return options_complain(options, "not a number from 1 to %d: %s", EVENTS_MOST,
+                                options->value);
     else if (id == MACHINE)
         view->machine = options->value;
     else if (id == BLOCK && view->block_count == 2)
@@ -159,13 +161,12 @@ static int check_paths(struct pcview *view, const struct options *options)
         paths += path_is(view->wanted[i].text);
     view->paths = paths > 0;
     if (paths && paths < view->wanted_count)
-        return options_complain(options, "paths of counters and objects are asked for apart");
+        return options_complain(options, "use either counter paths or objects, not both");
     bool other = view->hex || view->save || view->watch || view->events || view->counters ||
                  view->explain || view->names_only || view->block_count || view->values ||
                  strcmp(view->language, "009") != 0;
     if (paths && other)
-        return options_complain(options,
-                                "of all options, paths of counters take --json and -m only");
+        return options_complain(options, "with counter paths only --json and -m are allowed");
     return EXIT_GOOD;
 }
 
@@ -176,9 +177,10 @@ static int check_options(const struct pcview *view, const struct options *option
         return options_complain(options,
                                 "--hex, --json, --save, --watch, --events exclude each other");
     if (view->watch && view->block_count)
-        return options_complain(options, "a saved block cannot be watched");
+        return options_complain(options, "--watch cannot be used with a saved block");
     if (view->machine && (view->block_count || view->events))
-        return options_complain(options, "of another machine there are no saved blocks and events");
+        return options_complain(options,
+                                "--block and --events cannot be used with another machine");
     if (view->watch && view->wanted_count > 1)
         return options_complain(options,
                                 "--watch takes one object; '%s' was the second (an interval is "
@@ -187,7 +189,7 @@ static int check_options(const struct pcview *view, const struct options *option
     return EXIT_GOOD;
 }
 
-/* Fills the view from the command line; -1: go on, else the exit code. */
+/* Fills the view from the command line; -1: continue, else the exit code. */
 static int read_options(struct pcview *view, int argc, char **argv)
 {
     struct options options;
@@ -214,12 +216,13 @@ static void look_at_output(struct pcview *view)
     view->colours = view->terminal && !(no && *no);
     view->style = style_make(view->colours);
     view->width = columns && atoi(columns) > 0 ? atoi(columns) : PLAIN_WIDTH;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) /* dumb ones have it too */
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) /* dumb terminals have a
+                                                                      * size too */
         view->width = size.ws_col;
     view->width = view->width < LEAST_WIDTH ? LEAST_WIDTH : view->width;
 }
 
-/* Prints a text without the blanks before its line ends, which only a terminal's colours need. */
+/* Prints a text without trailing blanks, which only a terminal's colours need. */
 static void print_trimmed(const char *text, FILE *out)
 {
     while (*text) {
@@ -233,7 +236,7 @@ static void print_trimmed(const char *text, FILE *out)
     }
 }
 
-/* Without a terminal the text is collected, to be trimmed at the end. */
+/* Without a terminal the output is buffered, to remove trailing blanks. */
 static char *collected;
 static size_t collected_size;
 
@@ -246,7 +249,7 @@ static void output_begin(struct pcview *view)
         view->out = stdout;
 }
 
-/* False: it could not be written, and that was said, once. */
+/* False: it could not be written, which is reported once. */
 static bool output_end(struct pcview *view)
 {
     static bool said;
@@ -268,15 +271,15 @@ static void load_names(struct pcview *view)
     view->names_status = names_load(&view->names, view->language);
     if (view->names_status)
         fprintf(stderr,
-                "pcview: the names cannot be read (error %d); numbers stand for them.\n"
-                "OPENPERFLIB_TRACE=1 shows where the query ends.\n",
+                "pcview: the names cannot be read (error %d); numbers are shown instead.\n"
+                "OPENPERFLIB_TRACE=1 shows which step of the query fails.\n",
                 (int)view->names_status);
     else if (view->names.english.count == 0)
         fputs("pcview: there are no names: the data files of openperflib were not found. Install\n"
               "them, or run 'meson devenv -C BUILD', or name their folder in OPENPERFLIB_VENDOR.\n",
               stderr);
     else if (names_fell_back(&view->names))
-        fprintf(stderr, "pcview: there are no names in language %s; they are in English.\n",
+        fprintf(stderr, "pcview: there are no names in language %s; English is used.\n",
                 view->language);
     else
         view_unit_language(view->language);
@@ -284,7 +287,7 @@ static void load_names(struct pcview *view)
         find_indices(&view->names, &view->wanted[i]);
 }
 
-/* `usable`: some of it could be read and is shown. */
+/* `usable`: a part could be read and is shown. */
 static void report_damage(const struct pcview *view, bool usable)
 {
     const char *what = view->block_count ? view->blocks[view->block_count - 1] : "the answer";
@@ -292,8 +295,8 @@ static void report_damage(const struct pcview *view, bool usable)
         fprintf(stderr, "pcview: %s cannot be read as a performance block: %s\n", what,
                 opl_block_fault_text(view->now.fault));
     else if (view->now.fault == OPL_BLOCK_SHORT)
-        fprintf(stderr, "pcview: %s is cut off at offset 0x%zx; %u bytes were announced\n", what,
-                view->now.size, view->now.block.header.TotalByteLength);
+        fprintf(stderr, "pcview: %s is truncated at offset 0x%zx; its header announces %u bytes\n",
+                what, view->now.size, view->now.block.header.TotalByteLength);
     else
         fprintf(stderr, "pcview: %s is damaged at offset 0x%zx: %s\n", what, view->now.fault_offset,
                 opl_block_fault_text(view->now.fault));
@@ -352,8 +355,8 @@ static int ask(struct pcview *view, const char *query)
                 "%s.\n",
                 query, (int)status,
                 status == ERROR_MORE_DATA
-                    ? "'pcview --events' says how much room was offered, and what needs more"
-                    : "OPENPERFLIB_TRACE=1 shows where it ends");
+                    ? "'pcview --events' shows the buffer size and which provider needs more"
+                    : "OPENPERFLIB_TRACE=1 shows which step fails");
     }
     if (status)
         return EXIT_FAILED;
@@ -363,7 +366,7 @@ static int ask(struct pcview *view, const char *query)
     return EXIT_FAILED;
 }
 
-/* One sample, and a second one when something shown needs it. */
+/* Takes one sample, and a second one if a shown value needs it. */
 static int ask_system(struct pcview *view)
 {
     static const struct timespec pause = {0, SAMPLE_MILLISECONDS * 1000000L};
@@ -409,7 +412,7 @@ static int save_picture(struct pcview *view)
     return error ? EXIT_FAILED : EXIT_GOOD;
 }
 
-/* Prints what was asked for; the worst thing that happened is the exit code. */
+/* Prints the requested output; the exit code is that of the worst problem. */
 static int show_picture(struct pcview *view)
 {
     bool all = find_mark(view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of pcview share: what was asked, what was found, and where it is shown. */
+/* Shared by the parts of pcview: the options, the objects found, and the output. */
 #ifndef OPL_TOOLS_PCVIEW_H
 #define OPL_TOOLS_PCVIEW_H
 
@@ -36,7 +36,7 @@ struct pcview {
     const char *save;
     const char *machine; /* NULL: this one */
     bool counters, values, explain, hex, json, watch, names_only;
-    bool paths;      /* the words are paths of counters */
+    bool paths;      /* the arguments are counter paths */
     unsigned events; /* --events: how many */
     double seconds;
     struct wanted wanted[MAX_WANTED];
@@ -47,24 +47,24 @@ struct pcview {
     bool has_before;
 };
 
-/* ---- find.c: from words to objects ---- */
+/* ---- find.c: arguments to objects ---- */
 void find_indices(const struct names *names, struct wanted *wanted);
-/* The query for HKEY_PERFORMANCE_DATA; malloc. NULL: none of the words has an index. */
+/* The query for HKEY_PERFORMANCE_DATA; malloc. NULL: no argument has an index. */
 char *find_query(const struct pcview *view);
-/* Marks what the current picture answers; true: all was found. */
+/* Marks the requested objects that the current snapshot contains; true: all of them. */
 bool find_mark(struct pcview *view);
-/* The wish that this object fulfils; NULL: it was not asked for. With no wishes at all:
- * *ret_all. */
+/* The argument that requests this object; NULL: none. *ret_all: there are no such arguments, so
+ * all objects are shown. */
 struct wanted *find_wish(struct pcview *view, const opl_object_view *object, bool *ret_all);
-/* Says on stderr what is missing and what is similar. */
+/* Reports on stderr what is missing and which names are similar. */
 void find_report(struct pcview *view);
-/* Says on stderr which instance patterns matched nothing; false: there are such. */
+/* Reports on stderr instance patterns that matched nothing; false: there are some. */
 bool find_matched(const struct pcview *view);
-/* Is this instance among those wished for? */
+/* Is this instance requested? */
 bool find_instance(struct wanted *wish, const struct view_object *object,
                    const struct view_instance *instance);
 
-/* ---- registered.c: what the registry promises ---- */
+/* ---- registered.c: objects in the registry ---- */
 struct registered {
     uint32_t index;
     const char *service;
@@ -72,25 +72,25 @@ struct registered {
 };
 /* Calls back for every object of every service's list. */
 void registered_each(void (*each)(void *self, const struct registered *object), void *self);
-/* The objects of the service of this name; how many there are of them. */
+/* The objects of the service of this name; returns how many. */
 size_t registered_objects(const char *service, uint32_t *indices, size_t room);
-/* Who promises this object? false: nobody, or the service's name does not fit. */
+/* Finds the service that registers this object. False: none, or the service's name does not fit. */
 bool registered_by(uint32_t index, char *service, size_t room, bool *ret_enabled);
 
 /* ---- paths.c: counters by their paths ---- */
-/* Is the word the path of counters, not an object's name? */
+/* Is the argument a counter path, not an object's name? */
 bool path_is(const char *word);
-/* Prints what the words, which are paths, stand for; an exit code. */
+/* Prints the counters that the arguments, which are paths, match; returns an exit code. */
 int paths_print(struct pcview *view);
 
 /* ---- events.c ---- */
-/* Prints the last events of the log; an exit code. */
+/* Prints the last events of the log; returns an exit code. */
 int events_print(struct pcview *view);
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 void list_objects(struct pcview *view);
 void list_names(struct pcview *view);
-/* Both say that there was not enough memory and return false. */
+/* Both report missing memory and return false. */
 bool show_objects(struct pcview *view);
 bool json_objects(struct pcview *view);
 void hex_objects(struct pcview *view);
@@ -106,7 +106,7 @@ void type_fields(const struct view_counter *counter, char *out, size_t room);
 void block_time(const opl_block *block, char *out, size_t room);
 void block_system(const opl_block *block, char *out, size_t room);
 struct style style_make(bool colours);
-/* Cuts a title into lines of at most `width` columns where its blanks allow; how many lines. */
+/* Breaks a title at blanks into lines of at most `width` columns; returns the number of lines. */
 size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_ROOM]);
 
 /* ---- watch.c ---- */

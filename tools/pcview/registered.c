@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registry promises: which service has which objects, so that silence can be told from
- * absence. */
+/* Which service registers which objects, to distinguish an object without an answer from an
+ * unknown one. */
 #include "pcview.h"
 #include "../common/service.h"
 
@@ -31,13 +31,13 @@ static bool walk_service(void *self, const char *name)
 
 void registered_each(void (*each)(void *self, const struct registered *object), void *self)
 {
-    if (!view_is_far()) /* what another machine promises cannot be read */
+    if (!view_is_far()) /* another machine's services cannot be read */
         service_each(walk_service, &(struct walk){each, self});
 }
 
 struct search {
-    const char *service; /* whose objects, or */
-    uint32_t index;      /* whose service */
+    const char *service; /* whose objects to find, or */
+    uint32_t index;      /* the object whose service to find */
     uint32_t *indices;
     char *name;
     size_t room, count;

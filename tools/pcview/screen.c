@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws the watch view. What stands on the home screen is data: a few panels, each with an object's
- * title index, a form and the counters to show. Nothing here knows what an object means.
+ * Draws the watch view. The home screen is defined by a table of panels, each with an object's
+ * title index, a layout and the counters to show. The code has no knowledge of objects.
  */
 #include "screen.h"
 #include "../common/machine-words.h"
@@ -35,14 +35,14 @@ static const struct panel home_panels[] = {
     {230, PANEL_TABLE, {784, 6, 180, 680, 28, 1420, 1422, 684}, 6, 784},
 };
 
-/* Lines on their way out: the last one of a screen has no end. */
+/* The output as lines: the last line of a screen has no line end. */
 struct canvas {
     FILE *out;
     const struct style *style;
     int rows, columns, used;
     bool utf8;
     bool plain;  /* for a pipe */
-    size_t most; /* rows of a table then */
+    size_t most; /* rows of a table in a pipe */
 };
 
 static bool canvas_full(const struct canvas *canvas)
@@ -130,7 +130,7 @@ static void draw_number(struct canvas *canvas, const struct table_row *row, int 
     fputs(canvas->style->off, canvas->out);
 }
 
-/* How many cells stand side by side, so that all stay within `most` lines if they can. */
+/* The number of columns of cells, so that all cells fit into `most` lines if possible. */
 static size_t bars_across(const struct canvas *canvas, const struct table *table, size_t most,
                           int label)
 {
@@ -142,7 +142,7 @@ static size_t bars_across(const struct canvas *canvas, const struct table *table
     return across;
 }
 
-/* The sum of all, by Perflib's convention, comes first. */
+/* The total of all instances, by Perflib's naming convention, comes first. */
 static void total_first(struct table *table)
 {
     for (size_t i = 0; i < table->row_count; i++)
@@ -153,7 +153,7 @@ static void total_first(struct table *table)
         }
 }
 
-/* Lines for bars: two fifths of a screen, and no more than are left above `last`. */
+/* Lines for bars: two fifths of the screen, but at most the lines above `last`. */
 static size_t bar_lines(const struct canvas *canvas, int last)
 {
     int most = canvas->plain ? 1000 : canvas->rows * 2 / 5, left = last - canvas->used;
@@ -161,7 +161,7 @@ static size_t bar_lines(const struct canvas *canvas, int last)
     return most > 0 ? (size_t)most : 0;
 }
 
-/* Cells run down the columns; what does not fit is counted. */
+/* Cells fill column after column; those that do not fit are counted. */
 static void draw_bars(struct canvas *canvas, struct table *table, int last)
 {
     int label = longest_label(table, BAR_LABEL);
@@ -169,7 +169,7 @@ static void draw_bars(struct canvas *canvas, struct table *table, int last)
     size_t across = bars_across(canvas, table, most, label);
     size_t lines = across ? (table->row_count + across - 1) / across : 0;
     int columns = across ? canvas->columns / (int)across : 0;
-    if (lines > most) /* one of them says how many are left out */
+    if (lines > most) /* one line shows how many are omitted */
         lines = most > 1 ? most - 1 : most;
     total_first(table);
     for (size_t line = 0; line < lines; line++) {
@@ -189,8 +189,8 @@ static void draw_bars(struct canvas *canvas, struct table *table, int last)
 
 /* ---- list: some counters of a single object, side by side ---- */
 
-/* Narrower cells rather than a counter less, and the last ones go if that does not help. Without a
- * terminal there are any number of lines. */
+/* Cells are made narrower before counters are omitted; the last counters are omitted first.
+ * Without a terminal the number of lines is not limited. */
 static int list_across(const struct canvas *canvas, int cells, int most)
 {
     int across = canvas->columns / CELL_COLUMNS;
@@ -247,7 +247,7 @@ static int label_columns(const struct table *table, int most)
     return width < most ? width : most;
 }
 
-/* Which columns fit, the sorted one always among them. */
+/* Selects the columns that fit; the sorted one is always shown. */
 static struct span fit_columns(const struct watch *watch, const struct table *table, int columns)
 {
     int most = view_object_single(table->object) ? columns - 40 : columns / 3;
@@ -303,7 +303,7 @@ static void draw_row(struct canvas *canvas, const struct table *table, const str
     canvas_end_line(canvas);
 }
 
-/* Keeps the selected row on the screen. */
+/* Scrolls so that the selected row is visible. */
 static void scroll(struct watch *watch, size_t rows)
 {
     watch->page = rows ? rows : 1;
@@ -331,7 +331,7 @@ static void draw_table(struct canvas *canvas, struct watch *watch, const struct 
                  !canvas->plain && watch->first + i == watch->selected);
 }
 
-/* ---- what a counter means, at the bottom ---- */
+/* ---- the explanation of a counter, at the bottom ---- */
 
 static const struct view_counter *counter_in_focus(const struct watch *watch,
                                                    const struct table *table)
@@ -405,7 +405,7 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     draw_head(canvas, object->title, detail);
     const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
     bool explain = watch->explain && focus && panel->form == PANEL_TABLE &&
-                   last - canvas->used >= EXPLAIN_LINES + TABLE_LEAST; /* rows come first */
+                   last - canvas->used >= EXPLAIN_LINES + TABLE_LEAST; /* rows have priority */
     if (good && panel->form == PANEL_BARS && table.column_count)
         draw_bars(canvas, &table, last);
     else if (good && panel->form == PANEL_LIST)
@@ -419,7 +419,7 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     table_done(&table);
 }
 
-/* The line before which a panel ends, so that those behind it keep some. */
+/* The line before which a panel ends, so that the panels after it have some lines. */
 static int panel_last(const struct canvas *canvas, const struct panel *panels, size_t behind,
                       int last)
 {
@@ -482,8 +482,7 @@ static void draw_bottom(struct canvas *canvas, const struct watch *watch)
         say_failure(watch, text, sizeof text);
     else if (watch->silent > 0)
         snprintf(text, sizeof text,
-                 " no answer for %.0f s, this is the last one; pcview --events may tell why",
-                 watch->silent);
+                 " no answer for %.0f s, this is the last one; see pcview --events", watch->silent);
     else if (watch->searching)
         snprintf(text, sizeof text, " show only: %s_   (Enter keeps, Escape drops)", watch->filter);
     else
@@ -510,9 +509,9 @@ static void draw_help(struct canvas *canvas)
         "  r                    reverse the order",
         "  /                    show only names that contain a text; Escape shows all",
         "  e                    explain the counter: of the sorted column, or of the line",
-        "  space                pause and go on",
-        "  +, -                 wait longer or shorter between two samples",
-        "  ?                    this help; any key leaves it",
+        "  space                pause and continue",
+        "  +, -                 longer or shorter interval between samples",
+        "  ?                    this help; any key closes it",
         "",
         "  A \"-\" is a value that needs a second sample of the same instance.",
     };

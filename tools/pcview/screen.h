@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One picture of the watch view, drawn into lines; the same lines serve screen and snapshot. */
+/* Draws the watch view into lines, for the terminal and for a pipe. */
 #ifndef OPL_TOOLS_SCREEN_H
 #define OPL_TOOLS_SCREEN_H
 
 #include "table.h"
 
-/* What the user chose while watching. */
+/* The user's choices while watching. */
 struct watch {
     struct pcview *view;
-    bool home;           /* processor, memory, processes; else the object asked for */
+    bool home;           /* processor, memory, processes; else the requested object */
     uint32_t objects[4]; /* title indices, ended by 0 */
     int sort;            /* column, TABLE_UNSORTED */
     bool sort_chosen, ascending, paused, help, explain, searching;
@@ -18,13 +18,14 @@ struct watch {
     char filter[64];
     double seconds;
     LSTATUS status;       /* of the last query */
-    double silent;        /* seconds since somebody answered for the object; 0: just now */
-    struct picture spare; /* the next answer's place: a bad one leaves both samples as they are */
+    double silent;        /* seconds since the object's last answer; 0: just now */
+    struct picture spare; /* for the next answer, so that an invalid one leaves both samples
+                           * unchanged */
 };
 
 /* Draws into `out` exactly `rows` lines of `columns` columns, the last without line end. */
 void screen_draw(struct watch *watch, FILE *out, int rows, int columns);
-/* Lines without end, for pipes: everything but the key hints, and at most `most` processes. */
+/* Any number of lines, for pipes: everything except the key hints, and at most `most` processes. */
 void screen_snapshot(struct watch *watch, FILE *out, int columns, size_t most);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An object for a reader: its header, and its counters with their types taken apart. */
+/* Prints an object: its header, and its counters with the parts of their types. */
 #include "pcview.h"
 #include "../common/missing.h"
 
@@ -61,7 +61,7 @@ static void print_header(struct pcview *view, const struct view_object *object)
     print_clock(view, object);
 }
 
-/* Columns of the table whose contents vary. */
+/* Columns of the table with variable width. */
 struct counter_columns {
     int title, help;
 };
@@ -92,7 +92,7 @@ static void print_help(struct pcview *view, const struct view_counter *counter)
         text_wrap(view->out, help, 9, view->width);
 }
 
-/* All but the title takes 42 columns and the help index: 5, or 7 in the users' range. */
+/* Everything except the title takes 42 columns and the help index: 5, or 7 in the users' range. */
 static struct counter_columns counter_columns(struct pcview *view, const struct view_object *object)
 {
     struct counter_columns columns = {.title = TITLE_USUAL, .help = 5};
@@ -121,7 +121,7 @@ static void show_counters(struct pcview *view, const struct view_object *object)
     }
 }
 
-/* --explain alone: titles and what they mean. */
+/* --explain alone: titles and explanations. */
 static void show_explanations(struct pcview *view, const struct view_object *object)
 {
     for (size_t i = 0; i < object->counter_count; i++) {

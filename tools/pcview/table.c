@@ -135,7 +135,7 @@ struct order {
     bool ascending;
 };
 
-/* Numbers before texts before nothing; equals as in the block. */
+/* Numbers first, then texts, then missing values; equal ones in the block's order. */
 static int compare_rows(const void *left, const void *right, void *self)
 {
     const struct order *order = self;

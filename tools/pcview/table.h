@@ -34,12 +34,12 @@ struct table {
     struct table_cell *cells;
 };
 
-/* What of an object is shown: title indices in this order, ended by 0; NULL: all counters. */
+/* The counters to show: title indices in this order, ended by 0; NULL: all counters. */
 struct table_choice {
     const uint32_t *counters;
-    uint32_t leave_out_zero; /* rows where this counter is 0 are left out; 0: none are */
+    uint32_t leave_out_zero; /* rows where this counter is 0 are omitted; 0: none are */
     const char *filter;      /* only labels that contain this; "": all */
-    struct wanted *wish;     /* of the command line, or NULL */
+    struct wanted *wish;     /* the request of the command line, or NULL */
 };
 
 bool table_make(struct table *table, const struct view_object *object,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ANSI sequences and termios. Signals only set a flag; the loop that waits for keys acts on it.
- * A crash gives the terminal back too. */
+/* ANSI sequences and termios. Signals only set a flag, which the loop that waits for keys
+ * handles. The terminal is also restored after a crash. */
 #include "terminal.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static const char leave_screen[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 static struct termios before;
 static volatile sig_atomic_t active, resized, ended, stopped;
 
-/* A terminal that takes nothing for a second, stopped by Ctrl-S perhaps, misses the rest. */
+/* If the terminal accepts nothing for a second, perhaps after Ctrl-S, the rest is discarded. */
 static void put(const char *text, size_t size)
 {
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -97,7 +97,7 @@ void terminal_size(int *ret_rows, int *ret_columns)
     *ret_columns = size.ws_col ? size.ws_col : 80;
 }
 
-/* Ctrl-Z: gives the terminal back, sleeps, and takes it again. */
+/* Ctrl-Z: restores the terminal, stops, and sets it up again. */
 static void stop(void)
 {
     stopped = 0;
@@ -144,7 +144,7 @@ static int sequence_key(const char *text)
     return KEY_OTHER;
 }
 
-/* The bytes behind an escape that follow at once; alone it is the key itself. */
+/* Reads the bytes that follow an escape at once; without them it is the Escape key. */
 static int escape_key(void)
 {
     char text[16] = "";

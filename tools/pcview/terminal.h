@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal as a full-screen canvas: raw keys, resize, and always given back as it was. */
+/* The terminal in full-screen mode: raw keys, resizing; its state is always restored. */
 #ifndef OPL_TOOLS_TERMINAL_H
 #define OPL_TOOLS_TERMINAL_H
 
@@ -18,7 +18,7 @@ enum key {
     KEY_HOME,
     KEY_END,
     KEY_RESIZE,
-    KEY_SIGNAL, /* asked to end: terminal_signal() tells by what */
+    KEY_SIGNAL, /* a signal to end; terminal_signal() returns which */
     KEY_OTHER
 };
 enum { KEY_ESCAPE = 27, KEY_ENTER = '\r', KEY_BACKSPACE = 127, KEY_REDRAW = 'L' - 64 };
@@ -26,7 +26,7 @@ enum { KEY_ESCAPE = 27, KEY_ENTER = '\r', KEY_BACKSPACE = 127, KEY_REDRAW = 'L' 
 bool terminal_begin(void);
 void terminal_end(void);
 void terminal_size(int *ret_rows, int *ret_columns);
-/* Waits for a key at most so long; bytes of UTF-8 come one by one. */
+/* Waits for a key, at most this long; bytes of UTF-8 are returned one by one. */
 int terminal_key(long milliseconds);
 int terminal_signal(void);
 /* Replaces the whole screen by these lines in one write. */

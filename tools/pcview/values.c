@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values of an object. One set of values is a list with the raw numbers beside; a few instances
- * stand side by side; many instances are lines, with as many counters as fit, band after band.
+ * Prints the values of an object. One set of values is a list with the raw numbers; a few instances
+ * are columns; many instances are lines with as many counters as fit, followed by more such tables.
  */
 #include "pcview.h"
 
@@ -11,7 +11,7 @@
 
 enum { CELL = 48, LABEL = 256, COLUMN_LEAST = 8, COLUMN_MOST = 20, WRAP_AT = 12 };
 
-/* The chosen instances and the shown counters of an object, and the text of every value. */
+/* The selected instances and counters of an object, and the text of every value. */
 struct grid {
     const struct view_object *object;
     const struct view_instance **rows;
@@ -20,7 +20,7 @@ struct grid {
     size_t column_count;
     char (*cells)[CELL];
     char (*labels)[LABEL];
-    bool waits; /* some value needs another sample */
+    bool waits; /* a value needs another sample */
 };
 
 static const char *cell(const struct grid *grid, size_t row, size_t column)
@@ -36,7 +36,7 @@ static void grid_done(struct grid *grid)
     free(grid->labels);
 }
 
-/* What waits for a second sample is shown raw, with a star. */
+/* A value that needs a second sample is printed raw, with an asterisk. */
 static void fill_cell(struct grid *grid, size_t row, size_t column)
 {
     struct view_value value;
@@ -124,7 +124,7 @@ static void print_list(struct pcview *view, const struct grid *grid)
         text_clean(counter->title, title, sizeof title);
         fprintf(view->out, "%7u  ", counter->now.definition.CounterNameTitleIndex);
         text_cell(view->out, title, width);
-        if (value.state == VIEW_STRING) { /* a text is shown whole, however long */
+        if (value.state == VIEW_STRING) { /* texts are never truncated */
             view_value_string(grid->object, grid->rows[0], counter, title, sizeof title);
             fprintf(view->out, "  %s\n", title);
             continue;
@@ -144,7 +144,7 @@ static int column_of_row(const struct grid *grid, size_t row)
     return width < COLUMN_MOST ? width : COLUMN_MOST;
 }
 
-/* Width of the form with the instances side by side. */
+/* Width of the layout with instances as columns. */
 static int side_by_side_width(const struct grid *grid, int titles)
 {
     int width = 9 + titles;

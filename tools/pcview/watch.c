@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pcview --watch: asks again and again, and lets the keys choose what is drawn. Without a
- * terminal it draws one picture from two samples and is done. */
+/* pcview --watch: queries repeatedly; keys select what is drawn. Without a terminal it prints
+ * the view once, from two samples. */
 #include "screen.h"
 #include "terminal.h"
 
@@ -21,7 +21,7 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / NANOSECONDS;
 }
 
-/* Does this picture have what is watched? The home screen takes what there is. */
+/* Does this snapshot contain the watched object? The home screen shows whatever there is. */
 static bool answers(const struct watch *watch, struct picture *picture)
 {
     opl_object_view object = {0};
@@ -33,8 +33,8 @@ static bool answers(const struct watch *watch, struct picture *picture)
     return false;
 }
 
-/* A new sample; the one before becomes the older one. A failed query leaves both as they were, and
- * so does one that nobody answers: the old picture stays, and ages. */
+/* Takes a new sample; the previous one becomes the older one. A failed query, or one without an
+ * answer for the object, leaves both unchanged: the view shows the age of the last answer. */
 static LSTATUS sample(struct watch *watch, const char *query)
 {
     static double last;
@@ -65,7 +65,7 @@ static char *watch_query(struct watch *watch)
                : query;
 }
 
-/* Which of the asked indices is really an object here. */
+/* Selects the index that is an object on this machine. */
 static bool choose_object(struct watch *watch)
 {
     opl_object_view where = {0};
@@ -89,16 +89,16 @@ static int first_samples(struct watch *watch, const char *query)
     if (status) {
         fprintf(stderr,
                 "pcview: the query '%s' failed with error %d.\n"
-                "OPENPERFLIB_TRACE=1 shows where it ends.\n",
+                "OPENPERFLIB_TRACE=1 shows which step fails.\n",
                 query, (int)status);
         return EXIT_FAILED;
     }
     if (choose_object(watch))
         return EXIT_GOOD;
     if (watch->home)
-        fprintf(stderr, "pcview: nobody answers for processor, memory and processes. "
-                        "'pcview' lists what there is; "
-                        "OPENPERFLIB_TRACE=1 shows who was asked.\n");
+        fprintf(stderr, "pcview: no provider answered for processor, memory and processes. "
+                        "'pcview' lists the objects; "
+                        "OPENPERFLIB_TRACE=1 shows which providers were queried.\n");
     else
         find_report(watch->view);
     return EXIT_MISSING;
@@ -166,7 +166,7 @@ static void change_seconds(struct watch *watch, bool longer)
     watch->seconds = steps[at < count ? at : count - 1];
 }
 
-/* Keys that move: true if this was one. */
+/* Handles the keys that move the cursor; true if it was one. */
 static bool move_key(struct watch *watch, int key)
 {
     long page = (long)watch->page, all = (long)watch->row_count;
@@ -229,7 +229,7 @@ static bool take_key(struct watch *watch, int key)
     return true;
 }
 
-/* Waits for keys until the next sample is due; false: the end. */
+/* Handles keys until the next sample is due; false: the user or a signal ends the program. */
 static bool wait_for_keys(struct watch *watch, double due)
 {
     for (;;) {
@@ -257,7 +257,7 @@ static int watch_screen(struct watch *watch, const char *query)
     for (;;) {
         draw(watch);
         due += watch->seconds;
-        if (due < now_seconds()) /* asking took longer than the pause: do not catch up */
+        if (due < now_seconds()) /* the query took longer than the interval: skip samples */
             due = now_seconds() + watch->seconds;
         if (!wait_for_keys(watch, due))
             break;
@@ -265,7 +265,7 @@ static int watch_screen(struct watch *watch, const char *query)
             watch->status = sample(watch, query);
     }
     terminal_end();
-    if (terminal_signal()) { /* end as the signal says, so that a calling shell knows */
+    if (terminal_signal()) { /* end by the signal, so that the calling shell sees it */
         signal(terminal_signal(), SIG_DFL);
         raise(terminal_signal());
     }

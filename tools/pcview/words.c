@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small facts of a block in words. */
+/* Texts for parts of a block. */
 #include "pcview.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ void block_system(const opl_block *block, char *out, size_t room)
     text_clean(name, out, room);
 }
 
-/* Greedy, at blanks. */
+/* Breaks greedily, at blanks. */
 size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_ROOM])
 {
     char text[256], *at = text;

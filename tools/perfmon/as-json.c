@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmon status as one JSON document. What is not known has no member. */
+/* perfmon status as one JSON document. Unknown values are omitted. */
 #include "perfmon.h"
 
 #include <stdlib.h>

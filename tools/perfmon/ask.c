@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One provider asked now, by the numbers of its objects: does it answer, and how soon? */
+/* Queries one provider now, by its objects' numbers: does it answer, and how fast? */
 #include "perfmon.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Its list; without one its numbers, of which some are objects. "": neither is known. */
+/* Its Object List; without one all its numbers, some of which are objects. "": neither is known. */
 static void make_query(const struct service *service, char query[static QUERY_ROOM])
 {
     size_t used = 0;
@@ -56,7 +56,8 @@ static void count_answer(struct picture *picture, const char *query, struct answ
         }
 }
 
-/* Nobody waits for one that was late too often: it is asked until it had time to answer. */
+/* Queries do not wait for a provider that was overdue too often, so repeat until it had time to
+ * answer. */
 static void ask_on(struct picture *picture, const char *query, struct answer *ret)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
@@ -80,7 +81,7 @@ void ask_provider(const struct service *service, struct answer *ret)
     if (!*query)
         return;
     ret->asked = true;
-    RegCloseKey(HKEY_PERFORMANCE_DATA); /* the first time is with loading and Open */
+    RegCloseKey(HKEY_PERFORMANCE_DATA); /* so that the first time includes loading and Open */
     double begin = now_ms();
     ret->status = picture_query(&picture, query);
     double middle = now_ms();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event log: lines of a file below OPENPERFLIB_ROOT, else what journalctl exports. A log that
- * cannot be read is no error: its events are not known then. */
+/* Reads the event log: a file below OPENPERFLIB_ROOT, else the output of journalctl's export. A
+ * log that cannot be read is no error: its events are unknown then. */
 #include "perfmon.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void cannot_read(struct event_log *log, const char *path, const char *why
     snprintf(log->why, sizeof log->why, "%.150s: %.100s", path, why);
 }
 
-/* ---- a file: fields between tabs ---- */
+/* ---- a file: fields separated by tabs ---- */
 
 static void read_line(struct event_log *log, char *line)
 {
@@ -52,14 +52,14 @@ static void read_line(struct event_log *log, char *line)
         fields[i] = line;
         line = i + 1 < FIELDS ? strchr(line, '\t') : line;
         if (!line)
-            return; /* torn */
+            return; /* incomplete line */
         if (i + 1 < FIELDS)
             *line++ = '\0';
     }
     add(log, fields);
 }
 
-/* False: it is there, and cannot be read. */
+/* False: the file exists, but cannot be read. */
 static bool read_file(struct event_log *log, const char *path)
 {
     char *line = NULL;
@@ -103,7 +103,7 @@ static void set_field(char *fields[FIELDS], const char *name, size_t length, con
         }
 }
 
-/* Microseconds since 1970 become ISO 8601. */
+/* Converts microseconds since 1970 to ISO 8601. */
 static void write_time(char **field)
 {
     char text[32];
@@ -129,7 +129,7 @@ static void end_record(struct event_log *log, char *fields[FIELDS])
     }
 }
 
-/* A value of several lines: its length in 8 bytes, lowest first, and the bytes. */
+/* A value of several lines: its length in 8 bytes, little-endian, then its bytes. */
 static bool read_long_field(FILE *file, char *fields[FIELDS], const char *name)
 {
     unsigned char bytes[8];
@@ -202,7 +202,7 @@ static void ask_journal(struct event_log *log)
         cannot_read(log, "journalctl", error ? strerror(error) : "it failed");
 }
 
-/* ---- the door ---- */
+/* ---- entry points ---- */
 
 void event_log_read(struct event_log *log)
 {
@@ -231,7 +231,7 @@ static bool is_same(const struct event *left, const struct event *right)
            !strcmp(left->text, right->text);
 }
 
-/* One more of those found; false: it is another one. */
+/* Counts an equal event that was already found; false: the events differ. */
 static bool count_again(struct recent *list, size_t count, const struct event *event)
 {
     for (size_t i = 0; i < count; i++)

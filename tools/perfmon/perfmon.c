@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmon: the performance monitor. Its command so far: status, how the providers are. */
+/* perfmon: the performance monitor. Its only command so far: status, the health of the
+ * providers. */
 #include "perfmon.h"
 
 #include "../common/status.h"
@@ -16,22 +17,22 @@ enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH =
 
 /* clang-format off */
 static const struct option_row status_rows[] = {
-    {'a', "ask", NULL, ASK, "Ask each provider now, twice, and tell whether it answers and how soon.", NULL, 0},
-    {'e', "events", "COUNT", EVENTS, "So many of the last events of each provider; default 3, 0: none.", NULL, 0},
+    {'a', "ask", NULL, ASK, "Query each provider now, twice, and show whether it answers and how fast.", NULL, 0},
+    {'e', "events", "COUNT", EVENTS, "Show the last COUNT events of each provider; default 3, 0 for none.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
-    {'v', "verbose", NULL, VERBOSE, "Show everything that is known of each provider.", NULL, 0},
+    {'v', "verbose", NULL, VERBOSE, "Show all details of each provider.", NULL, 0},
     {0},
 };
 static const char status_more[] =
-    "Without SERVICE all providers are listed, and of those that need somebody all\n"
-    "that is known; of a SERVICE that is named always. What is shown is what is\n"
-    "recorded in the registry and in the event log; what nobody recorded is not\n"
-    "shown. Nobody is asked but with --ask.\n"
+    "Without SERVICE, all providers are listed, with details of those that need\n"
+    "attention; a named SERVICE is always shown with details. The data comes from\n"
+    "the registry and the event log; what is not recorded there is not shown.\n"
+    "Providers are queried only with --ask.\n"
     "\n"
-    "The exit code is 0 when nobody needs help, 5 when a provider does, 3 when there\n"
-    "is no such SERVICE, 1 when the registry cannot be read, 2 for wrong usage.\n";
+    "The exit code is 0 if all providers are healthy, 5 if one needs attention, 3 if there\n"
+    "is no such SERVICE, 1 if the registry cannot be read, 2 for wrong usage.\n";
 static const struct tool commands[] = {
-    {.name = "status", .summary = "How the providers of counters are, and what to do about it.",
+    {.name = "status", .summary = "Show the health of all providers and how to fix problems.",
      .usage = "[OPTION]... [SERVICE]...", .rows = status_rows, .more = status_more,
      .complete_words = "@services", .id = STATUS},
     {0},
@@ -39,7 +40,7 @@ static const struct tool commands[] = {
 static const struct tool tool = {
     .name = "perfmon", .summary = "Performance monitor.", .usage = "COMMAND [OPTION]... [WORD]...",
     .commands = commands,
-    .more = "\"perfmon COMMAND --help\" tells more of a command.\n",
+    .more = "\"perfmon COMMAND --help\" describes a command.\n",
 };
 /* clang-format on */
 
@@ -66,7 +67,7 @@ static bool read_count(const char *text, unsigned *ret)
     return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
 }
 
-/* 0; SHOWN: that was all; or an exit code: it was said. */
+/* 0; SHOWN: help or version was printed; or an exit code after a message. */
 static int parse(struct options *options, struct perfmon *perfmon)
 {
     int id;

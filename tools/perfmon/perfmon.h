@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of perfmon share: providers, what is recorded of them, and where it is shown. */
+/* Shared by the parts of perfmon: providers, their recorded state, and output. */
 #ifndef OPL_TOOLS_PERFMON_H
 #define OPL_TOOLS_PERFMON_H
 
@@ -12,9 +12,9 @@
 
 #include <time.h>
 
-enum { EXIT_TROUBLE = 5 }; /* a provider needs somebody */
+enum { EXIT_TROUBLE = 5 }; /* a provider needs attention */
 
-/* What was asked for, and where it goes. */
+/* The options, and the output. */
 struct perfmon {
     bool json, ask, details;
     unsigned events;
@@ -24,7 +24,7 @@ struct perfmon {
     bool utf8, colours;
 };
 
-/* ---- events.c: the event log, read whole ---- */
+/* ---- events.c: the whole event log ---- */
 struct event {
     char *time; /* UTC, ISO 8601 */
     char *source, *level, *service, *text;
@@ -32,33 +32,33 @@ struct event {
 };
 struct event_log {
     bool readable;
-    char why[256]; /* it is not */
+    char why[256]; /* it cannot be read */
     struct event *list;
     size_t count, room;
 };
 /* The file below OPENPERFLIB_ROOT, else the journal. */
 void event_log_read(struct event_log *log);
 void event_log_done(struct event_log *log);
-/* The last `most` different events of a service, oldest first; `warnings`: without mere
- * information. */
+/* The last `most` different events of a service, oldest first; `warnings`: without those of
+ * level information. */
 struct recent {
-    const struct event *event; /* the last one that says so */
-    size_t count;              /* how many say so */
+    const struct event *event; /* the last of several equal events */
+    size_t count;              /* number of equal events */
 };
 size_t event_log_last(const struct event_log *log, const char *service, bool warnings, size_t most,
                       struct recent *ret);
 
-/* ---- ask.c: a provider asked now ---- */
+/* ---- ask.c: queries a provider now ---- */
 struct answer {
     bool asked, answered;
-    double first_ms, again_ms; /* with loading and Open; and the next one */
+    double first_ms, again_ms; /* of the first query, with loading and Open; of the next one */
     size_t objects, instances;
     LSTATUS status;
 };
-/* By its objects' numbers; not asked when nobody knows these. */
+/* Queries it by its objects' numbers; not if these are unknown. */
 void ask_provider(const struct service *service, struct answer *ret);
 
-/* ---- providers.c: what the registry records of each ---- */
+/* ---- providers.c: each provider's state in the registry ---- */
 enum state {
     ENABLED,
     DISABLED,
@@ -78,14 +78,14 @@ struct provider {
     struct service service;
     enum state state;
     char *path; /* of its library; NULL: it has none */
-    /* From Quarantine or Unanswered: until when (0: not told), which time, and why. */
+    /* From Quarantine or Unanswered: the end (0: not recorded), the how manyth time, the reason. */
     time_t until;
     unsigned ordinal;
-    const char *why; /* NULL: not told */
+    const char *why; /* NULL: not recorded */
     size_t objects;  /* in its list */
     struct answer answer;
-    /* The last one that anybody heard, as recorded. */
-    time_t heard_at; /* 0: nobody recorded one */
+    /* The last answer that any program received, as recorded. */
+    time_t heard_at; /* 0: none is recorded */
     double heard_ms; /* how long its Collect took */
     bool heard_by_root;
     opl_load_event event; /* the last one */
@@ -94,8 +94,8 @@ struct provider {
 struct providers {
     struct provider *list;
     size_t count, room;
-    bool switched_off;   /* Perflib's Disable Performance Counters: nobody is asked */
-    const char *missing; /* a word that is no service */
+    bool switched_off;   /* Perflib's Disable Performance Counters: no provider is queried */
+    const char *missing; /* an argument that is not a service */
     struct owners owners;
     LSTATUS status;
 };
@@ -104,7 +104,7 @@ void providers_done(struct providers *providers);
 const char *provider_state(const struct provider *provider); /* "in quarantine" */
 bool provider_in_trouble(const struct provider *provider);
 const char *provider_place(const struct provider *provider); /* NULL: it runs nowhere */
-/* What to do next, a sentence or two; "" when there is nothing to do. */
+/* What the user can do next, a sentence or two; "" for nothing. */
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
                    size_t room);
 

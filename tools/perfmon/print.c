@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmon status for people: a line for each provider, then all that is known of those who need
- * somebody, or were named. */
+/* perfmon status as text: a line for each provider, then details of those that need attention
+ * or were named. */
 #include "perfmon.h"
 
 #include "../common/status.h"
@@ -13,7 +13,7 @@ enum { STATE_WIDTH = 14, PLACE_WIDTH = 10, OBJECTS_WIDTH = 7, ANSWER_WIDTH = 9, 
 enum { NEXT_ROOM = 1024 };
 enum { LEAST_NAME = 8, MARK_WIDTH = 2, SECONDS_A_DAY = 24 * 3600 };
 
-/* How a state looks. */
+/* The appearance of a state. */
 enum look { GOOD, WEAK, WARN, BAD, LOOKS };
 static const enum look looks[STATES] = {
     [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN, [LATE] = WARN,
@@ -48,7 +48,7 @@ static void print_mark(const struct page *page, enum state state)
 
 /* ---- times ---- */
 
-/* Local; the day only when it is not today. */
+/* Local time; with the day only if it is not today. */
 static void time_text(time_t when, char *text, size_t room)
 {
     time_t now = time(NULL);
@@ -113,7 +113,7 @@ static int name_width(const struct page *page)
     return widest < LEAST_NAME ? LEAST_NAME : widest;
 }
 
-/* How long ago, in ANSWER_WIDTH characters; a clock that was set back makes it the future. */
+/* The age in ANSWER_WIDTH characters; it is negative if the clock was set back. */
 static void ago_text(time_t when, char *text, size_t room)
 {
     static const struct {
@@ -134,7 +134,7 @@ static void ago_text(time_t when, char *text, size_t room)
         snprintf(text, room, "now");
 }
 
-/* The answer to --ask, or when somebody heard the last one. */
+/* The answer to --ask, or the time of the last recorded answer. */
 static void answer_text(const struct page *page, const struct provider *provider, char *text,
                         size_t room)
 {
@@ -175,7 +175,7 @@ static void print_list(const struct page *page)
         print_row(page, &page->providers->list[i]);
 }
 
-/* ---- all that is known of one ---- */
+/* ---- the details of a provider ---- */
 
 static void print_label(const struct page *page, const char *label)
 {
@@ -183,7 +183,7 @@ static void print_label(const struct page *page, const char *label)
            paint(page, "\033[0m"));
 }
 
-/* Wrapped, behind the label; text_wrap indents the first line too, so that is led back. */
+/* Wrapped, after the label; text_wrap indents the first line too, so the cursor is moved back. */
 static void print_text(const struct page *page, const char *label, const char *text)
 {
     char *wrapped = NULL;
@@ -210,7 +210,7 @@ static void print_until(const struct page *page, const struct provider *provider
     print_text(page, "until", text);
 }
 
-/* What is recorded; nothing of what never could be. */
+/* The recorded answer; nothing for a provider that cannot answer. */
 static void print_last_answer(const struct page *page, const struct provider *provider)
 {
     char when[64], span[32], took[32], text[200];
@@ -223,7 +223,7 @@ static void print_last_answer(const struct page *page, const struct provider *pr
     time_text(provider->heard_at, when, sizeof when);
     span_text(ago > 0 ? ago : 0, span, sizeof span);
     ms_text(provider->heard_ms, took, sizeof took);
-    snprintf(text, sizeof text, "%s, %s ago, in %s; a program of %s asked", when, span, took,
+    snprintf(text, sizeof text, "%s, %s ago, in %s; queried by a program of %s", when, span, took,
              provider->heard_by_root ? "root" : "yours");
     print_text(page, "answered", text);
 }
@@ -270,7 +270,7 @@ static void print_event(const struct page *page, const char *label, const struct
     free(text);
 }
 
-/* The one that is kept for every user, where the log has none that may be read. */
+/* The last event, which every user may read in the registry, if the log is not readable. */
 static void print_kept_event(const struct page *page, const opl_load_event *event)
 {
     char when[64], *text = NULL;
@@ -299,13 +299,13 @@ static void print_events(const struct page *page, const struct provider *provide
 static void print_failures(const struct page *page, const struct provider *provider)
 {
     char text[64];
-    snprintf(text, sizeof text, "%u counted towards a quarantine",
+    snprintf(text, sizeof text, "%u count towards a quarantine",
              (unsigned)provider->service.error_count);
     if (provider->service.error_count)
         print_text(page, "failures", text);
 }
 
-/* The titles of what is in its list. */
+/* The titles of the objects in its list. */
 static void print_objects(const struct page *page, const char *list)
 {
     char *text = NULL, *end;
@@ -389,8 +389,9 @@ static void print_sum(const struct page *page)
     text_wrap(stdout, text, 0, page->perfmon->width);
     free(text);
     if (!page->log->readable)
-        printf("Of each provider only the last event is known, as the log cannot be read: %s\n",
-               page->log->why);
+        printf(
+            "Only the last event of each provider is shown, because the log cannot be read: %s\n",
+            page->log->why);
 }
 
 void status_print(const struct perfmon *perfmon, const struct providers *providers,
@@ -400,7 +401,7 @@ void status_print(const struct perfmon *perfmon, const struct providers *provide
     bool all = perfmon->details || perfmon->word_count;
     page.name_width = name_width(&page);
     if (providers->switched_off)
-        printf("%sNobody is asked at all:%s Disable Performance Counters of Perflib is not 0.\n\n",
+        printf("%sNo provider is queried:%s Disable Performance Counters of Perflib is not 0.\n\n",
                paint(&page, "\033[31m"), paint(&page, "\033[0m"));
     print_list(&page);
     names_load(&page.names, "009");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registry records of each provider, and what follows from it. */
+/* Each provider's state, from its records in the registry. */
 #include "perfmon.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 enum { BY_HAND = 1 };
 
-/* ---- what one is ---- */
+/* ---- the state ---- */
 
 /* " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why"; older records
  * have ", time 1: why". */
@@ -142,18 +142,19 @@ static const char *layer_option(const struct service *service)
     return service->loaded && service->first_counter >= USER_FIRST ? " --user" : "";
 }
 
-/* Of one that the registry keeps from being asked. */
+/* For a provider that is not queried because of its state in the registry. */
 static void print_how_to_enable(const struct provider *provider, const char *name, char *text,
                                 size_t room)
 {
     const char *user = layer_option(&provider->service);
     if (provider->state == SWITCHED_OFF)
         snprintf(text, room,
-                 "openperflib switched it off because of its mistake, for good. When it is mended, "
+                 "openperflib disabled it permanently because of its mistake. When it is repaired, "
                  "\"lodctr%s /E:%s\" enables it.",
                  user, name);
     else
-        snprintf(text, room, "It was disabled by hand; \"lodctr%s /E:%s\" enables it.", user, name);
+        snprintf(text, room, "It was disabled manually; \"lodctr%s /E:%s\" enables it.", user,
+                 name);
 }
 
 static void say_next(const struct provider *provider, const char *name, char *text, size_t room)
@@ -161,25 +162,24 @@ static void say_next(const struct provider *provider, const char *name, char *te
     const char *user = layer_option(&provider->service);
     switch (provider->state) {
     case QUARANTINED:
-        snprintf(
-            text, room,
-            "It is asked again by itself when that is over, and one good answer ends it. When it "
-            "is mended, \"lodctr%s /E:%s\" asks it at once.",
-            user, name);
+        snprintf(text, room,
+                 "It is queried again when the quarantine is over; a valid answer ends it. When it "
+                 "is repaired, \"lodctr%s /E:%s\" queries it at once.",
+                 user, name);
         break;
     case ON_PROBATION:
         snprintf(
             text, room,
-            "The next query asks it: a good answer ends this, a failure is the next quarantine. "
-            "\"perfmon status --ask %s\" asks it now.",
+            "It is queried again: a valid answer ends this, a failure starts the next quarantine. "
+            "\"perfmon status --ask %s\" queries it now.",
             name);
         break;
     case LATE:
-        snprintf(
-            text, room,
-            "It is asked, but nobody waits for it until it answers. \"perfmon status --ask %s\" "
-            "tells whether it does; Collect Timeout in its key gives it more time.",
-            name);
+        snprintf(text, room,
+                 "It is queried, but queries do not wait for it until it answers. \"perfmon status "
+                 "--ask %s\" "
+                 "shows whether it does; a larger Collect Timeout in its key gives it more time.",
+                 name);
         break;
     case LIBRARY_GONE:
         snprintf(text, room,
@@ -190,24 +190,24 @@ static void say_next(const struct provider *provider, const char *name, char *te
     case NO_LIBRARY:
         snprintf(
             text, room,
-            "Its names are there, but no library that answers: install it, or remove the names: "
+            "It has names, but no library that answers: register the library, or remove the names: "
             "\"unlodctr%s %s\".",
             user, name);
         break;
     case NOT_LOADED:
-        snprintf(text, room, "It has no numbers and no names yet: lodctr its ini file.");
+        snprintf(text, room, "It has no numbers and no names yet: load its ini file with lodctr.");
         break;
     case DISABLED:
     case SWITCHED_OFF:
         print_how_to_enable(provider, name, text, room);
         break;
     case FAILING:
-        snprintf(text, room, "%.700s. \"perfmon status --ask %s\" asks it now.",
+        snprintf(text, room, "%.700s. \"perfmon status --ask %s\" queries it now.",
                  provider->event.advice, name);
         break;
     case SILENT:
         snprintf(text, room,
-                 "It gave none of its objects. The events tell why, or its documents; "
+                 "It returned none of its objects. See the events, or its documentation; "
                  "\"OPENPERFLIB_TRACE=1 perfmon status --ask %s\" shows each step.",
                  name);
         break;
@@ -234,12 +234,12 @@ void provider_next(const struct provider *provider, const struct owners *owners,
         say_next(provider, name, text, room);
 }
 
-/* ---- all of them ---- */
+/* ---- the list of providers ---- */
 
 struct collecting {
     const struct perfmon *perfmon;
     struct providers *ret;
-    bool *found; /* of each word */
+    bool *found; /* of each argument */
 };
 
 static bool is_wanted(const struct collecting *collecting, const char *name)
@@ -271,14 +271,14 @@ static bool take(void *self, const char *name)
     struct provider *provider = &providers->list[providers->count];
     *provider = (struct provider){0};
     LSTATUS status = service_read(name, &provider->service);
-    if (status == ERROR_FILE_NOT_FOUND) /* gone meanwhile */
+    if (status == ERROR_FILE_NOT_FOUND) /* removed meanwhile */
         return true;
     providers->status = status;
     providers->count += !status;
     return !status;
 }
 
-/* What asking changed is recorded too. */
+/* Reads the state again, because the query may change it. */
 static void ask_all(struct providers *providers)
 {
     for (size_t i = 0; i < providers->count; i++) {

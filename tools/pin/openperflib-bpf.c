@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-bpf: pins the BPF program that tells of all processes and threads in one reading, so
- * that the Process and Thread objects cost microseconds where files of /proc cost milliseconds.
- * Needed once after each start of the system; nothing of it runs while nobody reads.
+ * openperflib-bpf: pins the BPF program that reads all processes and threads in one pass, so that
+ * the Process and Thread objects take microseconds instead of the milliseconds of /proc files.
+ * Needed once after each start of the system; the program runs only while it is read.
  */
 #include "pin.h"
 #include "../common/options.h"
@@ -16,38 +16,38 @@ enum { PIN = 1, UNPIN, STATUS };
 
 /* clang-format off */
 static const struct option_row pin_rows[] = {
-    {'g', "group", "GROUP", GROUP, "Who may read besides root; \"openperflib\" if there is such a group, else nobody.", NULL, 0},
+    {'g', "group", "GROUP", GROUP, "The group that may read besides root. Default: \"openperflib\" if there is such a group, else none.", NULL, 0},
     {0, "mount", NULL, MOUNT, "Mount a BPF file system at /sys/fs/bpf if there is none.", NULL, 0},
-    {0, "grant", NULL, GRANT, "Let the group pass /sys/fs/bpf if it is root's alone (chgrp, mode 0710).", NULL, 0},
-    {'v', "verbose", NULL, VERBOSE, "Show what libbpf and the kernel's verifier say.", NULL, 0},
+    {0, "grant", NULL, GRANT, "Give the group access to /sys/fs/bpf if only root has it (chgrp, mode 0710).", NULL, 0},
+    {'v', "verbose", NULL, VERBOSE, "Show the messages of libbpf and of the kernel's verifier.", NULL, 0},
     {0, "record-version", "NUMBER", RECORD_VERSION, "Claim this version in the records; for tests.", NULL, true},
     {0, "indirect", NULL, INDIRECT, "Load what kernels before 6.2 load; for tests.", NULL, true},
     {0},
 };
 static const struct tool commands[] = {
-    {.name = "pin", .summary = "Load the program and pin it; what was pinned before is replaced.",
+    {.name = "pin", .summary = "Load the program and pin it; replaces a pinned program.",
      .usage = "[OPTION]...", .rows = pin_rows, .id = PIN},
     {.name = "unpin", .summary = "Remove it.", .usage = "", .id = UNPIN},
-    {.name = "status", .summary = "Tell whether it is pinned, who may read it and whether it works.",
+    {.name = "status", .summary = "Show whether it is pinned, who may read it and whether it works.",
      .usage = "", .id = STATUS},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
-    "pin and unpin need root. Programs that ask for Process or Thread use what is\n"
-    "pinned by themselves from their next query on, if they may read it; the others\n"
-    "read /proc. Who may read it sees the figures of all processes, input and output\n"
+    "pin and unpin need root. Programs that query Process or Thread use the pinned\n"
+    "program automatically from their next query on, if they may read it; the others\n"
+    "read /proc. Its readers see the values of all processes, input and output\n"
     "included, which /proc shows to their owners only.\n"
     "\n"
     "The exit code is 0, 1 if something failed, 2 for wrong usage, 3 if nothing is\n"
     "pinned (status, unpin).\n"
     "\n"
-    "\"openperflib-bpf COMMAND --help\" tells more of a command.\n";
+    "\"openperflib-bpf COMMAND --help\" describes a command.\n";
 
 static const struct tool tool = {
     .name = "openperflib-bpf",
-    .summary = "Let Process and Thread counters come from the kernel in one reading.",
+    .summary = "Read Process and Thread data from the kernel in one pass (faster).",
     .usage = "COMMAND [OPTION]...",
     .commands = commands,
     .more = more,
@@ -94,9 +94,9 @@ int main(int argc, char **argv)
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         if (id == OPTION_WORD)
-            return options_complain(&options, "\"%s\" is one word too many", options.value);
+            return options_complain(&options, "unexpected argument: \"%s\"", options.value);
         if (!take_option(&wish, &options, id))
-            return options_complain(&options, "\"%s\" is no number", options.value);
+            return options_complain(&options, "not a number: \"%s\"", options.value);
     }
     if (id < 0)
         return options_status(id);

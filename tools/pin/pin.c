@@ -26,7 +26,7 @@ const char *const bpf_names[] = {"processes", "threads", NULL};
 
 /* ---- the embedded program ---- */
 
-/* Kept for complain_of_load; debugging is libbpf's own trade. */
+/* Keeps warnings for complain_of_load; ignores libbpf's debug messages. */
 static int keep_warning(enum libbpf_print_level level, const char *format, va_list list)
 {
     char *text = NULL;
@@ -42,7 +42,7 @@ struct bpf_object *bpf_open(bool verbose)
         libbpf_set_print(keep_warning);
     struct bpf_object *object = bpf_object__open_mem(bpf_tasks, bpf_tasks_bytes, NULL);
     if (!object)
-        bpf_complain("the program that is built in is damaged: %s", strerror(errno));
+        bpf_complain("the built-in program is damaged: %s", strerror(errno));
     return object;
 }
 
@@ -108,10 +108,11 @@ static int find_group(const char *name, gid_t *ret)
     *ret = group ? group->gr_gid : (gid_t)-1;
     if (group || !name)
         return EXIT_GOOD;
-    return bpf_complain("there is no group \"%s\"; groupadd --system %s makes it", name, name);
+    return bpf_complain("there is no group \"%s\"; create it with: groupadd --system %s", name,
+                        name);
 }
 
-/* Nobody else may put something in the place of what is made there. -1: said why. */
+/* Opens BPF_PLACE only if no other user can replace files in it. -1 after a message. */
 static int open_place(void)
 {
     struct stat st;
@@ -132,8 +133,8 @@ static int open_place(void)
     return -1;
 }
 
-/* Only a folder of root's own is used: in a place where everybody may write it can be a link, or
- * somebody's. -1: errno is ENOENT, or said why. */
+/* Uses only a folder that belongs to root: in a place that all users may write to it can be a link,
+ * or another user's. -1: errno is ENOENT, or after a message. */
 static int open_folder(int place)
 {
     struct stat st;
@@ -161,7 +162,7 @@ static int make_folder(int place, gid_t group)
 {
     bool shared = group != (gid_t)-1;
     if (mkdirat(place, BPF_NAME, 0700) != 0 && errno != EEXIST) {
-        bpf_complain("cannot make " BPF_FOLDER ": %s", strerror(errno));
+        bpf_complain("cannot create " BPF_FOLDER ": %s", strerror(errno));
         return -1;
     }
     int folder = open_folder(place);
@@ -175,8 +176,8 @@ static int make_folder(int place, gid_t group)
     return -1;
 }
 
-/* systemd mounts the file system for root alone: then the group can read the file but not reach it.
- * */
+/* systemd mounts the file system for root only: then the group may read the file, but cannot open
+ * its path. */
 static int open_passage(int fd, gid_t group, bool grant)
 {
     struct stat place;
@@ -199,16 +200,16 @@ static int open_passage(int fd, gid_t group, bool grant)
 
 /* ---- loading ---- */
 
-/* The cause is what the kernel's verifier says, or libbpf: a version would be a guess. */
+/* Reports the message of the kernel's verifier or of libbpf; naming a kernel version would be a
+ * guess. */
 static int complain_of_load(int error)
 {
     const char *cause = bpf_cause();
     if (error == EPERM)
         return bpf_complain("the kernel does not allow it: it needs root (CAP_BPF and "
                             "CAP_PERFMON), and neither lockdown nor a container may forbid it");
-    return bpf_complain(
-        "the kernel refuses the program: %s%s%s%s; --verbose shows all that was said", cause,
-        *cause ? " (" : "", strerror(error), *cause ? ")" : "");
+    return bpf_complain("the kernel refuses the program: %s%s%s%s; --verbose shows all messages",
+                        cause, *cause ? " (" : "", strerror(error), *cause ? ")" : "");
 }
 
 static struct bpf_program *program_named(const struct bpf_object *object, const char *name)
@@ -216,8 +217,8 @@ static struct bpf_program *program_named(const struct bpf_object *object, const 
     return bpf_object__find_program_by_name(object, name);
 }
 
-/* What a kernel may be too old for, or may not need: without the processors' own parts sizes are
- * marked as rough; without direct loads the program is slower. */
+/* Features that an older kernel lacks, or may not need: without the per-CPU parts, memory sizes
+ * are marked as approximate; without direct loads the program is slower. */
 struct ability {
     bool processors, direct;
 };
@@ -272,7 +273,7 @@ static struct bpf_object *load_somehow(const struct bpf_wish *wish)
 
 /* ---- pinning ---- */
 
-/* libbpf pins by path: this one leads into the opened folder, whatever bears its name by then. */
+/* libbpf pins by path; this path leads to the opened folder even if its name was replaced. */
 static int pin_link(int folder, struct bpf_link *link, const char *name, gid_t group)
 {
     char path[PATH_ROOM], fresh[PATH_ROOM / 2];
@@ -287,7 +288,7 @@ static int pin_link(int folder, struct bpf_link *link, const char *name, gid_t g
         renameat(folder, fresh, folder, name) != 0) {
         int error = errno;
         unlinkat(folder, fresh, 0);
-        return bpf_complain("cannot make " BPF_FOLDER "/%s: %s", name, strerror(error));
+        return bpf_complain("cannot create " BPF_FOLDER "/%s: %s", name, strerror(error));
     }
     return EXIT_GOOD;
 }
@@ -299,7 +300,7 @@ static int pin_program(int folder, const struct bpf_object *object, const char *
     if (!link)
         return bpf_complain("the kernel has no iterator of tasks: %s", strerror(errno));
     int code = pin_link(folder, link, name, group);
-    bpf_link__destroy(link); /* the pinned file keeps it */
+    bpf_link__destroy(link); /* the pinned file keeps the link alive */
     return code;
 }
 
@@ -328,7 +329,7 @@ int bpf_pin(const struct bpf_wish *wish)
     if (geteuid() != 0)
         return bpf_complain("pin needs root: try sudo openperflib-bpf pin");
     if (access(BPF_TYPES, R_OK) != 0)
-        return bpf_complain(BPF_TYPES " is missing: this kernel tells no types "
+        return bpf_complain(BPF_TYPES " is missing: this kernel has no type information "
                                       "(CONFIG_DEBUG_INFO_BTF), so that nothing can be loaded");
     int code = find_group(wish->group, &group);
     if (code == EXIT_GOOD)
@@ -346,7 +347,7 @@ int bpf_pin(const struct bpf_wish *wish)
     return code;
 }
 
-/* How many were removed; -1: said why not. */
+/* How many were removed; -1 after a message. */
 static int unpin_in(int place)
 {
     int removed = 0, folder = open_folder(place);
@@ -360,7 +361,7 @@ static int unpin_in(int place)
             removed = -1;
         }
     close(folder);
-    unlinkat(place, BPF_NAME, AT_REMOVEDIR); /* if nothing else is in it */
+    unlinkat(place, BPF_NAME, AT_REMOVEDIR); /* fails if it is not empty */
     return removed;
 }
 

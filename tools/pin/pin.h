@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of openperflib-bpf share. */
+/* Shared by the files of openperflib-bpf. */
 #ifndef OPL_TOOLS_PIN_H
 #define OPL_TOOLS_PIN_H
 
@@ -14,10 +14,10 @@
 #define BPF_TYPES "/sys/kernel/btf/vmlinux"
 
 struct bpf_wish {
-    const char *group; /* who may read; NULL: BPF_GROUP if it exists, else root only */
+    const char *group; /* that may read; NULL: BPF_GROUP if it exists, else root only */
     bool mount;        /* where no BPF file system is mounted, mount one */
-    bool grant;        /* let the group pass BPF_PLACE */
-    bool verbose;      /* show what libbpf says */
+    bool grant;        /* give the group access to BPF_PLACE */
+    bool verbose;      /* show libbpf's messages */
     bool indirect;     /* load what kernels before 6.2 load */
     uint32_t version;  /* of the records, instead of the right one; 0: the right one */
 };
@@ -27,22 +27,22 @@ extern const unsigned char bpf_tasks[];
 extern const size_t bpf_tasks_bytes;
 struct bpf_object;
 
-/* Each returns the exit code, and has said on stderr what went wrong and what to do. */
+/* Each returns the exit code; errors are on stderr, with what to do. */
 int bpf_pin(const struct bpf_wish *wish);
 int bpf_unpin(void);
 int bpf_status(void);
 
 /* The names under which the programs are pinned, ended by NULL. */
 extern const char *const bpf_names[];
-/* "openperflib-bpf: ..." on stderr; returns EXIT_FAILED. */
+/* Prints "openperflib-bpf: ..." on stderr; returns EXIT_FAILED. */
 int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Keeps what names the cause in a warning of libbpf's, which may hold the verifier's whole log: of
- * that the last line that is none of its statistics. NULL: forgets. */
+/* Keeps the cause from a warning of libbpf. If that contains the verifier's log, it is the
+ * log's last line that is not statistics. NULL: clears it. */
 void bpf_cause_take(const char *warning);
-const char *bpf_cause(void); /* "": nothing was said */
+const char *bpf_cause(void); /* "": no warning */
 /* Is a BPF file system mounted at BPF_PLACE? */
 bool bpf_is_mounted(void);
-/* Opens the embedded program; NULL: said why not. */
+/* Opens the embedded program; NULL after a message. */
 struct bpf_object *bpf_open(bool verbose);
 /* Its constants, in the order of the program's `settings`. */
 enum { SETTING_VERSION, SETTING_PROCESSORS, SETTING_DIRECT, SETTINGS };

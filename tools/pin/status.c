@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is pinned, who may read it, and what it says at this moment. */
+/* openperflib-bpf status: what is pinned, who may read it, and what it returns now. */
 #include "pin.h"
 #include "../common/options.h"
 
@@ -38,7 +38,7 @@ static void look_at(struct seen *seen, const unsigned char *bytes, size_t length
     }
 }
 
-/* A reading gives whole records. */
+/* Each read returns whole records. */
 static int read_records(const char *path, struct seen *seen)
 {
     static unsigned char bytes[READ_ROOM];
@@ -71,7 +71,7 @@ static void print_owner(const char *path)
     const struct group *group = getgrgid(file.st_gid);
     printf(", mode %04o", (unsigned)file.st_mode & 07777);
     if (file.st_uid != 0)
-        printf(", owner %u: NOT ROOT, nobody will believe it", (unsigned)file.st_uid);
+        printf(", owner %u: NOT ROOT, so no program will trust it", (unsigned)file.st_uid);
     if (file.st_mode & 0040)
         printf(", group %s", group ? group->gr_name : "unknown");
 }
@@ -95,7 +95,7 @@ static int print_file(const char *name)
     printf("%u records", seen.records);
     print_owner(path);
     if (seen.rough)
-        printf(", sizes of memory rough");
+        printf(", memory sizes approximate");
     if (seen.damaged || old)
         printf(", of another version: openperflib-bpf pin replaces it");
     printf("\n");

@@ -58,7 +58,7 @@ LSTATUS reg_add(const struct reg *reg)
     key_close(key);
     key_done(&name);
     if (status == ERROR_ALREADY_EXISTS)
-        return status; /* said already */
+        return status; /* already reported */
     if (status)
         return complain(reg->value_name && *reg->value_name ? reg->value_name : reg->key_name,
                         status);
@@ -94,7 +94,7 @@ LSTATUS reg_delete(const struct reg *reg)
     bool values = reg->all_values || reg->value_name;
     LSTATUS status = key_parse(reg->key_name, &name);
     if (!status && !values && !*name.path)
-        status = ERROR_ACCESS_DENIED; /* a root */
+        status = ERROR_ACCESS_DENIED; /* a root key */
     if (status || name.is_elsewhere) {
         key_done(&name);
         return status ? complain(reg->key_name, status) : complain_elsewhere(reg->key_name);

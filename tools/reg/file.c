@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reg export and reg import: the file is read and printed by the library (regfile.h), the keys go
- * through the Reg functions like anybody's.
+ * reg export and reg import: the library parses and prints the file (regfile.h); keys are read and
+ * written by the public Reg functions.
  */
 #include "reg.h"
 
@@ -32,7 +32,7 @@ static void put_code_point(FILE *file, unsigned code)
     }
 }
 
-/* What the library prints is well-formed UTF-8 (lone surrogates included). */
+/* The library prints well-formed UTF-8, except that surrogates may be unpaired. */
 static void put_text(FILE *file, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
@@ -163,7 +163,7 @@ LSTATUS reg_export(const struct reg *reg)
 struct import {
     const char *file;
     unsigned damaged;
-    bool told; /* which key could not be written */
+    bool told; /* the key that could not be written was reported */
 };
 
 static void say_import(void *self, const opl_reg_entry *entry, LSTATUS status)
@@ -201,7 +201,7 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
     return !failed ? ERROR_SUCCESS : file ? ERROR_READ_FAULT : ERROR_FILE_NOT_FOUND;
 }
 
-/* Old editors end a file with Ctrl-Z, in UTF-16 of two bytes. */
+/* Old editors end a file with Ctrl-Z, which has two bytes in UTF-16. */
 static size_t without_ctrl_z(const char *bytes, size_t size)
 {
     bool wide = size >= 2 && ((unsigned char)bytes[0] == 0xff && (unsigned char)bytes[1] == 0xfe);

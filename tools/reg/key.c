@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys by name, and what to say when something does not work. */
+/* Keys by name, and error messages. */
 #include "reg.h"
 #include "../common/machine-words.h"
 
@@ -33,7 +33,7 @@ static const struct root {
     return NULL;
 }
 
-/* Takes "\\MACHINE\" off the name. A URL is one without the backslashes only. */
+/* Removes "\\MACHINE\" from the name. A URL is a machine only without the backslashes. */
 static LSTATUS connect_machine(const char **name, char **ret_machine)
 {
     *ret_machine = NULL;
@@ -110,7 +110,7 @@ void key_close(HKEY key)
         RegCloseKey(key);
 }
 
-/* ---- what to say ---- */
+/* ---- messages ---- */
 
 static const char *text_of(LSTATUS status)
 {
@@ -119,27 +119,27 @@ static const char *text_of(LSTATUS status)
         const char *text;
     } rows[] = {
         {ERROR_FILE_NOT_FOUND,
-         "no such key or value; \"reg query\" on the key above shows what is there"                    },
+         "no such key or value; \"reg query\" on the parent key shows what exists"                    },
         {ERROR_ACCESS_DENIED,
-         "access denied; write HKEY_LOCAL_MACHINE as root, or use HKEY_CURRENT_USER"                   },
-        {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; ask values with /v"           },
-        {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"        },
-        {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                  },
-        {ERROR_OUTOFMEMORY,       "not enough memory"                                                  },
-        {ERROR_INVALID_DATA,      "some lines were damaged and left out; correct them and import again"},
-        {ERROR_WRITE_PROTECT,     "the file system is read-only; OPENPERFLIB_ROOT names another place" },
-        {ERROR_WRITE_FAULT,       "cannot be written"                                                  },
-        {ERROR_DISK_FULL,         "the disk is full; nothing was changed"                              },
-        {ERROR_HANDLE_DISK_FULL,  "the disk is full; nothing was changed"                              },
-        {ERROR_INVALID_PARAMETER, "a name is too long, or holds control characters"                    },
+         "access denied; write HKEY_LOCAL_MACHINE as root, or use HKEY_CURRENT_USER"                  },
+        {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; query values with /v"        },
+        {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"       },
+        {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                 },
+        {ERROR_OUTOFMEMORY,       "not enough memory"                                                 },
+        {ERROR_INVALID_DATA,      "some lines were damaged and skipped; correct them and import again"},
+        {ERROR_WRITE_PROTECT,     "read-only file system; set OPENPERFLIB_ROOT to a writable folder"  },
+        {ERROR_WRITE_FAULT,       "cannot be written"                                                 },
+        {ERROR_DISK_FULL,         "the disk is full; nothing was changed"                             },
+        {ERROR_HANDLE_DISK_FULL,  "the disk is full; nothing was changed"                             },
+        {ERROR_INVALID_PARAMETER, "a name is too long, or contains control characters"                },
         {ERROR_INVALID_NAME,
-         "a key begins with its root, such as HKLM\\SOFTWARE; quote it against the shell"              },
-        {ERROR_BAD_PATHNAME,      "a part of the path is empty; quote the key against the shell"       },
-        {ERROR_ALREADY_EXISTS,    "exists already; add /f to overwrite it"                             },
+         "a key begins with its root, such as HKLM\\SOFTWARE; quote it against the shell"             },
+        {ERROR_BAD_PATHNAME,      "a part of the path is empty; quote the key against the shell"      },
+        {ERROR_ALREADY_EXISTS,    "already exists; add /f to overwrite it"                            },
         {ERROR_NOT_REGISTRY_FILE,
-         "no registry file: its first line is neither REGEDIT4 nor the version 5 line"                 },
-        {ERROR_UNSUPPORTED_TYPE,  "the data does not fit the type; see \"reg add --help\""             },
-        {ERROR_KEY_DELETED,       "somebody deleted the key meanwhile; try again"                      },
+         "not a registry file: the first line must be REGEDIT4 or the version 5 line"                 },
+        {ERROR_UNSUPPORTED_TYPE,  "the data does not fit the type; see \"reg add --help\""            },
+        {ERROR_KEY_DELETED,       "the key was deleted meanwhile; try again"                          },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status)
@@ -147,7 +147,7 @@ static const char *text_of(LSTATUS status)
     return NULL;
 }
 
-/* Of a key on another machine: why that cannot be asked. */
+/* Why a key of another machine cannot be read. */
 static const char *text_of_machine(const char *about, LSTATUS status)
 {
     char machine[600];
@@ -156,7 +156,8 @@ static const char *text_of_machine(const char *about, LSTATUS status)
     if (status == ERROR_BAD_PATHNAME)
         return "a key of another machine is \\\\MACHINE\\ROOT\\KEY; quote it against the shell";
     if (status == ERROR_INVALID_HANDLE)
-        return "another machine has the roots HKLM, HKU, and the performance keys, without subkeys";
+        return "of another machine only HKLM, HKU and the performance keys (without subkeys) can "
+               "be read";
     snprintf(machine, sizeof machine, "%.*s", (int)strcspn(about + 2, "\\"), about + 2);
     return machine_words(machine, status);
 }
@@ -170,7 +171,7 @@ LSTATUS complain(const char *about, LSTATUS status)
     if (text)
         fprintf(stderr, "reg: %s: %s (error %ld)\n", about, text, (long)status);
     else
-        fprintf(stderr, "reg: %s: failed with error %ld; OPENPERFLIB_TRACE=1 tells more\n", about,
+        fprintf(stderr, "reg: %s: failed with error %ld; OPENPERFLIB_TRACE=1 shows more\n", about,
                 (long)status);
     return status;
 }
@@ -179,7 +180,7 @@ LSTATUS complain_elsewhere(const char *about)
 {
     fflush(stdout);
     fprintf(stderr,
-            "reg: %s: nothing can be written on another machine; run reg there (error %ld)\n",
+            "reg: %s: another machine's registry is read-only here; run reg there (error %ld)\n",
             about, (long)ERROR_ACCESS_DENIED);
     return ERROR_ACCESS_DENIED;
 }
@@ -188,7 +189,7 @@ bool confirmed(const char *question, const char *about, const char *option)
 {
     char answer[16] = "";
     if (!isatty(STDIN_FILENO)) {
-        fprintf(stderr, "reg: %s: not done without asking; add %s\n", about, option);
+        fprintf(stderr, "reg: %s: refused without confirmation; add %s\n", about, option);
         return false;
     }
     fprintf(stderr, "%s %s (Yes/No)? ", question, about);

@@ -30,11 +30,12 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
     return status;
 }
 
-/* Windows prints no line for a key itself that has no values. */
+/* Like Windows, prints no line for the key itself if it has no values. */
 static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
 {
     struct names names;
-    const char *head = showing->reg->type ? full : NULL; /* with /t the key comes with its match */
+    const char *head = showing->reg->type ? full : NULL; /* with /t the key's line is printed at
+                                                          * its first match */
     LSTATUS status = names_read(key, true, &names);
     if (!status && !head && (names.count || showing->reg->recursive))
         printf("\n%s\n", full);
@@ -76,7 +77,7 @@ static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
 {
     struct names names;
     LSTATUS status = names_read(key, false, &names);
-    if (status == ERROR_INVALID_HANDLE) /* the data key has no subkeys to tell */
+    if (status == ERROR_INVALID_HANDLE) /* the data key has no subkeys */
         status = ERROR_SUCCESS;
     bool named_only = showing->reg->value_name && !showing->reg->recursive;
     if (names.count && !showing->reg->recursive && !named_only)
@@ -91,7 +92,7 @@ static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
     return status;
 }
 
-/* With /v, a key shows only if it has the value; keys below need not have it. */
+/* With /v, a key is printed only if it has the value; subkeys may lack it. */
 static LSTATUS show_key(struct showing *showing, HKEY key, const char *full)
 {
     LSTATUS status;

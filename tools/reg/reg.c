@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * reg: reads and writes the registry from the command line, as on Windows. The exit code is the
- * Win32 code of what went wrong, 0 when nothing did.
+ * Win32 code of the error, or 0.
  */
 #include "reg.h"
 #include "../common/options.h"
@@ -20,37 +20,37 @@ enum { QUERY = 1, ADD, DELETE_, EXPORT, IMPORT };
 static const struct option_row query_rows[] = {
     {'v', "value", "NAME", NAME, "Show this value only.", NULL, 0},
     {0, "ve", NULL, DEFAULT, "Show the default value only, the one without a name.", NULL, 0},
-    {'s', "recursive", NULL, RECURSIVE, "Show all keys below too.", NULL, 0},
+    {'s', "recursive", NULL, RECURSIVE, "Show all subkeys too.", NULL, 0},
     {'t', "type", "TYPE", TYPE, "Show values of this type only.", TYPES, 0},
     {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
-    {'f', "find", "TEXT", LEFT_OUT, "Searching is left out.", NULL, true},
-    {'k', "keys", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
-    {'d', "data", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
-    {'c', "case", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
-    {'e', "exact", NULL, LEFT_OUT, "Searching is left out.", NULL, true},
-    {0, "se", "CHAR", LEFT_OUT, "Other separators are left out.", NULL, true},
+    {'f', "find", "TEXT", LEFT_OUT, "Not supported: searching.", NULL, true},
+    {'k', "keys", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
+    {'d', "data", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
+    {'c', "case", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
+    {'e', "exact", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
+    {0, "se", "CHAR", LEFT_OUT, "Not supported: other separators.", NULL, true},
     {0},
 };
 static const struct option_row add_rows[] = {
-    {'v', "value", "NAME", NAME, "The value's name; without /v and /ve only the key is made.", NULL, 0},
+    {'v', "value", "NAME", NAME, "The value's name; without /v and /ve only the key is created.", NULL, 0},
     {0, "ve", NULL, DEFAULT, "The default value, the one without a name.", NULL, 0},
-    {'t', "type", "TYPE", TYPE, "The value's type; REG_SZ if not given.", TYPES, 0},
+    {'t', "type", "TYPE", TYPE, "The value's type; default REG_SZ.", TYPES, 0},
     {'d', "data", "DATA", DATA, "The value: text, a number (decimal or 0x...), or hexadecimal bytes.", NULL, 0},
-    {'s', "separator", "CHAR", SEPARATOR, "What separates the texts of a REG_MULTI_SZ in DATA; \\0 if not given.", NULL, 0},
-    {'f', "force", NULL, FORCE, "Overwrite without asking.", NULL, 0},
+    {'s', "separator", "CHAR", SEPARATOR, "The separator between the strings of a REG_MULTI_SZ in DATA; default \\0.", NULL, 0},
+    {'f', "force", NULL, FORCE, "Overwrite without confirmation.", NULL, 0},
     {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
     {0},
 };
 static const struct option_row delete_rows[] = {
     {'v', "value", "NAME", NAME, "Delete this value only, not the key.", NULL, 0},
     {0, "ve", NULL, DEFAULT, "Delete the default value only.", NULL, 0},
-    {0, "va", NULL, ALL, "Delete all values of the key, but no keys below.", NULL, 0},
-    {'f', "force", NULL, FORCE, "Delete without asking.", NULL, 0},
+    {0, "va", NULL, ALL, "Delete all values of the key, but no subkeys.", NULL, 0},
+    {'f', "force", NULL, FORCE, "Delete without confirmation.", NULL, 0},
     {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
     {0},
 };
 static const struct option_row export_rows[] = {
-    {'y', "yes", NULL, FORCE, "Overwrite FILE without asking.", NULL, 0},
+    {'y', "yes", NULL, FORCE, "Overwrite FILE without confirmation.", NULL, 0},
     {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
     {0},
 };
@@ -59,13 +59,13 @@ static const struct option_row import_rows[] = {
     {0},
 };
 static const struct tool commands[] = {
-    {.name = "query", .summary = "Show a key's values and the keys below it.",
+    {.name = "query", .summary = "Show a key's values and subkeys.",
      .usage = "KEY [/v NAME | /ve] [/s] [/t TYPE]", .rows = query_rows, .id = QUERY},
-    {.name = "add", .summary = "Make a key, or write a value.",
+    {.name = "add", .summary = "Create a key, or write a value.",
      .usage = "KEY [/v NAME | /ve] [/t TYPE] [/s CHAR] [/d DATA] [/f]", .rows = add_rows, .id = ADD},
-    {.name = "delete", .summary = "Delete a key with all below it, or values.",
+    {.name = "delete", .summary = "Delete a key with all its subkeys, or values.",
      .usage = "KEY [/v NAME | /ve | /va] [/f]", .rows = delete_rows, .id = DELETE_},
-    {.name = "export", .summary = "Write a key and all below it to a version 5 file.",
+    {.name = "export", .summary = "Write a key and all its subkeys to a version 5 file.",
      .usage = "KEY FILE [/y]", .rows = export_rows, .complete_words = "@files", .id = EXPORT},
     {.name = "import", .summary = "Read a REGEDIT4 or version 5 file into the registry.",
      .usage = "FILE", .rows = import_rows, .complete_words = "@files", .id = IMPORT},
@@ -85,9 +85,9 @@ static const char more[] =
     "  reg add 'HKCU\\Software\\Mine' /v Answer /t REG_DWORD /d 42\n"
     "  reg export 'HKCU\\Software\\Mine' mine.reg\n"
     "\n"
-    "The exit code is 0, or the Win32 code of what went wrong: 2 not found, 5 no rights, 87 "
+    "The exit code is 0, or the Win32 code of the error: 2 not found, 5 no rights, 87 "
     "usage,\n"
-    "50 left out: query /f /k /d /c /e /se, and copy, save, load, unload, restore, compare, "
+    "50 not supported: query /f /k /d /c /e /se, and copy, save, load, unload, restore, compare, "
     "flags.\n";
 
 static const struct tool tool = {
@@ -125,7 +125,7 @@ static void take_option(struct reg *reg, int id, const char *value)
 
 static int refuse_word(const struct options *options)
 {
-    options_complain(options, "one word too many: %s", options->value);
+    options_complain(options, "unexpected argument: %s", options->value);
     return ERROR_INVALID_PARAMETER;
 }
 
@@ -156,7 +156,7 @@ static int run(const struct options *options, const struct reg *reg)
         return ERROR_INVALID_PARAMETER;
     }
     if (reg->type && !value_type(reg->type, &(DWORD){0})) {
-        options_complain(options, "there is no type %s", reg->type);
+        options_complain(options, "unknown type: %s", reg->type);
         return ERROR_INVALID_PARAMETER;
     }
     return functions[command](reg);
@@ -164,11 +164,11 @@ static int run(const struct options *options, const struct reg *reg)
 
 static int refuse_left_out(const char *what, const char *instead)
 {
-    fprintf(stderr, "reg: %s is left out here; %s\n", what, instead);
+    fprintf(stderr, "reg: %s is not supported; %s\n", what, instead);
     return ERROR_NOT_SUPPORTED;
 }
 
-/* What Windows' reg has besides: hives and copies. */
+/* Other commands of Windows' reg: hives and copies. */
 static int refuse_command(const char *word)
 {
     static const char *const names[] = {"copy",    "save",    "load", "unload",

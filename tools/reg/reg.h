@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of reg share: the chosen options, keys by name, values as text. */
+/* Shared by the parts of reg: the options, keys by name, values as text. */
 #ifndef OPL_TOOLS_REG_H
 #define OPL_TOOLS_REG_H
 
@@ -24,16 +24,16 @@ struct named_key {
     char *path; /* below the root, "" for the root itself */
     char *full; /* HKEY_LOCAL_MACHINE\... */
     bool connected;
-    bool is_elsewhere; /* on another machine, where nothing can be written */
+    bool is_elsewhere; /* on another machine, which is read-only */
 };
 LSTATUS key_parse(const char *name, struct named_key *ret);
 void key_done(struct named_key *key);
 LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret);
-void key_close(HKEY key); /* performance keys too: only where reg opened them */
-/* "reg: KEY: what happened; what to do"; answers the status. */
+void key_close(HKEY key); /* also a performance key, but only one that reg opened */
+/* Prints "reg: KEY: what happened; what to do"; returns the status. */
 LSTATUS complain(const char *about, LSTATUS status);
 LSTATUS complain_elsewhere(const char *about);
-/* A question on the terminal; without one the answer is no, with a hint to `option`. */
+/* Asks the user at the terminal; without a terminal the answer is no, with a hint to `option`. */
 bool confirmed(const char *question, const char *about, const char *option);
 
 /* ---- value.c ---- */
@@ -44,11 +44,11 @@ struct value {
 LSTATUS value_read(HKEY key, const char *name, struct value *ret);
 void value_done(struct value *value);
 void value_print(const char *name, const struct value *value);
-/* The number of REG_SZ, SZ or sz; false: there is no such type. */
+/* The number of a type such as REG_SZ, SZ or sz; false: unknown type. */
 bool value_type(const char *name, DWORD *ret);
 LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct value *ret);
 
-/* Names of a key's subkeys or values, read before anything else is done; free with names_done. */
+/* Names of a key's subkeys or values, read before anything is changed; free with names_done. */
 struct names {
     char **names;
     size_t count;

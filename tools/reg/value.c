@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values: read whole, shown as Windows' reg shows them, made from the command line's text. */
+/* Values: reads them, prints them as Windows' reg does, and parses them from the command line. */
 #include "reg.h"
 
 #include <ctype.h>
@@ -13,7 +13,8 @@
 
 enum { FIRST_ROOM = 65536, MOST_ROOM = 1 << 30 };
 
-/* Ordinary values tell their size; the performance data only tells that it was too little. */
+/* A query of an ordinary value returns its size; one of performance data only that the buffer is
+ * too small. */
 LSTATUS value_read(HKEY key, const char *name, struct value *ret)
 {
     DWORD room = 0;
@@ -82,7 +83,7 @@ static void print_type(DWORD type)
     printf("0x%x", (unsigned)type);
 }
 
-/* Without the terminators; the texts of a multi-string are joined by \0. */
+/* Without terminators; the strings of a multi-string are joined by \0. */
 static void print_text(const struct value *value, bool multi)
 {
     size_t end = value->size;
@@ -164,7 +165,7 @@ static LSTATUS parse_bytes(const char *text, struct value *ret)
     return ERROR_SUCCESS;
 }
 
-/* Each separator becomes a terminator, and the list gets its own. */
+/* Each separator becomes a terminator; one more ends the list. */
 static LSTATUS parse_multi(const char *text, const char *separator, struct value *ret)
 {
     size_t step = strlen(separator);
@@ -216,7 +217,7 @@ static LSTATUS add_name(struct names *names, const char *name)
     return more[names->count++] ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
 }
 
-/* The values of performance keys cannot be enumerated; these are always there. */
+/* The values of performance keys cannot be enumerated; these always exist. */
 static LSTATUS performance_names(HKEY key, struct names *ret)
 {
     bool data = key == HKEY_PERFORMANCE_DATA;

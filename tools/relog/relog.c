@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relog: captures into other captures: other format, fewer counters, fewer samples, less time. Its
- * command line is Windows' own, and a little more.
+ * relog: converts captures to another format, and selects counters, samples and times. Its command
+ * line is Windows' with some additions.
  */
 #include "relog.h"
 
@@ -33,35 +33,35 @@ enum {
 /* clang-format off */
 static const struct option_row rows[] = {
     {'c', "counter", "PATH", COUNTER,
-     "Only these counters; * and ? stand for any names. More paths may follow; a word without backslash or :: is a file.", NULL, 0, NULL},
+     "Only these counters; * and ? match any names. More paths may follow; a word without backslash or :: is a file.", NULL, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
     {'f', "format", "FORM", FORMAT,
-     "CSV or TSV as on Windows; json, jsonl, table. Without, what the output's name ends with. BIN is not written yet.", "CSV TSV json jsonl table", 0, NULL},
-    {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are those between the kept ones.", "2 5 10 60", 0, NULL},
-    {0, "average", NULL, AVERAGE, "With -t: the mean since the line before instead of the kept sample's own value.", NULL, 0, NULL},
-    {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. If not given, the input is described only.", "@files", 0, NULL},
+     "CSV or TSV as on Windows; json, jsonl, table. Default: by the extension of the output's name. Writing BIN is not supported yet.", "CSV TSV json jsonl table", 0, NULL},
+    {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
+    {0, "average", NULL, AVERAGE, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL},
+    {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. Without it, the input is only described.", "@files", 0, NULL},
     {'b', "begin", "TIME", BEGIN, "Begin at a local time of the capture, M/D/YYYY [[HH:]MM:]SS, or YYYY-MM-DD HH:MM:SS.", NULL, 0, NULL},
     {'e', "end", "TIME", END, "End at that time.", NULL, 0, NULL},
     {'a', "append", NULL, APPEND, "Append to a capture with the same counters.", NULL, 0, NULL},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [t], and in the next line its value.", "@files", 0, "config"},
     {'i', NULL, "FILE", CONFIG, "The same.", "@files", true, NULL},
-    {'q', "query", NULL, LIST, "List the counters; to a file with -o.", NULL, 0, NULL},
-    {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
-    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more, until Ctrl-C; a pipe's end is the end.", NULL, 0, NULL},
+    {'q', "query", NULL, LIST, "List the counters; with -o to a file.", NULL, 0, NULL},
+    {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
+    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C or the end of a pipe.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
-     "Of several captures: samples within half a second are one, if none has a value that another one has.", NULL, 0, NULL},
-    {0, "rename", "OLD=NEW", RENAME, "Write NEW in the paths where OLD is, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
+     "With several captures: join samples within half a second to one line, if no two have a value of the same counter.", NULL, 0, NULL},
+    {0, "rename", "OLD=NEW", RENAME, "Replace OLD by NEW in the paths, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
     "FILE is a capture: BLG, CSV or TSV as perfmon, logman, typeperf and relog write\n"
-    "them; - is standard input. Several are united in the order of time. Options may\n"
+    "them; - is standard input. Several are combined in the order of time. Options may\n"
     "be written as on Windows: /f CSV.\n"
     "\n"
     "Examples:\n"
-    "  relog server.blg                                 when, how much, which counters\n"
+    "  relog server.blg                                 times, samples, counters\n"
     "  relog server.blg -f CSV -o server.csv\n"
     "  relog server.blg -c 'Processor(*)::*' -f jsonl -o - | jq .\n"
     "  relog server.blg -t 60 -b 1/13/2018 5:00:00 -o thin.tsv\n"
@@ -72,7 +72,7 @@ static const char more[] =
 
 static const struct tool tool = {
     .name = "relog",
-    .summary = "Convert captures of performance counters, thin them out, or describe them.",
+    .summary = "Convert, reduce or describe captures of performance counters.",
     .usage = "FILE... [OPTION]... -o FILE\n"
              "FILE... [-q]",
     .rows = rows,
@@ -85,12 +85,12 @@ static const struct tool tool = {
 static int take_form(struct relog *asked, const struct options *options, const char *name)
 {
     if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
-        return options_complain(options, "-f %s is not written yet; CSV and TSV are, and -f jsonl",
-                                name);
+        return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
     asked->form = sheet_form_of(name);
     asked->form_given = true;
     return asked->form == SHEET_UNKNOWN
-               ? options_complain(options, "-f is CSV, TSV, json, jsonl or table, not %s", name)
+               ? options_complain(options, "-f must be CSV, TSV, json, jsonl or table, not %s",
+                                  name)
                : 0;
 }
 
@@ -107,7 +107,7 @@ static int take_every(struct relog *asked, const struct options *options)
     errno = 0;
     asked->every = strtoul(options->value, &end, 10);
     if (errno || *end || !strchr("123456789", options->value[0]) || !asked->every)
-        return options_complain(options, "no number above 0: %s", options->value);
+        return options_complain(options, "not a positive number: %s", options->value);
     return 0;
 }
 
@@ -115,7 +115,7 @@ static int take_rename(struct relog *asked, const struct options *options)
 {
     const char *equals = strchr(options->value, '=');
     if (!equals || equals == options->value)
-        return options_complain(options, "--rename is OLD=NEW, not %s", options->value);
+        return options_complain(options, "--rename needs OLD=NEW, not %s", options->value);
     return text_list_add(&asked->renames, options->value) ? 0 : EXIT_FAILED;
 }
 
@@ -130,18 +130,19 @@ static int take_time(struct options *options, LONGLONG *ret)
     snprintf(text, sizeof text, "%s%s%s", date, next ? " " : "", next ? next : "");
     return when_parse(text, ret)
                ? 0
-               : options_complain(options, "no time as M/D/YYYY [[HH:]MM:]SS: %s", text);
+               : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
 }
 
 static int take_output(struct relog *asked, const struct options *options)
 {
     if (strncasecmp(options->value, "sql:", 4) == 0)
-        return options_complain(options, "%s: databases are not written yet", options->value);
+        return options_complain(options, "%s: writing to databases is not supported yet",
+                                options->value);
     asked->output = options->value;
     return 0;
 }
 
-/* Words behind -c are paths as long as they look like it. */
+/* Words after -c are paths if they contain a backslash or "::". */
 static int take_word(struct relog *asked, const struct options *options, bool behind_counter)
 {
     const char *word = options->value;
@@ -218,8 +219,8 @@ static int choose_form(struct relog *asked, const struct options *options)
         return 0;
     enum sheet_form form = dot ? sheet_form_of(dot + 1) : SHEET_UNKNOWN;
     if (form == SHEET_UNKNOWN)
-        return options_complain(options, "-f is missing: BIN, which Windows takes then, is not "
-                                         "written yet; -f CSV, -f TSV and -f jsonl are");
+        return options_complain(options, "-f is missing: BIN, Windows' default, is not supported "
+                                         "yet; use -f CSV, -f TSV or -f jsonl");
     asked->form = form;
     return 0;
 }
@@ -237,25 +238,25 @@ static int check(struct relog *asked)
     const struct options options = {.tool = &tool};
     bool capture = asked->form == SHEET_CSV || asked->form == SHEET_TSV;
     if (!asked->inputs.count)
-        return options_complain(&options, "FILE is missing: the capture to be read");
+        return options_complain(&options, "FILE is missing: the capture to read");
     int code = choose_form(asked, &options);
     if (code)
         return code;
     if (asked->append &&
         (!capture || asked->every > 1 || asked->follow || asked->merge || asked->renames.count))
         return options_complain(
-            &options, "-a goes with CSV and TSV, without -t, --follow, --merge, --rename");
+            &options, "-a needs CSV or TSV, and excludes -t, --follow, --merge, --rename");
     if (asked->average && asked->every < 2)
-        return options_complain(&options, "--average goes with -t: the mean of N samples");
+        return options_complain(&options, "--average needs -t: it is the mean of N samples");
     if (asked->begin && asked->end && asked->end < asked->begin)
-        return options_complain(&options, "the end (-e) is before the begin (-b)");
+        return options_complain(&options, "the end (-e) is before the beginning (-b)");
     if (asked->follow && !asked->output)
-        return options_complain(&options, "--follow goes with -o");
+        return options_complain(&options, "--follow needs -o");
     asked->flows = asked->follow && asked->inputs.count == 1 && is_pipe(asked->inputs.texts[0]);
     return 0;
 }
 
-/* ---- what is done ---- */
+/* ---- the work ---- */
 
 static int describe(const struct relog *asked, const struct source *source)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of relog share: what was asked, the captures read, and their columns. */
+/* Shared by the parts of relog: the options, the captures read, and their columns. */
 #ifndef OPL_TOOLS_RELOG_H
 #define OPL_TOOLS_RELOG_H
 
@@ -18,22 +18,22 @@ struct relog {
     struct text_list renames; /* "OLD=NEW" */
     enum sheet_form form;
     bool form_given, append, average, list, yes, follow, merge;
-    bool flows; /* --follow of a pipe: its end is the end, and each sample goes out at once */
+    bool flows; /* --follow of a pipe: stops at its end, and each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
     const char *output;
     LONGLONG begin, end;   /* local times; 0: not given */
-    struct text_list kept; /* words of files that the texts above point into */
+    struct text_list kept; /* strings from files of options; the texts above point to them */
 };
 
 /* ---- when.c: local times ---- */
-/* "M/D/YYYY [[HH:]MM:]SS[AM|PM]" or "YYYY-MM-DD[ HH:MM:SS]"; false: it is none. */
+/* "M/D/YYYY [[HH:]MM:]SS[AM|PM]" or "YYYY-MM-DD[ HH:MM:SS]"; false: it is not a time. */
 bool when_parse(const char *text, LONGLONG *ret);
-/* Is this the time of a day, to stand behind a date? */
+/* Is this a time of day, which may follow a date? */
 bool when_is_time(const char *text);
 /* "1/13/2018 5:13:23", as relog prints it. */
 void when_print(LONGLONG time, char text[SHEET_TIME_ROOM]);
 
-/* ---- source.c: captures and the counters of them that are wanted ---- */
+/* ---- source.c: captures and the selected counters ---- */
 struct source {
     PDH_HLOG log;
     PDH_HQUERY query;
@@ -42,28 +42,28 @@ struct source {
     struct text_list shown; /* renamed */
     PDH_HCOUNTER *handles;  /* one for each path, once added */
     void *seen;             /* the paths, to find them */
-    unsigned damaged;       /* places that were passed over */
-    size_t missing;         /* asked for and not there: said on stderr */
+    unsigned damaged;       /* damaged places that were skipped */
+    size_t missing;         /* requested but not there; reported on stderr */
 };
-/* Opens the captures and finds the counters; an exit code, on failure it was said. */
+/* Opens the captures and finds the counters. Returns an exit code; failures are reported. */
 int source_open(struct source *source, const struct relog *asked);
-/* Makes a query of them, within the times that were asked for. */
+/* Creates a query of them, within the requested times. */
 int source_add(struct source *source, const struct relog *asked);
 void source_close(struct source *source);
-/* Is this the end of the capture? Is it damage, with more behind it? */
+/* Is this status the end of the capture? Is it damage, with more data after it? */
 bool source_ended(PDH_STATUS status);
-/* Reports a capture that ends in the middle of a sample, and what of it was not shown; the exit
+/* Reports a capture that ends in the middle of a sample, and data that was not shown; the exit
  * code. */
 int source_end(struct source *source);
 bool source_goes_on(struct source *source, PDH_STATUS status);
 /* What kind of file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);
 
-/* ---- report.c: what a person sees; nothing if standard output has the data ---- */
+/* ---- report.c: text for the user; nothing if standard output has the data ---- */
 void report_input(const struct relog *asked, const struct source *source);
 void report_counters(const struct source *source, FILE *out);
-/* Shall it be shown how far it is? On a terminal only, not before a second, and then at most ten
- * times a second: the loop that asks is the fast one. */
+/* Show the progress? Only on a terminal, not in the first second, then at most ten times a
+ * second, because the loop of samples must be fast. */
 bool report_due(const struct relog *asked, const struct source *source);
 void report_progress(const struct source *source, LONGLONG time);
 struct report {
@@ -77,7 +77,7 @@ bool report_wanted(const struct relog *asked);
 /* ---- write.c ---- */
 int write_output(const struct relog *asked, struct source *source);
 
-/* ---- rows.c: what PDH's own writer does not do: other forms, thinning, joining, following ---- */
+/* ---- rows.c: what PDH's own writer cannot do: other formats, -t, --merge, --follow ---- */
 int rows_write(const struct relog *asked, struct source *source, struct report *report);
 
 #endif

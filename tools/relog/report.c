@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks that relog prints about its input and its output, and how far it is. */
+/* Prints the blocks about input and output, and the progress. */
 #include "relog.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples by way of values: JSON and tables, every n-th sample, files joined, files that grow. */
+/* Writes samples value by value: for JSON and tables, -t, --merge and --follow. */
 #include "relog.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Samples of several files this near are one line of --merge: half a second. */
+/* --merge joins samples of several files within half a second to one line. */
 static const LONGLONG join_span = 5000000;
 static const double follow_seconds = 0.25;
 
@@ -20,9 +20,9 @@ struct rows {
     struct sheet sheet;
     PDH_RAW_COUNTER *before; /* of the last kept sample, for --every */
     struct mean {
-        double sum, span; /* values times their spans, and the spans */
-    } * means;            /* since the last kept sample; NULL: none are wanted */
-    LONGLONG mean_time;   /* of the sample that was added last */
+        double sum, span; /* the sum of values times their intervals, and of the intervals */
+    } * means;            /* since the last kept sample; NULL: without --average */
+    LONGLONG mean_time;   /* of the last added sample */
     double *values, *pending;
     LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
     unsigned long seen;
@@ -40,7 +40,7 @@ static void cut_zone(const char *header, char *ret, size_t size)
         snprintf(ret, size, "%.*s", (int)(end - begin - 5), begin + 5);
 }
 
-/* PDH writes the header of a capture into memory: nothing else tells the zone. */
+/* Only the header that PDH writes contains the time zone, so it is written to memory. */
 static void find_zone(const struct source *source, char *ret, size_t size)
 {
     char name[32], header[512] = "";
@@ -74,7 +74,8 @@ static double value_now(PDH_HCOUNTER counter)
     return usable(status, &value);
 }
 
-/* Between this kept sample and the last one. What is text in the capture has no raw values. */
+/* The value between this kept sample and the last one. Values that are text in the capture have
+ * no raw values. */
 static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
 {
     PDH_FMT_COUNTERVALUE value = {0};
@@ -90,8 +91,8 @@ static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
     return usable(status, &value);
 }
 
-/* Is its value one of the sample's moment, or of text, so that only samples tell the mean? The
- * others are differences: between kept samples that is their mean. */
+/* Is it a value of one moment, or text, so that the mean must be summed from all samples? The
+ * other types are differences: between kept samples that is their mean. */
 static bool is_momentary(PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER raw;
@@ -100,7 +101,7 @@ static bool is_momentary(PDH_HCOUNTER counter)
     return !(type & PERF_TYPE_ZERO) || type == PERF_RAW_FRACTION || type == PERF_LARGE_RAW_FRACTION;
 }
 
-/* A value counts as long as the interval that ends with its sample. */
+/* The weight of a value is the interval that ends with its sample. */
 static void add_to_means(struct rows *rows)
 {
     LONGLONG last = rows->mean_time ? rows->mean_time : rows->time;
@@ -156,7 +157,7 @@ static void print_pending(struct rows *rows)
     rows->pending_time = 0;
 }
 
-/* Do the two samples have a value of the same counter, or are they apart? */
+/* Do the two samples have a value of the same counter? Then they cannot be joined. */
 static bool belongs(const struct rows *rows)
 {
     if (!rows->pending_time || rows->time - rows->pending_time > join_span)
@@ -182,7 +183,7 @@ static void join(struct rows *rows)
 
 /* ---- the samples ---- */
 
-/* The next sample; at the end of a file that is followed, when it comes. False: no more. */
+/* Reads the next sample; with --follow waits for it at the end of the file. False: no more. */
 static bool next(struct rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;

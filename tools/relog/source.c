@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures, and which of their counters are wanted. */
+/* Opens captures and selects their counters. */
 #include "relog.h"
 
 #include <search.h>
@@ -26,7 +26,7 @@ const char *source_kind(const char *file)
 
 /* ---- opening ---- */
 
-/* The texts one behind the other, each with its zero, and one more at the end; malloc. */
+/* The texts as a multi-string; malloc. */
 static char *join(const struct text_list *list)
 {
     size_t size = 1;
@@ -38,7 +38,7 @@ static char *join(const struct text_list *list)
     return joined;
 }
 
-/* Nobody waits for the extent of what is still being written. */
+/* The times and the number of samples are not read if the capture still grows. */
 static int open_files(struct source *source, const struct relog *asked)
 {
     const struct text_list *files = &asked->inputs;
@@ -50,19 +50,19 @@ static int open_files(struct source *source, const struct relog *asked)
     if (!status && !asked->flows)
         status = PdhGetDataSourceTimeRangeH(source->log, &count, &source->extent, &size);
     if ((DWORD)status == PDH_NO_DATA || (DWORD)status == PDH_NO_MORE_DATA)
-        status = 0; /* a capture without samples has counters all the same */
+        status = 0; /* a capture without samples still has counters */
     const char *name = files->count == 1 ? files->texts[0] : "the captures";
     return status ? pdh_complain("relog", name, status) : EXIT_GOOD;
 }
 
-/* ---- which counters ---- */
+/* ---- selecting counters ---- */
 
 static int compare_paths(const void *one, const void *other)
 {
     return strcasecmp(one, other);
 }
 
-/* Two patterns may mean the same counter: it is one column. */
+/* A counter that two patterns match is one column. */
 static bool take_once(struct source *source, const char *path)
 {
     if (tfind(path, &source->seen, compare_paths))
@@ -71,7 +71,7 @@ static bool take_once(struct source *source, const char *path)
            tsearch(source->paths.texts[source->paths.count - 1], &source->seen, compare_paths);
 }
 
-/* The paths that a path stands for in the captures. */
+/* The paths in the captures that a path matches. */
 static PDH_STATUS expand_path(struct source *source, const char *path)
 {
     DWORD length = 0;
@@ -90,7 +90,7 @@ static PDH_STATUS expand_path(struct source *source, const char *path)
     return status;
 }
 
-/* What is there and cannot be shown is reported, and is missing. */
+/* A counter that exists but cannot be shown is reported, and counts as missing. */
 static PDH_STATUS take_path(struct source *source, const char *path)
 {
     PDH_STATUS status = expand_path(source, path);
@@ -114,7 +114,7 @@ static PDH_STATUS take_wanted(struct source *source, const struct text_list *wan
     return 0;
 }
 
-/* The text with the first OLD in it replaced, without regard to case. */
+/* The text with its first OLD replaced, ignoring case. */
 static bool show(struct source *source, const char *path, const struct text_list *renames)
 {
     char text[2 * PDH_MAX_COUNTER_PATH], changed[2 * PDH_MAX_COUNTER_PATH];
@@ -134,7 +134,7 @@ static bool show(struct source *source, const char *path, const struct text_list
     return text_list_add(&source->shown, text);
 }
 
-/* A capture that was cut off early says where. */
+/* For a capture that was cut off early, the position is reported. */
 static int complain_of_none(const struct source *source, const struct relog *asked)
 {
     const char *name = asked->inputs.texts[0];
@@ -143,7 +143,7 @@ static int complain_of_none(const struct source *source, const struct relog *ask
         return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
     name = strcmp(name, "-") ? name : "standard input";
     if (source->extent.SampleCount)
-        fprintf(stderr, "relog: %s: it has samples, but no counter that can be shown\n", name);
+        fprintf(stderr, "relog: %s: it has samples, but no counters that can be shown\n", name);
     else
         fprintf(stderr,
                 "relog: %s: offset %lld: the file ends before its first sample and before its "
@@ -161,7 +161,7 @@ int source_open(struct source *source, const struct relog *asked)
     PDH_STATUS status =
         asked->wanted.count ? take_wanted(source, &asked->wanted) : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
-        status = 0; /* it ends before it names any */
+        status = 0; /* it ends before the list of counters */
     if (status)
         return pdh_complain("relog", "the counters", status);
     if (!source->paths.count)
@@ -174,7 +174,7 @@ int source_open(struct source *source, const struct relog *asked)
 
 /* ---- the query ---- */
 
-/* A counter that cannot be added costs itself only. */
+/* A counter that cannot be added is skipped. */
 static int add_counters(struct source *source)
 {
     struct text_list *paths = &source->paths, *shown = &source->shown;

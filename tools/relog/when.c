@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments as relog takes and prints them: local times of a capture, without any time zone. */
+/* Parses and prints times: local times of a capture, without a time zone. */
 #include "relog.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct moment {
     double seconds; /* of the day */
 };
 
-/* [[HH:]MM:]SS.sss with AM or PM behind it */
+/* [[HH:]MM:]SS.sss, perhaps followed by AM or PM */
 static bool parse_time(const char *text, double *ret)
 {
     int used = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the samples: by PDH's own writer where that is enough, which is the fast way. */
+/* Writes the samples by PDH's own writer, which is fast, if the options allow it. */
 #include "relog.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool pdh_is_enough(const struct relog *asked)
            !asked->renames.count;
 }
 
-/* The lines that were written: their own times, which are not those that their counters carry. */
+/* The times of the written lines, which differ from the times in their counters. */
 static void read_span(PDH_HLOG log, struct report *report)
 {
     PDH_TIME_INFO span = {0};
@@ -26,7 +26,7 @@ static void read_span(PDH_HLOG log, struct report *report)
         *report = (struct report){span.StartTime, span.EndTime, span.SampleCount};
 }
 
-/* Of the capture that is appended to; 0: there is none yet, or it has no samples. */
+/* The last time in the capture to append to; 0: it does not exist yet, or has no samples. */
 static LONGLONG latest_time(const char *output)
 {
     struct stat facts;
@@ -43,17 +43,17 @@ static void warn_of_order(const struct relog *asked, LONGLONG latest, LONGLONG f
     when_print(latest, before);
     when_print(first, appended);
     fprintf(stderr,
-            "relog: %s: time runs backwards: it had samples up to %s, those appended begin at %s\n",
+            "relog: %s: times overlap: it has samples up to %s, the appended ones begin at %s\n",
             asked->output, before, appended);
 }
 
-/* The system refused: PDH's own statuses, of reading, are above. */
+/* Is this a system error of writing? PDH's own statuses, of reading, are greater. */
 static bool is_writing(PDH_STATUS status)
 {
     return (DWORD)status <= 0xffff;
 }
 
-/* A damaged place costs what is in it: the capture goes on behind. */
+/* A damaged place is skipped: reading continues after it. */
 static int copy_samples(const struct relog *asked, struct source *source, PDH_HLOG log,
                         struct report *report)
 {
@@ -105,9 +105,10 @@ int write_output(const struct relog *asked, struct source *source)
     if (!code || report.samples)
         report_output(asked, &report, !code);
     if (!code && !report.samples && (asked->begin || asked->end))
-        fprintf(stderr,
-                "relog: there are no samples from -b to -e; relog FILE says when there are\n");
+        fprintf(
+            stderr,
+            "relog: there are no samples from -b to -e; 'relog FILE' shows the capture's times\n");
     if (pace_stopped() && !asked->follow)
-        fprintf(stderr, "relog: stopped; %s has what was written so far\n", asked->output);
+        fprintf(stderr, "relog: stopped; %s contains the samples written so far\n", asked->output);
     return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file is all there is to it: a drop-in for Samba's unit. Enabling writes it, disabling takes
- * it away again, with the folder if nothing else is in it.
+ * The only change to the system is one file, a drop-in for Samba's unit. Enabling writes it;
+ * disabling removes it, with the folder if that is empty.
  */
 #include "samba.h"
 #include "../common/options.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const char content[] =
-    "# openperflib-samba enable wrote this, openperflib-samba disable removes it\n"
+    "# written by openperflib-samba enable; openperflib-samba disable removes it\n"
     "[Unit]\n"
     "Wants=openperflib-samba.socket\n"
     "After=openperflib-samba.socket\n"
@@ -69,7 +69,7 @@ static int remove_drop_in(const struct samba *samba)
     if (unlink(samba->drop_in))
         return complain_of(samba->drop_in);
     snprintf(folder, sizeof folder, "%s", samba->drop_in);
-    rmdir(dirname(folder)); /* stays when others have files there */
+    rmdir(dirname(folder)); /* fails if there are other files */
     return EXIT_GOOD;
 }
 
@@ -88,17 +88,17 @@ static int systemctl(bool dry, const char *verb, const char *unit)
                           *unit ? unit : "init.scope");
 }
 
-/* Without systemd, or for another root, whoever starts Samba there does it. */
+/* Without systemd, or for another root, the user must restart Samba. */
 static int restart(const struct samba *samba, bool dry, bool now)
 {
     if (!samba->is_live) {
-        samba_say("Samba takes it up when it is started anew");
+        samba_say("restart Samba to load it");
         return EXIT_GOOD;
     }
     int code = systemctl(dry, "daemon-reload", "");
     if (code || now)
         return code ? code : systemctl(dry, "try-restart", samba->unit);
-    samba_say("Samba takes it up when it is started anew: systemctl restart %s", samba->unit);
+    samba_say("restart Samba to load it: systemctl restart %s", samba->unit);
     return EXIT_GOOD;
 }
 
@@ -112,13 +112,13 @@ static int judge(const struct samba *samba)
         return EXIT_MISSING;
     }
     if (!samba->has_shim) {
-        samba_complain("this is Samba %s; there is a library for series %s, none for %s",
+        samba_complain("this is Samba %s; there are libraries for series %s, but none for %s",
                        samba->version, *samba->made_for ? samba->made_for : "(none)",
                        *samba->series ? samba->series : "that");
         return EXIT_MISSING;
     }
     if (samba->is_built) {
-        samba_complain("%s is of a build folder, where smbd must not depend on it: install first, "
+        samba_complain("%s is in a build folder, which smbd must not depend on: install it first, "
                        "then run the installed openperflib-samba",
                        samba->shim);
         return EXIT_MISSING;
@@ -135,7 +135,7 @@ int samba_enable(const struct samba *samba, bool dry, bool now)
     if (code)
         return code;
     if (samba->has_drop_in && samba->is_this_shim) {
-        samba_say("%s is there already", samba->drop_in);
+        samba_say("%s already exists", samba->drop_in);
     } else {
         samba_say("write %s", samba->drop_in);
         code = dry ? EXIT_GOOD : write_drop_in(samba);
@@ -154,7 +154,8 @@ int samba_disable(const struct samba *samba, bool dry, bool now)
         return EXIT_GOOD;
     }
     if (!samba->is_ours)
-        return samba_complain("%s was not written by openperflib-samba: it stays", samba->drop_in);
+        return samba_complain("%s was not written by openperflib-samba, so it is not removed",
+                              samba->drop_in);
     samba_say("remove %s", samba->drop_in);
     int code = dry ? EXIT_GOOD : remove_drop_in(samba);
     if (!code)

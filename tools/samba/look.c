@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is: Samba, a library of ours for its series, the drop-in, and who has it loaded. */
+/* Scans the system: Samba, our library for its series, the drop-in, and the processes that have
+ * it loaded. */
 #include "samba.h"
 
 #include <dirent.h>
@@ -96,7 +97,7 @@ static void look_for_unit(struct samba *samba)
         }
 }
 
-/* ---- ours ---- */
+/* ---- our files ---- */
 
 static void list_series(struct samba *samba, const char *folder)
 {
@@ -126,7 +127,7 @@ static void look_into(struct samba *samba, const char *folder)
         count < (int)sizeof samba->shim && *samba->series && is_there(samba->root, samba->shim);
 }
 
-/* The installed ones; where there are none, those of the build folder that this is run from. */
+/* The installed libraries; if there are none, those of the build folder that this runs from. */
 static void look_for_shims(struct samba *samba)
 {
     char folder[SAMBA_PATH / 2], installed[SAMBA_PATH];
@@ -158,9 +159,9 @@ static void look_at_drop_in(struct samba *samba)
     samba->is_this_shim = strstr(text, wanted) != NULL;
 }
 
-/* ---- who has it loaded ---- */
+/* ---- processes that have it loaded ---- */
 
-/* The first line of /proc/PID/NAME that has `part`. */
+/* The first line of /proc/PID/NAME that contains `part`. */
 static bool find_line(const char *pid, const char *name, const char *part, char *ret, size_t room)
 {
     char path[300];
@@ -175,7 +176,7 @@ static bool find_line(const char *pid, const char *name, const char *part, char 
     return found;
 }
 
-/* Has the process a file of that name mapped? Others' maps are shown to root only. */
+/* Does the process have a file of that name mapped? Only root may read other users' maps. */
 static bool is_user(const char *pid, const char *unit, struct samba_user *ret)
 {
     char line[2 * SAMBA_PATH], part[64];
@@ -229,5 +230,5 @@ const char *samba_firewall(const struct samba *samba)
         return "firewall-cmd --permanent --add-service=samba && firewall-cmd --reload";
     if (is_there(samba->root, "/usr/sbin/nft"))
         return "nft add rule inet filter input ip saddr NETWORK tcp dport 445 accept";
-    return "let TCP port 445 through, for those networks alone that may ask";
+    return "allow TCP port 445, only for the networks that may query";
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-samba: lets Samba answer Windows' performance queries from this machine's counters,
- * or not any more. Samba itself is not changed: its unit gets a drop-in with which it loads a
- * library.
+ * openperflib-samba: enables or disables Samba's answers to Windows' performance queries from this
+ * machine's counters. Samba itself is not changed: its unit gets a drop-in that loads a library.
  */
 #include "samba.h"
 #include "../common/json.h"
@@ -16,31 +15,31 @@ enum { ENABLE = 1, DISABLE, STATUS };
 
 /* clang-format off */
 static const struct option_row change_rows[] = {
-    {0, "now", NULL, NOW, "Restart Samba too; who is connected must connect anew."},
-    {'n', "dry-run", NULL, DRY, "Change nothing, say what would be done."},
+    {0, "now", NULL, NOW, "Also restart Samba; this closes its connections."},
+    {'n', "dry-run", NULL, DRY, "Change nothing, print what would be done."},
     {0, "json", NULL, JSON, "Say it as JSON."},
-    {0, "root", "DIR", ROOT, "The system below DIR instead of this one; nothing is started or stopped.", "@files"},
+    {0, "root", "DIR", ROOT, "Use the system below DIR instead of this one; nothing is started or stopped.", "@files"},
     {0},
 };
 static const struct option_row status_rows[] = {
     {0, "json", NULL, JSON, "Say it as JSON."},
-    {0, "root", "DIR", ROOT, "The system below DIR instead of this one.", "@files"},
+    {0, "root", "DIR", ROOT, "Use the system below DIR instead of this one.", "@files"},
     {0},
 };
 static const struct tool commands[] = {
-    {.name = "enable", .summary = "Let Samba load it from its next start on.",
+    {.name = "enable", .summary = "Let Samba load the library from its next start on.",
      .usage = "[OPTION]...", .rows = change_rows, .id = ENABLE},
-    {.name = "disable", .summary = "Take it away; nothing stays.", .usage = "[OPTION]...",
+    {.name = "disable", .summary = "Remove everything that enable wrote.", .usage = "[OPTION]...",
      .rows = change_rows, .id = DISABLE},
-    {.name = "status", .summary = "Tell whether it is enabled, loaded, and made for this Samba.",
+    {.name = "status", .summary = "Show whether it is enabled, loaded, and built for this Samba.",
      .usage = "[OPTION]...", .rows = status_rows, .id = STATUS},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
-    "Who may read, and from where: openperflib-winregd(1). Exit codes: 0 done, or\n"
-    "enabled (status); 1 something failed, it was said what; 2 wrong usage; 3 there\n"
+    "openperflib-winregd(1) describes who may read, and from where. Exit codes: 0 done, or\n"
+    "enabled (status); 1 failed, with a message; 2 wrong usage; 3 there\n"
     "is no Samba, no library for its series, or (status) it is not enabled.\n";
 
 static const struct tool tool = {
@@ -112,23 +111,24 @@ static void print_library(const struct samba *samba)
 {
     const char *none = *samba->made_for ? "none for this series" : "none; it was not built";
     printf("library  %s%s\n", samba->has_shim ? samba->shim : none,
-           samba->has_shim && samba->is_built ? " (of a build folder, not installed)" : "");
+           samba->has_shim && samba->is_built ? " (in a build folder, not installed)" : "");
 }
 
-/* A Samba that somebody started by himself says nothing of the unit's. */
+/* A Samba that was not started by the unit shows nothing about the unit. */
 static void print_loaded(const struct samba *samba)
 {
     const struct samba_user *user = &samba->user;
     if (samba->is_loaded)
         printf("loaded   yes, by %s (process %d)\n", user->name, user->pid);
     else if (samba->is_hidden)
-        printf("loaded   not known: only root sees what Samba's processes have loaded\n");
+        printf("loaded   unknown: only root can see what Samba's processes have loaded\n");
     else if (user->pid)
         printf("loaded   no; but %s (process %d, %s) has %s\n", user->name, user->pid,
                user->of_unit ? samba->unit : "not of the service", user->path);
     else
         printf("loaded   %s\n",
-               is_good(samba) ? "not yet: systemctl restart it, or nobody asked" : "no");
+               is_good(samba) ? "not yet: restart it with systemctl, or wait for the first query"
+                              : "no");
 }
 
 static void status_text(const struct samba *samba)
@@ -137,7 +137,7 @@ static void status_text(const struct samba *samba)
     printf("Samba    %s\n", *samba->version ? samba->version : "not installed");
     print_library(samba);
     printf("enabled  %s\n", good                 ? "yes"
-                            : samba->has_drop_in ? "no: the drop-in is of another library"
+                            : samba->has_drop_in ? "no: the drop-in loads another library"
                                                  : "no");
     if (!*samba->root)
         print_loaded(samba);
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         if (id == OPTION_WORD)
-            return options_complain(&options, "\"%s\" is one word too many", options.value);
+            return options_complain(&options, "unexpected argument: \"%s\"", options.value);
         wish.dry |= id == DRY;
         wish.now |= id == NOW;
         wish.json |= id == JSON;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a library's tables as entries of a symbol file: each with a symbol of its own. */
+/* Converts the rows of a library's tables to entries of a symbol file, each with a unique
+ * symbol. */
 #include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Letters and digits of ASCII in upper case, everything else as one '_' between them. */
+/* ASCII letters and digits in upper case; other characters become one '_' between them. */
 static size_t add_slug(char *out, size_t used, const char *text)
 {
     for (bool gap = used > 0; *text; text++) {
@@ -22,7 +23,7 @@ static size_t add_slug(char *out, size_t used, const char *text)
     return used;
 }
 
-/* OBJECT or OBJECT_COUNTER; a C word, so it does not begin with a digit. */
+/* OBJECT or OBJECT_COUNTER; a C identifier, so it must not begin with a digit. */
 static char *make_symbol(const char *object, const char *counter, DWORD index)
 {
     size_t used = 0, room = strlen(object) + (counter ? strlen(counter) : 0) + 32;
@@ -36,7 +37,7 @@ static char *make_symbol(const char *object, const char *counter, DWORD index)
     if (counter)
         used = add_slug(symbol, used, counter);
     symbol[used] = '\0';
-    if (used == (counter ? before : 0)) /* no letter that a symbol may have */
+    if (used == (counter ? before : 0)) /* no character that a symbol may contain */
         sprintf(symbol + used, "%s_%u", counter ? "" : "OBJECT", (unsigned)index);
     return symbol;
 }
@@ -48,7 +49,7 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
-/* The entries are in the order of their indices: behind the last one is room. */
+/* The entries are sorted by index: the numbers after the last one are free. */
 static bool complain_of_two(const char *library, const struct entry *second, DWORD last)
 {
     fprintf(stderr,
@@ -61,13 +62,13 @@ static bool complain_of_two(const char *library, const struct entry *second, DWO
 static const char *judge(const struct entry *entry, DWORD help_index)
 {
     if (entry->index % 2)
-        return "its index is odd; lodctr takes even offsets: 0, 2, 4, ...";
+        return "its index is odd; lodctr needs even offsets: 0, 2, 4, ...";
     if (help_index != entry->index)
-        return "its help index is not its index; lodctr adds one offset to both";
+        return "its help index differs from its index; lodctr adds one offset to both";
     if (!entry->name || !*entry->name || !entry->help)
         return "its name or its help is missing";
     if (entry->name[strcspn(entry->name, "\n\r\t")] || entry->help[strcspn(entry->help, "\n\r\t")])
-        return "a text of an ini file is one line without tabs";
+        return "a text of an ini file must be one line without tabs";
     return entry->symbol ? NULL : "no memory";
 }
 
@@ -90,7 +91,7 @@ static int by_index(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Two names that differ in what a symbol cannot say get their numbers behind. */
+/* Names that would have equal symbols get their numbers appended. */
 static bool make_unique(struct entries *entries, const char *library)
 {
     for (size_t i = 0; i < entries->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an ini file says in other languages: lines of [languages] and [text], nothing else. */
+/* Reads the other languages of an ini file: the lines of [languages] and [text], nothing else. */
 #include "tables.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ static void *grow(void *list, size_t count, size_t size)
     return grown;
 }
 
-/* For people: lodctr does not read it. */
+/* Names of languages, for people: lodctr does not read them. */
 static const char *language_name(const char *id)
 {
     /* clang-format off */
@@ -43,7 +43,7 @@ void old_add_language(struct old *old, const char *id, const char *comment)
         .id = strdup(id), .comment = strdup(*comment ? comment : language_name(id))};
 }
 
-/* Cuts blanks at both ends of what is the line's own. */
+/* Removes blanks at both ends, in place. */
 static char *trim(char *text)
 {
     text += strspn(text, " \t");
@@ -54,7 +54,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* "SYMBOL_007_NAME" in parts, in place: from the end, because a symbol may have any '_'. */
+/* Splits "SYMBOL_007_NAME" in place, from the end, because a symbol may contain '_'. */
 static bool split(char *key, char **ret_language, bool *ret_help)
 {
     char *kind = strrchr(key, '_');

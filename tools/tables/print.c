@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The three things that can be printed: the symbol file, the ini file, and a list to look at. */
+/* The three outputs: the symbol file, the ini file, and a readable list. */
 #include "tables.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ void print_header(FILE *out, const struct entries *entries)
         fprintf(out, "#define %s %u\n", entries->list[i].symbol, (unsigned)entries->list[i].index);
 }
 
-/* A text with blanks or quotation marks at both ends is kept by quotation marks around it. */
+/* A text with blanks or quotation marks at its ends needs quotation marks around it. */
 static void print_text(FILE *out, const char *text)
 {
     size_t length = strlen(text);
@@ -32,7 +32,8 @@ static void print_texts(FILE *out, const struct entry *entry, const char *langua
     print_text(out, help);
 }
 
-/* What nobody translated yet is English: so lodctr would fill it, and so it is seen. */
+/* Texts without a translation are English, as lodctr would fill them in, so that they are
+ * noticed. */
 static void print_entry(FILE *out, const struct entry *entry, const struct old *old)
 {
     fputc('\n', out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-tables: prints the files for lodctr from the tables of a provider library, so that a
- * counter is written down once. The library is loaded, but not opened.
+ * openperflib-tables: generates the files for lodctr from the tables of a provider library, so that
+ * each counter is defined only once. The library is loaded, but its open function is not called.
  */
 #include "tables.h"
 #include "../common/options.h"
@@ -22,8 +22,8 @@ static const struct option_row rows[] = {
     {'l', "language", "ID", LANGUAGE,
      "With --ini: add a language, such as 007, with English texts to translate. May be given more than once.",
      "004 007 00A 00C 010 011 019 404 416 804 816", 0},
-    {0, "symbolfile", "NAME", SYMBOLS, "With --ini: the symbol file's name; SERVICE.h in lower case if not given.", NULL, 0},
-    {'o', "output", "FILE", OUTPUT, "Write to FILE instead of standard output, all or nothing; it may be that of --merge.", "@files", 0},
+    {0, "symbolfile", "NAME", SYMBOLS, "With --ini: the symbol file's name. Default: SERVICE.h in lower case.", NULL, 0},
+    {'o', "output", "FILE", OUTPUT, "Write to FILE instead of standard output, all or nothing; FILE may be the file of --merge.", "@files", 0},
     {0},
 };
 /* clang-format on */
@@ -52,7 +52,7 @@ struct asked {
 
 static const opl_table_list *load(const char *library)
 {
-    char *path = realpath(library, NULL); /* dlopen would look for a bare name elsewhere */
+    char *path = realpath(library, NULL); /* dlopen searches other folders for a bare name */
     void *module = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     const char *why = path ? NULL : strerror(errno);
     const opl_table_list *tables = module ? dlsym(module, "opl_tables") : NULL;
@@ -62,7 +62,7 @@ static const opl_table_list *load(const char *library)
     else if (path && !tables)
         why = "it has no tables; write OPL_PROVIDER(\"Service\", objects) in it";
     else if (path && !tables->service)
-        why = "its numbers are absolute: there is nothing for lodctr to do";
+        why = "its numbers are absolute, so lodctr is not needed";
     if (why)
         fprintf(stderr, "openperflib-tables: %s: %s\n", library, why);
     return why ? NULL : tables;
@@ -79,7 +79,8 @@ static char *default_symbol_file(const char *service)
     return name;
 }
 
-/* By a temporary file beside it: a full disk leaves the old one. */
+/* Written to a temporary file in the same folder first, so that a full disk does not damage the
+ * old file. */
 static int write_file(const char *path, const char *text, size_t size)
 {
     char *temporary = malloc(strlen(path) + 8);
@@ -151,16 +152,19 @@ static int take_option(struct asked *asked, const struct options *options, int i
         [MERGE] = &asked->merge, [SYMBOLS] = &asked->symbol_file, [OUTPUT] = &asked->output};
     if (id == INI || id == HEADER) {
         if (asked->what && asked->what != id)
-            return options_complain(options, "--ini or --symbols, not both");
+            return options_complain(options,
+                                    "--ini and --symbols exclude each other; give one of them");
         asked->what = id;
     } else if (id == LANGUAGE) {
         if (!old_is_language(options->value))
-            return options_complain(
-                options, "no further language: %s; ids are hexadecimal, like 007", options->value);
+            return options_complain(options,
+                                    "not a language to add: %s; ids are hexadecimal, like 007",
+                                    options->value);
         old_add_language(&asked->languages, options->value, "");
     } else if (id == OPTION_WORD) {
         if (asked->library)
-            return options_complain(options, "one library at a time, without %s", options->value);
+            return options_complain(options, "only one library is allowed; remove %s",
+                                    options->value);
         asked->library = options->value;
     } else {
         *texts[id] = options->value;
@@ -181,7 +185,7 @@ int main(int argc, char **argv)
         wrong = options_complain(&options, "LIBRARY is missing");
     if (!wrong && asked.what != INI &&
         (asked.merge || asked.symbol_file || asked.languages.language_count))
-        wrong = options_complain(&options, "--merge, --language and --symbolfile go with --ini");
+        wrong = options_complain(&options, "--merge, --language and --symbolfile need --ini");
     int result = wrong ? wrong : run(&asked);
     old_done(&asked.languages);
     return result;

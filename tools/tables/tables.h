@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of openperflib-tables share: the names of a library's tables, and older texts. */
+/* Shared by the parts of openperflib-tables: a library's tables, and texts of an older ini file. */
 #ifndef OPL_TOOLS_TABLES_H
 #define OPL_TOOLS_TABLES_H
 
@@ -21,11 +21,11 @@ struct entries {
     struct entry *list; /* by index */
     size_t count;
 };
-/* False: the tables cannot be registered; that is said, with the reason. */
+/* False, after a message: the tables cannot be registered. */
 bool entries_read(const char *library, const opl_table_list *tables, struct entries *ret);
 void entries_done(struct entries *entries);
 
-/* The texts of an ini file that somebody translated. */
+/* The translated texts of an ini file. */
 struct old_text {
     char *symbol, *language, *text;
     bool help;
@@ -39,13 +39,13 @@ struct old {
     struct old_language *languages;
     size_t language_count;
 };
-/* False: it cannot be read, or is not UTF-8, which is said. A file that is not there is empty. */
+/* False, after a message: it cannot be read, or is not UTF-8. A missing file counts as empty. */
 bool old_read(const char *path, struct old *ret);
 void old_add_language(struct old *old, const char *id, const char *comment);
 void old_add_text(struct old *old, const char *symbol, const char *language, bool help,
                   const char *text);
 bool old_is_language(const char *id); /* hexadecimal, and not English */
-/* NULL: it has none. */
+/* NULL: there is none. */
 const char *old_text(const struct old *old, const char *symbol, const char *language, bool help);
 void old_done(struct old *old);
 

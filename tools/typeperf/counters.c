@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what the user wrote to counters of a query. What is not there is said and left out. */
+/* Adds the counters that the user named to a query. Missing ones are reported and skipped. */
 #include "typeperf.h"
 #include "../common/last-event.h"
 #include "../common/missing.h"
@@ -27,7 +27,7 @@ PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS
     return NULL;
 }
 
-/* PDH says it; else this host's name. */
+/* As in PDH's paths; else this host's name. */
 static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
 {
     PDH_STATUS status;
@@ -47,7 +47,7 @@ static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
 
 /* ---- one counter ---- */
 
-/* An object that is missing may be that of a provider that fails: its last event tells why. */
+/* If an object is missing because its provider fails, the provider's last event is the reason. */
 static void explain_missing(const char *path)
 {
     union {
@@ -69,7 +69,7 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     return counters->exit_code;
 }
 
-/* The whole path, as it was written; the form for shells as PDH writes it. */
+/* The whole path, as it was written; the notation for shells as PDH writes it. */
 static void spell(const struct counters *counters, PDH_HCOUNTER handle, const char *path, char *ret,
                   size_t size)
 {
@@ -112,7 +112,8 @@ static int add(struct counters *counters, const char *path, bool seen)
     PDH_STATUS status = PdhAddCounterA(counters->query, path, 0, &handle);
     if (status && !handle)
         return miss(counters, path, status);
-    if ((DWORD)status == PDH_CSTATUS_NO_MACHINE) { /* kept by PDH, of no use here */
+    if ((DWORD)status == PDH_CSTATUS_NO_MACHINE) { /* PDH keeps it in the query, but it is
+                                                    * useless here */
         PdhRemoveCounter(handle);
         return miss(counters, path, status);
     }
@@ -122,8 +123,8 @@ static int add(struct counters *counters, const char *path, bool seen)
 
 /* ---- wildcards ---- */
 
-/* The multi-string of what a pattern stands for now, malloc. Between the two calls there may come
- * more. */
+/* The multi-string of the paths that a pattern matches now, malloc. It may grow between the two
+ * calls. */
 static char *expand(const char *path, PDH_STATUS *ret_status)
 {
     DWORD length = 0;
@@ -144,7 +145,7 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-/* Of the largest ones a sum of all would always be the first. */
+/* With --top, _Total would always be the largest value. */
 static bool is_total(const char *path)
 {
     return strstr(path, "(_Total)") || strstr(path, "/_Total)");
@@ -166,7 +167,8 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
 
 /* ---- all ---- */
 
-/* Those of all words, at once: then each is added without waiting. */
+/* Connects to the machines of all paths at the same time, so that adding a counter does not
+ * wait. */
 static void meet_machines(struct counters *counters, const struct typeperf *asked)
 {
     char *path;
@@ -179,7 +181,7 @@ static void meet_machines(struct counters *counters, const struct typeperf *aske
 static void add_path(struct counters *counters, const char *path, const struct typeperf *asked,
                      bool patterns)
 {
-    if (machines_lack(&counters->machines, path)) { /* that was said */
+    if (machines_lack(&counters->machines, path)) { /* already reported */
         counters->missing++;
         counters->exit_code = EXIT_FAILED;
     } else if (counter_path_is_pattern(path) && !patterns) {
@@ -189,7 +191,7 @@ static void add_path(struct counters *counters, const char *path, const struct t
     }
 }
 
-/* Values of unlike counters have no common order. */
+/* Values of different counters cannot be compared. */
 static void warn_of_unlike(const struct counters *counters)
 {
     for (size_t i = 1; i < counters->paths.count; i++) {
@@ -197,8 +199,8 @@ static void warn_of_unlike(const struct counters *counters)
         const char *other = strrchr(counters->paths.texts[i], '\\');
         if (first && other && strcasecmp(first, other) != 0) {
             fprintf(stderr,
-                    "typeperf: --top orders all values together, those of '%s' and '%s' too; "
-                    "give it one counter to compare like with like\n",
+                    "typeperf: --top compares the values of '%s' and '%s' with each other; "
+                    "use it with one counter to compare equal units\n",
                     first + 1, other + 1);
             return;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --explain: what a counter counts, in the provider's own words. */
+/* --explain: prints the provider's explanation of a counter. */
 #include "typeperf.h"
 
 #include <openperflib/block.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -q and -qx: what there is, a path a line. */
+/* -q and -qx: lists counters, one path in each line. */
 #include "typeperf.h"
 
 #include <stdlib.h>
@@ -51,9 +51,9 @@ static PDH_STATUS enum_items(const char *machine, const char *object, struct ite
 struct listing {
     FILE *out;
     const char *machine; /* "" or with its \\ */
-    const char *asked;   /* for PDH: NULL is this one */
+    const char *asked;   /* for PDH: NULL is this machine */
     bool instances;
-    bool both; /* each also as Object(*)::Counter, for completions */
+    bool both; /* print each also as Object(*)::Counter, for completions */
 };
 
 /* \Object(*)\Counter, or without (*) */
@@ -68,7 +68,7 @@ static void list_counters(const struct listing *listing, const char *object,
     }
 }
 
-/* Behind the machine. */
+/* The part after the machine. */
 static const char *local_part(const char *path)
 {
     if (!counter_path_has_machine(path))
@@ -77,8 +77,8 @@ static const char *local_part(const char *path)
     return object ? object : path;
 }
 
-/* One line for each instance; duplicates have their number only in an expanded path. False: there
- * are no instances now. */
+/* Prints one line for each instance; only an expanded path has the numbers of duplicates.
+ * False: there are no instances now. */
 static bool list_instances(const struct listing *listing, const char *object)
 {
     char path[PDH_MAX_COUNTER_PATH];
@@ -142,7 +142,7 @@ static int list_asked(const struct listing *listing, const struct text_list *wor
     return code;
 }
 
-/* An object that goes meanwhile is no error. */
+/* An object that disappears meanwhile is no error. */
 static int list_all(const struct listing *listing)
 {
     PDH_STATUS status;
@@ -156,7 +156,7 @@ static int list_all(const struct listing *listing)
     return EXIT_GOOD;
 }
 
-/* It is said why it is not. */
+/* Reports why it is missing. */
 static bool is_there(const char *far)
 {
     struct machines machines = {0};

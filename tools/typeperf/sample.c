@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples, one a moment: printed, or written as a capture by PDH. One collection comes before the
- * first sample, so that rates have something to begin with. */
+/* Takes samples and prints them, or lets PDH write them to a capture. The data is collected
+ * once before the first sample, because rates need two. */
 #include "typeperf.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long the first rate takes where the user said nothing, and how often a sample comes then. */
+/* The time before the first sample, and the interval, if the user gave none. */
 static const double first_interval = 0.25, default_interval = 1;
 
 struct sampling {
@@ -19,7 +19,7 @@ struct sampling {
     unsigned long samples;
 };
 
-/* Waits for the next sample; false: there is none any more. */
+/* Waits for the next sample; false: there are no more. */
 static bool next(struct sampling *sampling)
 {
     double given = sampling->asked->interval;
@@ -32,7 +32,7 @@ static bool next(struct sampling *sampling)
                                                 : default_interval);
 }
 
-/* An instance that is away is no error of the query: it may come. */
+/* A missing instance is not an error of the query: it may appear later. */
 static bool tolerable(PDH_STATUS status)
 {
     return !status || (DWORD)status == PDH_NO_DATA;
@@ -81,12 +81,12 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
         counters_note_seen(counters, false);
         sheet_row(sheet, time, values);
         if (!sheet_flush(sheet))
-            break; /* said when it is closed */
+            break; /* reported when it is closed */
     }
     return EXIT_GOOD;
 }
 
-/* The sheet on `out`; the caller closes that. */
+/* Prints the sheet to `out`, which the caller closes. */
 static int print_sheet(struct sampling *sampling, FILE *out)
 {
     struct counters *counters = sampling->counters;
@@ -141,7 +141,7 @@ int sample_print(const struct typeperf *asked, struct counters *counters)
 
 /* ---- recorded ---- */
 
-/* A sign of life, on terminals only. */
+/* Shows progress, on terminals only. */
 static void show_marker(const struct sampling *sampling)
 {
     if (isatty(STDOUT_FILENO) && strcmp(sampling->asked->output, "-") != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * typeperf: prints counters as they change, writes them to a capture, or lists what there is. Its
- * command line is Windows' own, and a little more.
+ * typeperf: prints counters at intervals, writes them to a capture, or lists them. Its command line
+ * is Windows' with some additions.
  */
 #include "typeperf.h"
 
@@ -28,42 +28,42 @@ enum {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'f', "format", "FORM", FORMAT, "CSV (if not given) or TSV as on Windows; json, jsonl, table.", "CSV TSV json jsonl table", 0, NULL},
+    {'f', "format", "FORM", FORMAT, "CSV (the default) or TSV as on Windows; json, jsonl, table.", "CSV TSV json jsonl table", 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read counters from a file, one in each line; - is standard input.", "@files", 0, "cf"},
     {0, "interval", "TIME", INTERVAL,
-     "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. If not given: 1 second, and the first sample comes after a quarter.",
+     "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 1 second; the first sample is taken after 0.25 s.",
      "0.1 1 10 1:00", 0, "si"},
     {'o', "output", "FILE", OUTPUT,
      "Write to a file: CSV and TSV become captures with time zone and all digits, which relog and Windows read.", "@files", 0, NULL},
-    {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of those given as words.", "@objects", 0, NULL},
+    {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of the given ones.", "@objects", 0, NULL},
     {0, "query-instances", NULL, LIST_INSTANCES, "The same, with a line for each instance.", "@objects", 0, "qx"},
-    {0, "samples", "N", COUNT, "End after N samples; if not given, Ctrl-C ends it.", NULL, 0, "sc"},
+    {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
     {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0, NULL},
-    {'y', "yes", NULL, YES, "Overwrite an existing file without a question.", NULL, 0, NULL},
+    {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "top", "N", TOP,
-     "Show only the N largest values of each sample; in CSV and TSV, the first sample chooses. * does not stand for _Total then.", "5 10 20", 0, NULL},
-    {0, "explain", NULL, EXPLAIN, "Say what the counters count, instead of counting.", NULL, 0, NULL},
-    {0, "names", NULL, NAMES, "Print what -q does and nothing else, for completions.", NULL, true, NULL},
+     "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first sample. With --top, * does not match _Total.", "5 10 20", 0, NULL},
+    {0, "explain", NULL, EXPLAIN, "Explain the counters instead of reading them.", NULL, 0, NULL},
+    {0, "names", NULL, NAMES, "Print only the list of -q, for completions.", NULL, true, NULL},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
-    "COUNTER is a path: '\\Processor(_Total)\\% Processor Time', which a shell wants in\n"
+    "COUNTER is a path: '\\Processor(_Total)\\% Processor Time', which a shell needs in\n"
     "quotes, or the same without backslashes: 'Processor(_Total)::% Processor Time'.\n"
-    "* and ? stand for any names. Options may be written as on Windows: /si 5, /SC 3.\n"
+    "* and ? match any names. Options may be written as on Windows: /si 5, /SC 3.\n"
     "\n"
     "Examples:\n"
     "  typeperf 'Processor(*)::% Processor Time'            every second, until Ctrl-C\n"
     "  typeperf -si 10 -sc 6 -f CSV -o cpu.csv -cf list.txt a minute, to a file\n"
     "  typeperf --top 10 -f table 'Process(*)::% Processor Time'\n"
-    "  typeperf -q Memory                                   which counters are there\n"
-    "  typeperf --explain 'Memory::Available Bytes'         what does it mean\n"
+    "  typeperf -q Memory                                   list the counters\n"
+    "  typeperf --explain 'Memory::Available Bytes'         its meaning\n"
     "  typeperf -s ssh://web1 '\\Memory\\Available Bytes'    of another machine\n"
     "\n"
     "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
-    "are not there (the others were printed), 4 no rights.\n";
+    "do not exist (the others were printed), 4 no rights.\n";
 
 static const struct tool tool = {
     .name = "typeperf",
@@ -96,18 +96,19 @@ static int take_format(struct typeperf *asked, const struct options *options)
 {
     const char *name = options->value;
     if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
-        return options_complain(options, "-f %s is not written yet; CSV and TSV are, and -f jsonl",
-                                name);
+        return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
     asked->form = sheet_form_of(name);
     return asked->form == SHEET_UNKNOWN
-               ? options_complain(options, "-f is CSV, TSV, json, jsonl or table, not %s", name)
+               ? options_complain(options, "-f must be CSV, TSV, json, jsonl or table, not %s",
+                                  name)
                : 0;
 }
 
 static int take_output(struct typeperf *asked, const struct options *options)
 {
     if (strncasecmp(options->value, "sql:", 4) == 0)
-        return options_complain(options, "%s: databases are not written yet", options->value);
+        return options_complain(options, "%s: writing to databases is not supported yet",
+                                options->value);
     asked->output = options->value;
     return 0;
 }
@@ -116,7 +117,7 @@ static int take_server(struct typeperf *asked, const struct options *options)
 {
     const char *name = options->value + strspn(options->value, "\\");
     if (!*name || strchr(name, '\\'))
-        return options_complain(options, "no name of a machine: %s", options->value);
+        return options_complain(options, "not the name of a machine: %s", options->value);
     asked->server = options->value;
     return 0;
 }
@@ -127,7 +128,7 @@ static int take_counter_file(struct typeperf *asked, const struct options *optio
     if (!text_list_read(&asked->words, options->value))
         return options_complain(options, "%s: %s", options->value, strerror(errno));
     if (asked->words.count == before)
-        return options_complain(options, "%s: it has no counters", options->value);
+        return options_complain(options, "%s: the file has no counters", options->value);
     return 0;
 }
 
@@ -154,9 +155,10 @@ static int take_number(struct typeperf *asked, const struct options *options, in
 {
     const char *text = options->value;
     if (id == INTERVAL && !pace_parse(text, &asked->interval))
-        return options_complain(options, "no time as [[hh:]mm:]ss, at least 0.001: %s", text);
+        return options_complain(options, "'%s' is not a time; use [[hh:]mm:]ss, at least 0.001",
+                                text);
     if (id != INTERVAL && !parse_count(text, id == TOP ? &asked->top : &asked->samples))
-        return options_complain(options, "no number above 0: %s", text);
+        return options_complain(options, "not a positive number: %s", text);
     return 0;
 }
 
@@ -207,15 +209,15 @@ static int check(const struct typeperf *asked)
     const struct options options = {.tool = &tool};
     bool capture = asked->output && asked->form <= SHEET_TSV && !asked->list;
     if (!asked->list && !asked->words.count)
-        return options_complain(&options, "COUNTER is missing; typeperf -q lists what there is");
+        return options_complain(&options, "COUNTER is missing; 'typeperf -q' lists the counters");
     if (asked->list && asked->explain)
-        return options_complain(&options, "--explain and -q do not go together");
+        return options_complain(&options, "--explain and -q exclude each other");
     if (asked->top && capture)
-        return options_complain(&options, "--top goes with -f json, jsonl, table, or without -o");
+        return options_complain(&options, "--top needs -f json, jsonl or table, or no -o");
     return 0;
 }
 
-/* ---- what is done ---- */
+/* ---- the work ---- */
 
 static int count_counters(const struct typeperf *asked)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of typeperf share: what was asked, and the counters that are read. */
+/* Shared by the parts of typeperf: the options, and the counters that are read. */
 #ifndef OPL_TOOLS_TYPEPERF_H
 #define OPL_TOOLS_TYPEPERF_H
 
@@ -13,7 +13,7 @@
 #include "../common/sheet.h"
 #include "../common/text-list.h"
 
-/* beside those of options.h: 4 is lack of rights, from pdh_complain */
+/* in addition to options.h; 4, missing rights, is from pdh_complain */
 struct typeperf {
     struct text_list words; /* counters; with -q objects */
     enum sheet_form form;
@@ -21,7 +21,7 @@ struct typeperf {
     unsigned long samples, top;
     const char *output, *server;
     bool list, list_instances, yes, explain, names;
-    struct text_list kept; /* words of files that the texts above point into */
+    struct text_list kept; /* strings from files of options; the texts above point to them */
 };
 
 /* ---- counters.c ---- */
@@ -31,22 +31,22 @@ struct counters {
     bool *seen;             /* it had a value, or was found by a wildcard */
     struct text_list paths; /* as the user wrote them, with machine; one for each handle */
     size_t room;
-    size_t missing;    /* asked for, and not there: said on stderr */
+    size_t missing;    /* requested but not there; reported on stderr */
     int exit_code;     /* for the last missing one */
     char machine[256]; /* with its \\ */
     struct machines machines;
 };
-/* Opens a query and adds what the words ask for; wildcards are expanded unless `patterns`. Returns
- * an exit code; on failure it was said. */
+/* Opens a query and adds the requested counters; wildcards are expanded unless `patterns`.
+ * Returns an exit code; failures are reported. */
 int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns);
 void counters_close(struct counters *counters);
-/* After a sample: notes which counters have had a value. `first`: those whose instance is not there
- * are reported, since their values would only be -1. */
+/* After a sample: records which counters have had a value. `first`: reports those whose
+ * instance does not exist, because their values are only -1. */
 void counters_note_seen(struct counters *counters, bool first);
-/* A counter's description, malloc; NULL: *ret_status says why. */
+/* A counter's description, malloc; NULL: *ret_status is the reason. */
 PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status);
 
-/* ---- a function for each kind of question; the exit code ---- */
+/* ---- a function for each command; returns the exit code ---- */
 int list_objects(const struct typeperf *asked);                             /* list.c */
 int sample_print(const struct typeperf *asked, struct counters *counters);  /* sample.c */
 int sample_record(const struct typeperf *asked, struct counters *counters); /* sample.c */

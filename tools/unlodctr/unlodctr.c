@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the first
- * thing that went wrong, 0 when nothing did. */
+/* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the
+ * first error, or 0. */
 #include "../common/json.h"
 #include "../common/options.h"
 #include "../common/service.h"
@@ -13,11 +13,11 @@ enum { USER = 1, QUIET, DRY_RUN, JSON, LIBRARY, REFUSED };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'n', "dry-run", NULL, DRY_RUN, "Do everything but write.", NULL, 0},
+    {'n', "dry-run", NULL, DRY_RUN, "Show what would be removed, and write nothing.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
     {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
-    {0, "library", NULL, LIBRARY, "Unregister the library too: what lodctr --library wrote.", NULL, 0},
-    {'u', "user", NULL, USER, "What lodctr --user loaded.", NULL, 0},
+    {0, "library", NULL, LIBRARY, "Also unregister the library: remove what lodctr --library wrote.", NULL, 0},
+    {'u', "user", NULL, USER, "Remove what lodctr --user loaded.", NULL, 0},
     {'M', NULL, "MANIFEST", REFUSED, "Remove a manifest.", NULL, true},
     {'G', NULL, "GUID", REFUSED, "Remove a counter set.", NULL, true},
     {'P', NULL, "PROVIDER", REFUSED, "Remove a provider.", NULL, true},
@@ -27,10 +27,10 @@ static const struct option_row rows[] = {
 
 static const char more[] =
     "SERVICE is the ini file's drivername. Its numbers and texts are removed; its\n"
-    "library (but for --library) and other settings stay. The indices of other\n"
+    "library (without --library) and other settings stay. The indices of other\n"
     "services never change.\n"
     "\n"
-    "The exit code is 0, or the Win32 code of what went wrong: 2 not loaded, 5 no\n"
+    "The exit code is 0, or the Win32 code of the error: 2 not loaded, 5 no\n"
     "rights, 87 usage.\n";
 
 static const struct tool tool = {
@@ -75,7 +75,7 @@ static bool is_loaded(const char *name)
     return loaded;
 }
 
-/* Whoever may not write hears of what is not there, not of rights. */
+/* Without write access, a missing service is reported as missing, not as a lack of rights. */
 static DWORD look_and_remove(const struct unlodctr *asked, const char *service,
                              opl_load_result *ret)
 {
@@ -100,14 +100,14 @@ static void print_removed(const struct unlodctr *asked, const char *service,
                asked->options.dry_run ? "dry run, would be removed" : "removed");
 }
 
-/* Says why it failed, if no remark did. */
+/* Prints the reason of the failure, if no remark did. */
 static DWORD remove_service(struct unlodctr *asked, const char *service, opl_load_result *ret)
 {
     asked->errors = 0;
     DWORD status = look_and_remove(asked, service, ret);
     if (status == ERROR_FILE_NOT_FOUND && !asked->options.user && is_loaded(service)) {
-        fprintf(stderr, "unlodctr: %s: it was loaded with --user; unlodctr --user %s\n", service,
-                service);
+        fprintf(stderr, "unlodctr: %s: it was loaded with --user; use 'unlodctr --user %s'\n",
+                service, service);
         return status;
     }
     if (status && asked->errors)
@@ -174,17 +174,17 @@ static DWORD remove_all(struct unlodctr *asked)
 
 static int refuse(const struct options *options)
 {
-    options_complain(options, "%s: manifests are not there yet; name the service",
+    options_complain(options, "%s: manifests are not supported yet; name the service",
                      options->spelled);
     return ERROR_INVALID_PARAMETER;
 }
 
-/* 0: go on, or to the end if there are no services; else the exit code. */
+/* 0: continue, or end if there are no services; else the exit code. */
 static int read_options(struct unlodctr *asked, int argc, char **argv)
 {
     struct options options;
     int id = options_begin(&options, &tool, argc, argv);
-    asked->services = argv; /* behind the reader, argv is free */
+    asked->services = argv; /* reuses argv, which was parsed up to here */
     while (id > 0 && (id = options_next(&options)) > 0) {
         asked->options.user |= id == USER;
         asked->options.dry_run |= id == DRY_RUN;

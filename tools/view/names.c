@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Titles and explanations, read as any program reads them: "Counter 009" and "Explain 009". The
- * pairs may come in any order, with holes and duplicates; the first of equal indices counts.
+ * pairs may be in any order, with gaps and duplicates; the first of equal indices is used.
  * (C21-C26) */
 #include "view.h"
 
@@ -20,7 +20,7 @@ static int by_index(const void *left, const void *right)
     return a->text < b->text ? -1 : a->text > b->text;
 }
 
-/* Fills rows from the multi-string; counts only when rows is NULL. */
+/* Fills rows from the multi-string; only counts if rows is NULL. */
 static size_t table_fill(const char *data, size_t size, struct name_row *rows)
 {
     size_t count = 0;
@@ -207,7 +207,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* The edit distance of the first DISTANCE_ROOM bytes; a part of the other text costs 1. */
+/* The edit distance of the first DISTANCE_ROOM bytes; 1 if one text contains the other. */
 unsigned names_distance(const char *left, const char *right)
 {
     unsigned row[DISTANCE_ROOM + 1];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One object of a picture: counters, instances, and for each instance the same one in an older
- * picture. What has a number and a start (a process, a thread) is known by them, whatever it is
- * called by now; all else by equal name, parent, UniqueID and numbers; among equals, order decides.
+ * One object of a snapshot: counters, instances, and for each instance the same one in an older
+ * snapshot. Instances with a number and a start time (processes, threads) are matched by these,
+ * even if the name changed; all others by equal name, parent, UniqueID and numbers; equal ones by
+ * their order.
  */
 #include "view.h"
 
@@ -13,7 +14,7 @@
 enum { TELLER_NUMBER, TELLER_START, TELLER_THREAD, TELLERS, NAME_ROOM = 2048 };
 static const uint32_t teller_titles[TELLERS] = {
     [TELLER_NUMBER] = 784, /* ID Process */
-    [TELLER_START] = 684,  /* Elapsed Time: raw, it is the start */
+    [TELLER_START] = 684,  /* Elapsed Time: its raw value is the start time */
     [TELLER_THREAD] = 804, /* ID Thread */
 };
 
@@ -38,7 +39,7 @@ static size_t keep_text(struct view_object *object, const char *text)
     return at;
 }
 
-/* An array that grows by doubling: room for one more, or NULL. */
+/* Grows an array by doubling: returns it with space for one more, or NULL. */
 static void *grow(void *array, size_t count, size_t size)
 {
     if (count & (count - 1) || (count && count < 8))
@@ -46,7 +47,7 @@ static void *grow(void *array, size_t count, size_t size)
     return realloc(array, (count < 8 ? 8 : count * 2) * size);
 }
 
-/* Titles of NT that count bytes and do not say so. */
+/* Titles of NT that count bytes without the word Bytes. */
 static const uint32_t byte_titles[] = {
     30,   /* Commit Limit */
     178,  /* Working Set Peak */
@@ -90,7 +91,7 @@ static bool load_counters(struct view_object *object, const struct names *names)
         counter->unit = view_unit(at.definition.CounterNameTitleIndex,
                                   names_english(names, at.definition.CounterNameTitleIndex));
     }
-    for (size_t i = 0; i < object->counter_count; i++) { /* they stay where they are from here on */
+    for (size_t i = 0; i < object->counter_count; i++) { /* the array does not move from here on */
         struct view_counter *counter = &object->counters[i];
         counter->title =
             title_or_number(names, counter->now.definition.CounterNameTitleIndex, counter->number);
@@ -112,10 +113,10 @@ static void pair_counters(struct view_object *object)
     }
 }
 
-/* Where the search for parents stands: children mostly come in their parents' order, and going on
- * from there makes thousands of threads cheap. */
+/* The position of the search for parents: children are mostly in their parents' order, so
+ * continuing from there makes thousands of threads fast. */
 struct parents {
-    uint32_t title_index; /* 0: nothing was looked for yet */
+    uint32_t title_index; /* 0: no search yet */
     bool found;
     opl_object_view object;
     opl_instance_view at;
@@ -158,8 +159,9 @@ static void read_tellers(struct picture *picture, const opl_instance_view *insta
     }
 }
 
-/* What tells this instance from all others, as text. A process may change its name (kernel workers
- * do with their work), and number 0 is no process: Idle and _Total, whose start is always now. */
+/* The identity of this instance, as text. The name of a process is not part of it, because it
+ * may change (kernel workers change theirs with their work). Number 0 is not a process: Idle
+ * and _Total, whose start time is always now. */
 static void identity(struct picture *picture, const opl_instance_view *instance, const char *path,
                      const opl_counter_view *tellers, char *out, size_t room)
 {
@@ -186,7 +188,7 @@ static void find_tellers(struct picture *picture, const opl_object_view *where,
                 tellers[i] = at;
 }
 
-/* What an instance is called: by itself, with its parent, and told from all others. */
+/* An instance's texts: its name, the name with its parent, and its identity. */
 struct path {
     char parent[NAME_ROOM], name[NAME_ROOM], whole[NAME_ROOM * 2], key[NAME_ROOM * 2 + 128];
     bool has_parent;
@@ -228,10 +230,10 @@ static bool load_instances(struct view_object *object)
     return true;
 }
 
-/* A key and whose it is; sorted, so that equal keys keep their order. */
+/* A key and the position of its instance; equal keys keep their order when sorted. */
 struct keyed {
     const char *key;
-    size_t text; /* offset of the key, until the texts stand still */
+    size_t text; /* offset of the key, as long as the texts may move */
     size_t position;
     opl_instance_view view;
 };
@@ -297,7 +299,7 @@ static void pair_instances(struct view_object *object)
     free(fresh);
 }
 
-/* Numbers equal names below equal parents in order, for display: name, name#1, name#2. */
+/* Numbers equal names below equal parents, for display: name, name#1, name#2. */
 static bool number_copies(struct view_object *object)
 {
     struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);
@@ -348,7 +350,7 @@ void view_instance_label(const struct view_object *object, const struct view_ins
     text_clean(view_text(object, instance->parent_name), parent, sizeof parent);
     if (instance->copy)
         snprintf(copy, sizeof copy, "#%u", instance->copy);
-    if (instance->has_parent && *name != '/') /* "/home" stands alone, as in paths */
+    if (instance->has_parent && *name != '/') /* "/home" is shown without its parent, as in paths */
         snprintf(out, room, "%s/%s%s", parent, name, copy);
     else
         snprintf(out, room, "%s%s", *name ? name : "(no name)", copy);

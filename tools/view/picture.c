@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One performance block: asked from the system or read from a file, kept as it came. */
+/* One performance block: queried from the system or read from a file, kept unchanged. */
 #include "view.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { FIRST_ROOM = 256 * 1024, LAST_ROOM = 1 << 29, BUSY_TRIES = 10, BUSY_MILLISECONDS = 10 };
 
-/* ---- whose ---- */
+/* ---- the machine ---- */
 
 static HKEY far_key;
 static const char *far_machine;
@@ -69,8 +69,7 @@ static void keep_fault(struct picture *picture)
     }
 }
 
-/* A file that was cut off: zeros take the place of what is missing, and the walk ends before
- * them. */
+/* A file that was cut off: zeros replace the missing bytes, and the walk ends before them. */
 static opl_block_fault begin_cut_off(struct picture *picture)
 {
     PERF_DATA_BLOCK header;

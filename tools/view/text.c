@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 on a terminal: how wide, how cut, and nothing that could steer the terminal. */
+/* UTF-8 on a terminal: width, truncation, and removal of control characters. */
 #include "view.h"
 
 #include <langinfo.h>
@@ -21,7 +21,8 @@ bool text_begin(void)
     return ellipsis_is_utf8;
 }
 
-/* One character: its bytes (at least 1) and its code; a wrong byte is U+FFFD. */
+/* Decodes one character: its length in bytes (at least 1) and its code; an invalid byte is
+ * U+FFFD. */
 static size_t character(const char *text, wchar_t *ret)
 {
     mbstate_t state = {0};
@@ -49,7 +50,7 @@ int text_width(const char *text)
     return width;
 }
 
-/* C0, DEL, C1 and bidirectional controls: what changes more than its own cell. */
+/* C0, DEL, C1 and bidirectional controls, which change more than their own cell. */
 static bool steers(wchar_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
@@ -90,7 +91,7 @@ void text_clean(const char *text, char *out, size_t room)
         out[used] = 0;
 }
 
-/* Bytes of `text` that fit into `width` columns. */
+/* The number of bytes of `text` that fit into `width` columns. */
 static size_t fitting(const char *text, int width)
 {
     const char *at = text;

@@ -91,7 +91,7 @@ void view_value_string(const struct view_object *object, const struct view_insta
 
 /* ---- units ---- */
 
-/* Units that are not written as in English. */
+/* Units that are not the same as in English. */
 static const struct unit_word {
     const char *language, *english, *word;
 } unit_words[] = {
@@ -137,7 +137,7 @@ struct scale {
     const char *unit;
 };
 
-/* Prints with three significant digits and more for whole parts: 1.23, 12.3, 123, 1234. */
+/* Prints three significant digits, or all digits of the integer part: 1.23, 12.3, 123, 1234. */
 static void print_scaled(char *out, size_t room, double number, const char *unit)
 {
     double size = fabs(number);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view model: performance blocks, names, and values as a person wants them. Knows no object by
- * heart: the block describes itself. Used by every tool that shows counters.
+ * The view model: performance blocks, names, and readable values. It has no built-in knowledge of
+ * objects: the block describes itself. Used by every tool that shows counters.
  *
- *   names    index -> title and explanation, title -> indices
- *   picture  one block with the bytes that it came in
- *   object   one object of a picture, its instances paired with those of an older picture
- *   value    one raw value, cooked where it can be
+ * names    index -> title and explanation, title -> indices
+ *
+ * picture  one block with the bytes that it came in
+ *
+ * object   one object of a picture, its instances paired with those of an older picture
+ *
+ * value    one raw value, cooked where it can be
  */
 #ifndef OPL_TOOLS_VIEW_H
 #define OPL_TOOLS_VIEW_H
@@ -34,22 +37,21 @@ struct names {
     struct name_table english, chosen, helps; /* chosen is empty when it is English */
     bool helps_loaded;
 };
-/* Reads "Counter 009" and "Counter LANGUAGE". Nothing is lost on failure: titles are numbers
- * then. */
+/* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. */
 LSTATUS names_load(struct names *names, const char *language);
 void names_done(struct names *names);
 /* The title in the chosen language, else in English; NULL: it has none. */
 const char *names_title(const struct names *names, uint32_t index);
 const char *names_english(const struct names *names, uint32_t index);
-/* The explanation; the table is read when first asked for. NULL: there is none. */
+/* The explanation; the table is read at the first call. NULL: there is none. */
 const char *names_help(struct names *names, uint32_t index);
 /* The chosen language's table is the English one: it is not installed. */
 bool names_fell_back(const struct names *names);
-/* The indices with this title in either language, without regard to case. */
+/* The indices with this title in either language, ignoring case. */
 size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t room);
-/* The same in the first other language of the machine that has it. */
+/* The same in the first other installed language that has the title. */
 size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room);
-/* How unlike two texts are, without regard to case; 0: equal; small when one contains the other. */
+/* The difference of two texts, ignoring case; 0: equal; small if one contains the other. */
 unsigned names_distance(const char *left, const char *right);
 
 /* ---- picture.c ---- */
@@ -57,25 +59,24 @@ struct picture {
     unsigned char *data;
     size_t size, room;
     opl_block block;
-    opl_block_fault fault; /* the first damage met so far */
+    opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;
 };
-/* Names and pictures are another machine's from now on; until view_disconnect. */
+/* Reads names and snapshots from another machine, until view_disconnect. */
 LSTATUS view_connect(const char *machine);
 void view_disconnect(void);
 bool view_is_far(void);
-HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, here or there */
-/* HKEY_LOCAL_MACHINE, here or there: close it. */
+HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, local or remote */
+/* HKEY_LOCAL_MACHINE, local or remote; the caller closes it. */
 LSTATUS view_root(HKEY *ret);
-/* Asks view_key; reuses the picture's memory. */
+/* Queries view_key; reuses the snapshot's memory. */
 LSTATUS picture_query(struct picture *picture, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
 int picture_read(struct picture *picture, const char *path);
 int picture_save(const struct picture *picture, const char *path);
-/* Sets the block up; false: nothing in it can be read. A block that was cut off is read to its
- * end. */
+/* Prepares the block; false: nothing in it can be read. A truncated block is read to its end. */
 bool picture_begin(struct picture *picture);
-/* Step like the functions of block.h, keep the first fault, and end where the bytes end. */
+/* Like the iterators of block.h, but keep the first fault, and end where the bytes end. */
 bool picture_next_object(struct picture *picture, opl_object_view *object);
 bool picture_next_counter(struct picture *picture, const opl_object_view *object,
                           opl_counter_view *counter);
@@ -85,7 +86,7 @@ void picture_done(struct picture *picture);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
-/* What a counter of that title counts; `english` may be NULL. */
+/* The unit of a counter with that title; `english` may be NULL. */
 enum view_unit view_unit(uint32_t title_index, const char *english);
 struct view_counter {
     opl_counter_view now, before;
@@ -94,7 +95,7 @@ struct view_counter {
     enum view_unit unit;
     opl_type_info type;
     const char *title; /* never NULL */
-    char number[16];   /* "#12345": the title of what has none */
+    char number[16];   /* "#12345": the title if there is none */
 };
 struct view_instance {
     opl_instance_view now, before;
@@ -117,8 +118,8 @@ struct view_object {
     char *texts;
     size_t texts_used, texts_room;
 };
-/* Loads what the block says about one object. `before` may be NULL. Damage ends its lists early
- * and is kept in the picture. False: no memory. */
+/* Loads one object of the block. `before` may be NULL. Damage ends its lists early and is
+ * recorded in the snapshot. False: no memory. */
 bool view_object_load(struct view_object *object, struct picture *now, const opl_object_view *where,
                       struct picture *before, const struct names *names);
 void view_object_done(struct view_object *object);
@@ -136,8 +137,8 @@ enum view_state {
     VIEW_STRING,  /* a text counter */
     VIEW_NOTHING, /* a heading or a base */
     VIEW_WAITING, /* needs two samples */
-    VIEW_UNKNOWN, /* a type that nobody defined */
-    VIEW_DAMAGED, /* leaves its counter block */
+    VIEW_UNKNOWN, /* an undefined type */
+    VIEW_DAMAGED, /* outside its counter block */
     VIEW_INVALID  /* cooking failed: `status` */
 };
 struct view_value {
@@ -153,31 +154,32 @@ void view_value_get(const struct view_object *object, const struct view_instance
 /* A text counter's text, cleaned. */
 void view_value_string(const struct view_object *object, const struct view_instance *instance,
                        const struct view_counter *counter, char *out, size_t room);
-/* As a person reads it: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" where there is none. */
+/* The value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
                      const struct view_counter *counter, char *out, size_t room);
-/* Units as people write them in this language, "019"; the text stays the caller's. */
+/* Prints units in this language, such as "019"; the caller keeps the text. */
 void view_unit_language(const char *language);
-/* The same of a value at hand, by its counter's type and unit. */
+/* The same for a given value, by its counter's type and unit. */
 void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
                       size_t room);
-/* Is it a count that stands for itself? It is shown from its integer, exact to the last digit. */
+/* Is it a plain count? It is printed from its integer, exact to the last digit. */
 bool view_whole(const struct view_counter *counter);
-/* Why there is no number, "" if there is one. */
+/* The reason why there is no number, "" if there is one. */
 const char *view_value_why(const struct view_value *value);
 
 /* ---- text.c ---- */
-/* Call first: names are UTF-8 whatever the locale says. Tells whether the terminal is UTF-8 too. */
+/* Call first: names are UTF-8 in every locale. Returns whether the terminal is UTF-8 too. */
 bool text_begin(void);
-/* Columns on a terminal. */
+/* Width in columns of a terminal. */
 int text_width(const char *text);
-/* Copies with control characters made visible (\n, \e, \x7f): names are a stranger's words. */
+/* Copies with control characters made visible (\n, \e, \x7f), because names are third-party
+ * data. */
 void text_clean(const char *text, char *out, size_t room);
 /* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
 void text_cell(FILE *out, const char *text, int width);
-/* Prints in lines of at most `width` columns, each behind `indent` blanks. */
+/* Prints in lines of at most `width` columns, each after `indent` blanks. */
 void text_wrap(FILE *out, const char *text, int indent, int width);
-bool text_equal(const char *left, const char *right); /* without regard to case */
+bool text_equal(const char *left, const char *right); /* ignoring case */
 bool text_contains(const char *text, const char *part);
 
 #endif
