@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A checked walk over a performance block: nothing outside the given bytes is ever read, a damaged
- * length ends the walk and says so. The block need not be aligned and may come from anybody.
+ * A checked walk over a performance block: never reads outside the given bytes; a damaged length
+ * ends the walk and is reported. The block need not be aligned, and need not be trusted.
  *
- *     opl_block block;
- *     opl_object_view object = {0};
- *     if (opl_block_init(&block, data, size) == OPL_BLOCK_GOOD)
- *         while (opl_block_next_object(&block, &object))
- *             ...
+ * opl_block block;
+ *
+ * opl_object_view object = {0};
+ *
+ * if (opl_block_init(&block, data, size) == OPL_BLOCK_GOOD)
+ *
+ * while (opl_block_next_object(&block, &object))
+ *
+ * ...
  */
 #ifndef OPENPERFLIB_BLOCK_H
 #define OPENPERFLIB_BLOCK_H
@@ -26,7 +30,7 @@ typedef enum opl_block_fault {
     OPL_BLOCK_DEFINITION, /* a counter definition's length */
     OPL_BLOCK_INSTANCE,   /* an instance's lengths or name */
     OPL_BLOCK_COUNTERS,   /* a counter block's length */
-    OPL_BLOCK_TRUNCATED   /* fewer objects than announced (seen in the wild; the rest is good) */
+    OPL_BLOCK_TRUNCATED   /* fewer objects than announced (occurs in practice; the rest is valid) */
 } opl_block_fault;
 
 /* The walk over one block. Header fields are in this machine's byte order. */
@@ -35,8 +39,8 @@ typedef struct opl_block {
     size_t size; /* TotalByteLength, never above the bytes given */
     PERF_DATA_BLOCK header;
     bool swapped;          /* the block has the other byte order */
-    opl_block_fault fault; /* the first damage that any walk met since opl_block_init */
-    size_t fault_offset;   /* where, in bytes from the block's start */
+    opl_block_fault fault; /* the first damage that any walk found since opl_block_init */
+    size_t fault_offset;   /* its position, in bytes from the block's start */
 } opl_block;
 
 typedef struct opl_object_view {
@@ -57,7 +61,7 @@ typedef struct opl_instance_view {
     uint32_t position;
     size_t counters;      /* offset of its counter block */
     size_t counters_size; /* ByteLength of the counter block */
-    size_t end;           /* behind the counter block */
+    size_t end;           /* after the counter block */
 } opl_instance_view;
 
 /* What one value needs to be cooked (reference B.3): the pair, the multi count, ticks per
@@ -72,45 +76,46 @@ typedef struct opl_sample {
 
 OPL_BEGIN_DECLS
 
-/* Begins a walk over `size` bytes, which the caller keeps. Checks signature, version and header;
+/* Begins a walk over `size` bytes, which the caller owns. Checks signature, version and header;
  * after a fault the block has no objects. (reference A.1, A.6 rule 1) */
 opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size);
 /* Short lower-case text for a fault; never NULL. */
 const char *opl_block_fault_text(opl_block_fault fault);
-/* The system name as UTF-8. Returns the bytes needed with the NUL; writes at most `room`, always
- * terminated when room > 0. */
+/* The system name as UTF-8. Returns the bytes needed with the NUL; writes at most `room` bytes,
+ * always terminated if room > 0. */
 size_t opl_block_system_name(const opl_block *block, char *out, size_t room);
-/* Steps to the next object; start with a zeroed view. False at the end or on damage: block->fault
- * tells; the view stays as it was. (A.6 rules 2, 3, 7) */
+/* Steps to the next object; start with a zeroed view. False at the end or on damage: see
+ * block->fault; the view is unchanged. (A.6 rules 2, 3, 7) */
 bool opl_block_next_object(opl_block *block, opl_object_view *object);
-/* Finds the first object with this title index; false: there is none, *object is untouched. */
+/* Finds the first object with this title index; false: there is none, *object is unchanged. */
 bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view *object);
 /* Steps to the next counter definition of the object; start with a zeroed view. False at the end or
  * on damage, as above. (A.3, A.6 rule 4) */
 bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
                              opl_counter_view *counter);
-/* Steps to the next instance; start with a zeroed view. A single object gives exactly one view,
- * with only its counter block; an object with no instances, and metadata, give none. False at the
+/* Steps to the next instance; start with a zeroed view. A single object has exactly one view,
+ * with only its counter block; an object without instances, or metadata, has none. False at the
  * end or on damage, as above. (A.4, A.5, A.6 rules 5 to 7) */
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
 /* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one, C19).
- * Returns the bytes needed with the NUL; writes at most `room`. 1: no name. */
+ * Returns the bytes needed with the NUL; writes at most `room` bytes. 1: no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
                          const opl_instance_view *instance, char *out, size_t room);
-/* Where the value's bytes are, or NULL if CounterOffset and CounterSize leave the counter block. */
+/* The address of the value's bytes; NULL: CounterOffset and CounterSize exceed the counter
+ * block. */
 const void *opl_counter_data(const opl_block *block, const opl_instance_view *instance,
                              const opl_counter_view *counter);
 /* The value as a number by CounterSize: 4 (zero-extended) or 8 bytes; false: text, or damaged. */
 bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
                         const opl_counter_view *counter, ULONGLONG *ret);
-/* A text counter as UTF-8, like opl_instance_name; 0: it is no text counter, or damaged. */
+/* A text counter as UTF-8, like opl_instance_name; 0: it is not a text counter, or damaged. */
 size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         char *out, size_t room);
-/* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a text.
- * The base is the definition directly behind, if it is of a base type; without one has_base is
- * false. Types without a name have their value only. (reference B.3) */
+/* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a
+ * text. The base is the next definition, if it has a base type; otherwise has_base is false.
+ * Types without a name have only their value. (reference B.3) */
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);
@@ -126,16 +131,15 @@ typedef struct opl_type_info {
     const char *subtype_text;
     const char *timer_text;   /* "TIMER_TICK", "TIMER_100NS", "OBJECT_TIMER" */
     const char *display_text; /* "", "/sec", "%", "secs", "hidden", "histogram" */
-    const char *suffix;       /* what stands behind the shown value */
+    const char *suffix;       /* what follows the shown value */
     bool delta_counter, delta_base, inverse, multi;
-    bool is_base;    /* belongs to the definition before it and is not shown */
+    bool is_base;    /* belongs to the previous definition and is not shown */
     bool needs_base; /* the next definition is its base */
     bool needs_two_samples;
 } opl_type_info;
-/* Decodes any 32 bits; every text is there, "unknown" for values that have no meaning. (C15,
- * C16) */
+/* Decodes any 32 bits; every text is set, to "unknown" for values without a meaning. (C15, C16) */
 void opl_type_describe(DWORD counter_type, opl_type_info *ret);
-/* Position in the table of named types, for enumerating: NULL behind the last. Two rows at the end
+/* Position in the table of named types, for enumerating: NULL after the last. The last two rows
  * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE. (B.2) */
 const char *opl_type_name(size_t position, DWORD *ret_type);
 

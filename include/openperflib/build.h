@@ -2,16 +2,23 @@
 /*
  * Writing performance objects without pointer arithmetic.
  *
- * Once something does not fit, the builder stays full and writes nothing more: call everything, ask
- * once at the end. Lengths, padding and alignment to 8 are the builder's work. Meant for Collect:
+ * Once something does not fit, the builder stays full and writes nothing more, so call everything
+ * and check once at the end. The builder handles lengths, padding and alignment to 8. Meant for
+ * Collect:
  *
- *     opl_build build;
- *     opl_build_init(&build, *data, *bytes);
- *     opl_build_object(&build, &object_definition, counters, 2);
- *     opl_build_instance(&build, "first", NULL);
- *     opl_build_dword(&build, 0, 42);
- *     opl_build_dword(&build, 1, 43);
- *     return opl_build_collect(&build, data, bytes, types);
+ * opl_build build;
+ *
+ * opl_build_init(&build, *data, *bytes);
+ *
+ * opl_build_object(&build, &object_definition, counters, 2);
+ *
+ * opl_build_instance(&build, "first", NULL);
+ *
+ * opl_build_dword(&build, 0, 42);
+ *
+ * opl_build_dword(&build, 1, 43);
+ *
+ * return opl_build_collect(&build, data, bytes, types);
  */
 #ifndef OPENPERFLIB_BUILD_H
 #define OPENPERFLIB_BUILD_H
@@ -37,8 +44,9 @@ typedef struct opl_build_object_info {
     bool single;              /* PERF_NO_INSTANCES */
     DWORD code_page;          /* 0: names are UTF-16 */
     LONGLONG time, frequency; /* the object's own clock; 0, 0: none */
-    /* Instances and counter blocks are as long as what they hold, and only the object's end is
-     * rounded up to 8, as the articles' examples have it; else each of them is. (C69, C73) */
+    /* Instances and counter blocks have exactly the length of their contents, and only the
+     * object's end is rounded up to 8, as in the articles' examples; otherwise each of them is
+     * rounded. (C69, C73) */
     bool packed;
 } opl_build_object_info;
 
@@ -64,7 +72,7 @@ typedef struct opl_build {
 
 OPL_BEGIN_DECLS
 
-/* Begins writing at `data`, which the caller keeps. Any alignment; 8 is what readers like. */
+/* Begins writing at `data`, which the caller owns. Any alignment; readers prefer 8. */
 void opl_build_init(opl_build *build, void *data, size_t room);
 /* Begins an object; a single one has its counter block at once. Misuse: more than
  * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4. (A.2, A.3) */
@@ -72,27 +80,28 @@ void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, DWORD count);
 /* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */
 void opl_build_instance(opl_build *build, const char *name);
-/* The same with everything: the name counted, the parent (object 0: none), UniqueID (-1: none). */
+/* The same with all fields: the name with its length, the parent (object 0: none), UniqueID (-1:
+ * none). */
 void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
                              DWORD parent_object, DWORD parent_instance, LONG unique_id);
 /* Sets the value of the counter at `position` in the current instance. A value wider than the
- * counter is misuse; a DWORD may go into 8 bytes. */
+ * counter is misuse; a DWORD may be set in 8 bytes. */
 void opl_build_dword(opl_build *build, DWORD position, DWORD value);
 void opl_build_large(opl_build *build, DWORD position, ULONGLONG value);
-/* By the counter's size: 4 bytes (the low half) or 8. */
+/* Writes the counter's size: 4 bytes (the low half) or 8. */
 void opl_build_number(opl_build *build, DWORD position, ULONGLONG value);
 /* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
 void opl_build_multi(opl_build *build, DWORD position, ULONGLONG value, DWORD count);
-/* A text counter, from UTF-8: UTF-16 with terminator, cut to its size; UTF-8 bytes for the subtype
- * ASCII. */
+/* A text counter, from UTF-8: UTF-16 with terminator, truncated to its size; UTF-8 bytes for the
+ * subtype ASCII. */
 void opl_build_text(opl_build *build, DWORD position, const char *text);
-/* Ends the current object: its TotalByteLength and NumInstances are right then. Called by the next
- * opl_build_object and opl_build_collect too. */
+/* Ends the current object and sets its TotalByteLength and NumInstances. The next
+ * opl_build_object and opl_build_collect call it too. */
 void opl_build_end(opl_build *build);
-/* Hands the result out as Collect must: on success *data behind the last byte, *bytes, *types; with
- * ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data as it was. A last
- * object without instances is padded by the size of a counter block, because viewers are in use
- * that read one there. (C43, C44, D.4) */
+/* Returns the result as Collect must: on success *data after the last byte, *bytes, *types;
+ * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.
+ * A last object without instances is padded by the size of a counter block, because some
+ * viewers read one there. (C43, C44, D.4) */
 DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 OPL_END_DECLS

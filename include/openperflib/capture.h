@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures: what PDH has no function for. */
+/* Captures: functions that PDH lacks. */
 #ifndef OPENPERFLIB_CAPTURE_H
 #define OPENPERFLIB_CAPTURE_H
 
@@ -10,21 +10,22 @@
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
-/* What this thread's last call of PDH that opened, read or made a capture met in it: a line for
- * each file, "FILE: line N, offset N: what is wrong; what was done about it". Beside a failure's
- * status, and also beside the end of a capture that ends in the middle of a sample. NULL: there was
- * nothing. Valid until the thread's next call of PDH. */
+/* The problems that this thread's last PDH call found in the captures that it opened, read or
+ * wrote: a line for each file, "FILE: line N, offset N: what is wrong; what was done about it".
+ * There may be a text with a failure's status, and also when a capture ends in the middle of a
+ * sample. NULL: no problems. Valid until the thread's next PDH call. */
 const char *opl_capture_problem(void);
 
-/* What the capture holds and that call could not show: a line for each reason, "not shown: what: N,
- * the first is ...". The functions that list, and PdhExpandWildCardPathH, report objects and
- * counters of the objects that they listed; the collection that comes to the capture's end reports
- * what could not be read of the wanted counters since its begin. NULL: nothing was left out. Valid
- * until the thread's next call of this function or of PDH. */
+/* The data of the capture that this call could not show: a line for each reason, "not shown:
+ * what: N, the first is ...". The functions that list, and PdhExpandWildCardPathH, report
+ * objects, and counters of the objects that they listed; the collection that reaches the
+ * capture's end reports values of the query's counters that could not be read since its
+ * beginning. NULL: nothing was omitted. Valid until the thread's next call of this function or
+ * of PDH. */
 const char *opl_capture_unshown(void);
 
-/* The number as captures have it, like "%.17g" without regard to the locale and ten times as fast;
- * the text's length. Without a NUL. */
+/* Formats a number as captures have it: like "%.17g", but independent of the locale and ten
+ * times as fast. Returns the length; writes no NUL. */
 #define OPL_CAPTURE_NUMBER_ROOM 32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_ROOM]);
 

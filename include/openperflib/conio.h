@@ -9,11 +9,11 @@
 
 OPL_BEGIN_SHIMS
 
-/* Not 0 when _getch would not wait: a key was pressed, or standard input is no terminal and has
- * bytes or has ended. */
+/* Not 0 if _getch would not wait: a key was pressed, or standard input is not a terminal and
+ * has bytes or has ended. */
 int opl_kbhit(void) OPL_SHIM(kbhit);
-/* The next byte of standard input, not shown; of a terminal without waiting for Enter. EOF: there
- * is no more. */
+/* Reads a byte of standard input without echo; a terminal need not send Enter. EOF: there are
+ * no more. */
 int opl_getch(void) OPL_SHIM(getch);
 
 OPL_END_SHIMS

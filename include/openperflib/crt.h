@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Microsoft's C runtime has and the C library has not: printf by Windows' rules, for narrow
- * and 16-bit wide text, and copies that know how much room there is.
+ * Functions of Microsoft's C runtime that the C library lacks: printf by Windows' rules, for narrow
+ * and 16-bit wide text, and copies that check the capacity of their target.
  *
  * The rules: a `long` has 32 bits, so %lu takes a DWORD (of a longer one the low 32 bits are
- * printed); I64 and ll are 64 bits, I, z and t as a pointer; %s is text of the function's own
- * width, %S of the other, %hs narrow, %ls and %ws wide; %p has all digits, in capitals; %n prints
- * nothing. Wide text goes to streams as UTF-8. printf and its family themselves are replaced only
- * where OPL_WINDOWS_PRINTF is defined, as openperflib-cc does. The printing functions are in the
- * static libopenperflib-win32.a.
+ * printed); I64 and ll are 64 bits, I, z and t the size of a pointer; %s is text of the function's
+ * own width, %S of the other, %hs narrow, %ls and %ws wide; %p has all digits, in capitals; %n
+ * prints nothing. Wide text goes to streams as UTF-8. printf and its family themselves are replaced
+ * only where OPL_WINDOWS_PRINTF is defined, as openperflib-cc does. The printing functions are in
+ * the static libopenperflib-win32.a.
  */
 #ifndef OPENPERFLIB_CRT_H
 #define OPENPERFLIB_CRT_H
@@ -29,7 +29,7 @@
 
 OPL_BEGIN_SHIMS
 
-/* To a stream. Returns the units of the function's width, or -1. */
+/* Prints to a stream. Returns the number of units of the function's width, or -1. */
 int opl_printf(const char *format, ...) OPL_SHIM(printf);
 int opl_vprintf(const char *format, va_list arguments) OPL_SHIM(vprintf);
 int opl_fprintf(FILE *out, const char *format, ...) OPL_SHIM(fprintf);
@@ -39,29 +39,29 @@ int opl_vwprintf(const WCHAR *format, va_list arguments) OPL_SHIM(vwprintf);
 int opl_fwprintf(FILE *out, const WCHAR *format, ...) OPL_SHIM(fwprintf);
 int opl_vfwprintf(FILE *out, const WCHAR *format, va_list arguments) OPL_SHIM(vfwprintf);
 int opl_fputws(const WCHAR *text, FILE *out) OPL_SHIM(fputws);
-/* Without a limit: the buffer must have room. */
+/* Without a limit: the buffer must be large enough. */
 int opl_sprintf(char *to, const char *format, ...) OPL_SHIM(sprintf);
 int opl_vsprintf(char *to, const char *format, va_list arguments) OPL_SHIM(vsprintf);
 int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old);
 int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHIM(vswprintf_old);
-/* Cut to `room` with the terminator; returns what it would have been. */
+/* Truncated to `room` units with the terminator; returns the untruncated length. */
 int opl_snprintf(char *to, size_t room, const char *format, ...) OPL_SHIM(snprintf);
 int opl_vsnprintf(char *to, size_t room, const char *format, va_list arguments) OPL_SHIM(vsnprintf);
-/* The same, but -1 when it was cut. */
+/* The same, but -1 if it was truncated. */
 int opl_swprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf);
 int opl_vswprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
     OPL_SHIM(vswprintf);
-/* As Windows' _snprintf and its kin: -1 when it was cut, and then without a terminator; none either
- * when it just fits. */
+/* Like Windows' _snprintf family: -1 if it was truncated. Without a terminator if the text
+ * fills the buffer or is truncated. */
 int opl_snprintf_old(char *to, size_t room, const char *format, ...) OPL_SHIM(snprintf_old);
 int opl_vsnprintf_old(char *to, size_t room, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf_old);
 int opl_snwprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(snwprintf);
 int opl_vsnwprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
     OPL_SHIM(vsnwprintf);
-/* system, of wide text. */
+/* system() for wide text. */
 int opl_wsystem(const WCHAR *command) OPL_SHIM(wsystem);
-/* An empty text, and -1, when there is too little room. */
+/* If the buffer is too small: -1 and an empty text. */
 int opl_sprintf_s(char *to, size_t room, const char *format, ...) OPL_SHIM(sprintf_s);
 int opl_swprintf_s(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
 
@@ -113,9 +113,9 @@ inline int opl_cxx_vswprintf(WCHAR *to, const WCHAR *format, va_list arguments)
 #endif
 #endif
 
-/* The last `unit` of the text. Sources cut paths at the last backslash; of a path that begins with
- * a slash and has no backslash it is the last slash, so that what they get is a folder that
- * exists. */
+/* Finds the last `unit` of the text. Sources split paths at the last backslash; in a path that
+ * begins with a slash and has no backslash the last slash is found instead, so that they get an
+ * existing folder. */
 static inline WCHAR *opl_wcsrchr_path(const WCHAR *text, WCHAR unit)
 {
     WCHAR *found = opl_wcsrchr(text, unit);
@@ -157,7 +157,7 @@ using ::opl_vsprintf;
 #endif
 #endif
 
-/* ---- copies that know their room: 0, or an error and an empty text ---- */
+/* ---- copies that check the capacity: 0, or an error and an empty text ---- */
 
 OPL_BEGIN_DECLS
 
@@ -226,7 +226,7 @@ static inline errno_t opl_wcsupr_s(WCHAR *text, size_t room)
     return 0;
 }
 
-/* In a base from 2 to 36, with small letters. */
+/* Converts to text in a base from 2 to 36, with small letters. */
 static inline errno_t opl_ultow_s(ULONG value, WCHAR *to, size_t room, int base)
 {
     WCHAR digits[33];
@@ -277,7 +277,7 @@ OPL_END_DECLS
 #define _strupr opl_strupr
 
 #ifdef __cplusplus
-/* where the room is the array's */
+/* if the target is an array, its size is the capacity */
 template <size_t room> inline errno_t wcscpy_s(WCHAR (&to)[room], const WCHAR *from)
 {
     return wcscpy_s(to, room, from);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this machine's network has counted, by the performance counters of TCPv4, UDPv4, IPv4 and
- * ICMP. In the static libopenperflib-win32.a.
+ * Network statistics of this machine, from the performance counters of TCPv4, UDPv4, IPv4 and ICMP.
+ * In the static libopenperflib-win32.a.
  *
- * A field that no counter tells is OPL_STATISTIC_UNKNOWN (all ones), never 0: the retransmission
- * algorithm and its limits, the greatest number of connections, errors and resets of TCP, all sorts
- * of tables' sizes, forwarding, the default time to live, discarded routes and timed out
- * reassembly.
+ * A field without a counter is OPL_STATISTIC_UNKNOWN (all ones), never 0: the retransmission
+ * algorithm and its limits, the maximum number of connections, errors and resets of TCP, table
+ * sizes, forwarding, the default time to live, discarded routes and reassembly timeouts.
  */
 #ifndef OPENPERFLIB_IPHLPAPI_H
 #define OPENPERFLIB_IPHLPAPI_H
@@ -89,7 +88,7 @@ typedef struct _MIB_ICMP {
 
 OPL_BEGIN_SHIMS
 
-/* NO_ERROR; ERROR_INVALID_PARAMETER (NULL); ERROR_NOT_SUPPORTED (the object has no answer: its
+/* NO_ERROR; ERROR_INVALID_PARAMETER (NULL); ERROR_NOT_SUPPORTED (no data for the object: its
  * provider is disabled); or the status of the query. */
 DWORD WINAPI GetTcpStatistics(PMIB_TCPSTATS statistics) OPL_SHIM(GetTcpStatistics);
 DWORD WINAPI GetUdpStatistics(PMIB_UDPSTATS statistics) OPL_SHIM(GetUdpStatistics);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Performance Data Helper: counters by path, collected, cooked, kept and read back.
+ * Performance Data Helper: collects counters by path, cooks their values, and writes and reads
+ * captures.
  *
  * A query holds counters; each collection samples all of them at one moment, live through the
  * performance key or from a capture; values are cooked from the last two samples. Every function
  * returns a PDH_STATUS (pdhmsg.h), 0 for success. Arguments are checked before handles unless a
- * function says otherwise; a handle that is not one, or not one any more, is PDH_INVALID_HANDLE.
+ * function says otherwise; a handle that is not valid, or not any more, is PDH_INVALID_HANDLE.
  *
  * Lists are multi-strings: called with a length of 0 a function returns PDH_MORE_DATA and the
- * length needed, in characters with all zeros; so it does when the room is too small, and that
- * length is always right. A functions take and give UTF-8, W functions UTF-16. A data source is
- * NULL for this moment or a capture's file name; H functions take an opened one. Buffers are the
- * caller's. (reference F)
+ * length needed, in characters with all zeros; the same if the buffer is too small, and that length
+ * is always exact. A functions take and return UTF-8, W functions UTF-16. A data source is NULL for
+ * live data or a capture's file name; H functions take an opened one. The caller owns all buffers.
+ * (reference F)
  */
 #ifndef OPENPERFLIB_PDH_H
 #define OPENPERFLIB_PDH_H
@@ -43,11 +44,11 @@ typedef PDH_HCOUNTER HCOUNTER;
 #define PDH_MAX_SCALE 7L
 #define PDH_MIN_SCALE (-7L)
 
-/* levels beside PERF_DETAIL_*, for lists of counters */
+/* levels in addition to PERF_DETAIL_*, for lists of counters */
 #define PERF_DETAIL_COSTLY ((DWORD)0x00010000)
 #define PERF_DETAIL_STANDARD ((DWORD)0x0000FFFF)
 
-/* the form of a value: exactly one of LONG, DOUBLE, LARGE, and how to change it (reference F.5) */
+/* the format of a value: exactly one of LONG, DOUBLE, LARGE, and modifiers (reference F.5) */
 #define PDH_FMT_RAW ((DWORD)0x00000010)
 #define PDH_FMT_ANSI ((DWORD)0x00000020)
 #define PDH_FMT_UNICODE ((DWORD)0x00000040)
@@ -59,9 +60,9 @@ typedef PDH_HCOUNTER HCOUNTER;
 #define PDH_FMT_NODATA ((DWORD)0x00004000)
 #define PDH_FMT_NOCAP100 ((DWORD)0x00008000)
 
-/* What is kept of a counter at one moment. Which clock or base stands in SecondValue depends on the
- * type: reference B.3, and opl_counter_sample of block.h fills the same. TimeStamp is local time.
- */
+/* The raw value of a counter at one moment. Whether SecondValue is a clock or a base depends on
+ * the type: reference B.3; opl_counter_sample of block.h uses the same rule. TimeStamp is local
+ * time. */
 typedef struct _PDH_RAW_COUNTER {
     DWORD CStatus;
     FILETIME TimeStamp;
@@ -70,7 +71,7 @@ typedef struct _PDH_RAW_COUNTER {
     DWORD MultiCount;
 } PDH_RAW_COUNTER, *PPDH_RAW_COUNTER;
 
-/* A cooked value; CStatus above 1 says that the number means nothing. */
+/* A cooked value; it is not valid if CStatus is above 1. */
 typedef struct _PDH_FMT_COUNTERVALUE {
     DWORD CStatus;
     __extension__ union {
@@ -126,7 +127,7 @@ typedef struct _PDH_COUNTER_PATH_ELEMENTS_W {
     LPWSTR szCounterName;
 } PDH_COUNTER_PATH_ELEMENTS_W, *PPDH_COUNTER_PATH_ELEMENTS_W;
 
-/* Of WMI sources, which there are none of here; part of PDH_COUNTER_INFO. */
+/* For WMI sources, which do not exist here; part of PDH_COUNTER_INFO. */
 typedef struct _PDH_DATA_ITEM_PATH_ELEMENTS_A {
     LPSTR szMachineName;
     GUID ObjectGUID;
@@ -145,7 +146,7 @@ typedef struct _PDH_COUNTER_INFO_A {
     DWORD dwType; /* PERF_ type */
     DWORD CVersion;
     DWORD CStatus;
-    LONG lScale;        /* as PdhSetCounterScaleFactor said, 0 before */
+    LONG lScale;        /* set by PdhSetCounterScaleFactor, else 0 */
     LONG lDefaultScale; /* the provider's, for graphs */
     DWORD_PTR dwUserData;
     DWORD_PTR dwQueryUserData;
@@ -162,7 +163,7 @@ typedef struct _PDH_COUNTER_INFO_A {
             LPSTR szCounterName;
         };
     };
-    LPSTR szExplainText; /* NULL if not asked for */
+    LPSTR szExplainText; /* NULL if not requested */
     DWORD DataBuffer[1];
 } PDH_COUNTER_INFO_A, *PPDH_COUNTER_INFO_A;
 typedef struct _PDH_COUNTER_INFO_W {
@@ -191,7 +192,7 @@ typedef struct _PDH_COUNTER_INFO_W {
     DWORD DataBuffer[1];
 } PDH_COUNTER_INFO_W, *PPDH_COUNTER_INFO_W;
 
-/* A capture's span: local times as FILETIME, and how many samples. */
+/* The times of a capture, local as FILETIME, and the number of its samples. */
 typedef struct _PDH_TIME_INFO {
     LONGLONG StartTime;
     LONGLONG EndTime;
@@ -206,7 +207,7 @@ typedef struct _PDH_RAW_LOG_RECORD {
 } PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;
 
 typedef PDH_STATUS(WINAPI *CounterPathCallBack)(DWORD_PTR);
-/* What PdhBrowseCounters is told; there is no dialog here yet. (F.7) */
+/* The arguments of PdhBrowseCounters; there is no dialog here yet. (F.7) */
 typedef struct _BrowseDlgConfig_HW {
     DWORD bIncludeInstanceIndex : 1, bSingleCounterPerAdd : 1, bSingleCounterPerDialog : 1,
         bLocalCountersOnly : 1, bWildCardInstances : 1, bHideDetailBox : 1, bInitializePath : 1,
@@ -281,7 +282,7 @@ typedef struct _BrowseDlgConfig_A {
 #define PDH_PATH_WBEM_RESULT ((DWORD)0x00000001)
 #define PDH_PATH_WBEM_INPUT ((DWORD)0x00000002)
 
-/* of PdhOpenLog: one access, one way of creating, options */
+/* of PdhOpenLog: one access mode, one creation mode, options */
 #define PDH_LOG_READ_ACCESS ((DWORD)0x00010000)
 #define PDH_LOG_WRITE_ACCESS ((DWORD)0x00020000)
 #define PDH_LOG_UPDATE_ACCESS ((DWORD)0x00040000)
@@ -319,9 +320,9 @@ OPL_BEGIN_DECLS
 
 /* ---- queries ---- */
 
-/* Opens a query on the present (source NULL) or a capture. PDH_INVALID_ARGUMENT: query is NULL;
- * PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT: the capture. `user` comes
- * back in PDH_COUNTER_INFO. */
+/* Opens a query on live data (source NULL) or a capture. PDH_INVALID_ARGUMENT: query is NULL;
+ * PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT: the capture. `user` is
+ * returned in PDH_COUNTER_INFO. */
 PDH_STATUS WINAPI PdhOpenQueryA(LPCSTR source, DWORD_PTR user, PDH_HQUERY *query)
     OPL_SYMBOL(PdhOpenQueryA);
 PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR source, DWORD_PTR user, PDH_HQUERY *query)
@@ -334,7 +335,7 @@ PDH_STATUS WINAPI PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user, PDH_HQUERY *que
 /* Closes it with its counters and stops its collecting thread. */
 PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query) OPL_SYMBOL(PdhCloseQuery);
 
-/* Is it on the present? FALSE also for what is no query. */
+/* Is it a query on live data? FALSE also for an invalid handle. */
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query) OPL_SYMBOL(PdhIsRealTimeQuery);
 
 /* Limits a capture's samples to [StartTime, EndTime]. PDH_DATA_SOURCE_IS_REAL_TIME. */
@@ -345,8 +346,8 @@ PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO range)
 
 /* Adds a counter by its path, named in the user's or any installed language, in English or by
  * numbers. An unknown object is PDH_CSTATUS_NO_OBJECT, an unknown counter
- * PDH_CSTATUS_NO_COUNTER, and *counter becomes NULL; an absent instance is no error, it may
- * come. PDH_CSTATUS_BAD_COUNTERNAME: no path. */
+ * PDH_CSTATUS_NO_COUNTER, and *counter becomes NULL; an absent instance is not an error, because
+ * it may appear later. PDH_CSTATUS_BAD_COUNTERNAME: not a path. */
 PDH_STATUS WINAPI PdhAddCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user,
                                  PDH_HCOUNTER *counter) OPL_SYMBOL(PdhAddCounterA);
 PDH_STATUS WINAPI PdhAddCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user,
@@ -358,7 +359,7 @@ PDH_STATUS WINAPI PdhAddEnglishCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR
 PDH_STATUS WINAPI PdhAddEnglishCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user,
                                         PDH_HCOUNTER *counter) OPL_SYMBOL(PdhAddEnglishCounterW);
 
-/* Takes it out of its query; the handle is gone. */
+/* Removes the counter from its query; the handle becomes invalid. */
 PDH_STATUS WINAPI PdhRemoveCounter(PDH_HCOUNTER counter) OPL_SYMBOL(PdhRemoveCounter);
 
 /* Describes a counter; *size in bytes. The handle is checked first. With exactly the size of the
@@ -368,7 +369,7 @@ PDH_STATUS WINAPI PdhGetCounterInfoA(PDH_HCOUNTER counter, BOOLEAN with_explain,
 PDH_STATUS WINAPI PdhGetCounterInfoW(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
                                      PPDH_COUNTER_INFO_W info) OPL_SYMBOL(PdhGetCounterInfoW);
 
-/* Values become 10 to this power times larger; -7 to 7. The handle is checked first. */
+/* Multiplies values by 10 to this power; -7 to 7. The handle is checked first. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor)
     OPL_SYMBOL(PdhSetCounterScaleFactor);
 
@@ -382,29 +383,29 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
  * PDH_NO_MORE_DATA: the capture's end. */
 PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQueryData);
 
-/* The same; *time: the sample's local time. NULL: PDH_INVALID_ARGUMENT, before all else. */
+/* The same; *time: the sample's local time. NULL: PDH_INVALID_ARGUMENT, which is checked first. */
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);
 
-/* Samples every `seconds` in a thread of the query, then sets `event` (may be NULL). Called
- * again it starts anew; PdhCloseQuery ends it. */
+/* Samples every `seconds` in a thread of the query, and sets `event` (may be NULL) each time.
+ * Another call restarts it; PdhCloseQuery ends it. */
 PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
     OPL_SYMBOL(PdhCollectQueryDataEx);
 
 /* ---- values ---- */
 
-/* The newest sample. Success with CStatus PDH_CSTATUS_NO_INSTANCE when the instance is away.
+/* The newest sample. Success with CStatus PDH_CSTATUS_NO_INSTANCE if the instance does not exist.
  * type may be NULL. */
 PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
     OPL_SYMBOL(PdhGetRawCounterValue);
 
 /* The cooked value of the last two samples, `format` as PdhFormatFromRawValue; scaled.
- * PDH_INVALID_DATA with the reason in CStatus where there is none. */
+ * PDH_INVALID_DATA with the reason in CStatus if there is no value. */
 PDH_STATUS WINAPI PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format, LPDWORD type,
                                               PPDH_FMT_COUNTERVALUE value)
     OPL_SYMBOL(PdhGetFormattedCounterValue);
 
-/* All instances of a wildcard counter; *size in bytes with the names behind the items. */
+/* All instances of a wildcard counter; *size in bytes, including the names after the items. */
 PDH_STATUS WINAPI PdhGetRawCounterArrayA(PDH_HCOUNTER counter, LPDWORD size, LPDWORD count,
                                          PPDH_RAW_COUNTER_ITEM_A items)
     OPL_SYMBOL(PdhGetRawCounterArrayA);
@@ -430,7 +431,7 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
                                               PPDH_STATISTICS statistics)
     OPL_SYMBOL(PdhComputeCounterStatistics);
 
-/* ---- what there is ---- */
+/* ---- lists ---- */
 
 /* Connects a machine for the lists: a name with or without backslashes; NULL: this one. */
 PDH_STATUS WINAPI PdhConnectMachineA(LPCSTR machine) OPL_SYMBOL(PdhConnectMachineA);
@@ -446,7 +447,7 @@ PDH_STATUS WINAPI PdhEnumMachinesHA(PDH_HLOG source, LPSTR list, LPDWORD length)
 PDH_STATUS WINAPI PdhEnumMachinesHW(PDH_HLOG source, LPWSTR list, LPDWORD length)
     OPL_SYMBOL(PdhEnumMachinesHW);
 
-/* The objects up to a level of detail; `refresh` asks the machine again. */
+/* The objects up to a level of detail; `refresh` queries the machine again. */
 PDH_STATUS WINAPI PdhEnumObjectsA(LPCSTR source, LPCSTR machine, LPSTR list, LPDWORD length,
                                   DWORD detail, BOOL refresh) OPL_SYMBOL(PdhEnumObjectsA);
 PDH_STATUS WINAPI PdhEnumObjectsW(LPCWSTR source, LPCWSTR machine, LPWSTR list, LPDWORD length,
@@ -456,8 +457,8 @@ PDH_STATUS WINAPI PdhEnumObjectsHA(PDH_HLOG source, LPCSTR machine, LPSTR list, 
 PDH_STATUS WINAPI PdhEnumObjectsHW(PDH_HLOG source, LPCWSTR machine, LPWSTR list, LPDWORD length,
                                    DWORD detail, BOOL refresh) OPL_SYMBOL(PdhEnumObjectsHW);
 
-/* An object's counters and instances, each name once. *instances_length 0: it has none, 2: none
- * now. PDH_CSTATUS_NO_OBJECT. */
+/* An object's counters and instances, each name once. *instances_length 0: it never has
+ * instances, 2: none now. PDH_CSTATUS_NO_OBJECT. */
 PDH_STATUS WINAPI PdhEnumObjectItemsA(LPCSTR source, LPCSTR machine, LPCSTR object, LPSTR counters,
                                       LPDWORD counters_length, LPSTR instances,
                                       LPDWORD instances_length, DWORD detail, DWORD flags)
@@ -511,19 +512,19 @@ PDH_STATUS WINAPI PdhLookupPerfIndexByNameW(LPCWSTR machine, LPCWSTR name, LPDWO
 
 /* ---- paths ---- */
 
-/* Makes a path of its parts; object and counter are needed. */
+/* Makes a path of its parts; object and counter are required. */
 PDH_STATUS WINAPI PdhMakeCounterPathA(PPDH_COUNTER_PATH_ELEMENTS_A parts, LPSTR path,
                                       LPDWORD length, DWORD flags) OPL_SYMBOL(PdhMakeCounterPathA);
 PDH_STATUS WINAPI PdhMakeCounterPathW(PPDH_COUNTER_PATH_ELEMENTS_W parts, LPWSTR path,
                                       LPDWORD length, DWORD flags) OPL_SYMBOL(PdhMakeCounterPathW);
 
-/* Takes a path apart; *size in bytes with the texts behind the structure. */
+/* Splits a path into its parts; *size in bytes, including the texts after the structure. */
 PDH_STATUS WINAPI PdhParseCounterPathA(LPCSTR path, PPDH_COUNTER_PATH_ELEMENTS_A parts,
                                        LPDWORD size, DWORD flags) OPL_SYMBOL(PdhParseCounterPathA);
 PDH_STATUS WINAPI PdhParseCounterPathW(LPCWSTR path, PPDH_COUNTER_PATH_ELEMENTS_W parts,
                                        LPDWORD size, DWORD flags) OPL_SYMBOL(PdhParseCounterPathW);
 
-/* Takes "parent/instance#index" apart. */
+/* Splits "parent/instance#index" into its parts. */
 PDH_STATUS WINAPI PdhParseInstanceNameA(LPCSTR text, LPSTR instance, LPDWORD instance_length,
                                         LPSTR parent, LPDWORD parent_length, LPDWORD index)
     OPL_SYMBOL(PdhParseInstanceNameA);
@@ -531,14 +532,14 @@ PDH_STATUS WINAPI PdhParseInstanceNameW(LPCWSTR text, LPWSTR instance, LPDWORD i
                                         LPWSTR parent, LPDWORD parent_length, LPDWORD index)
     OPL_SYMBOL(PdhParseInstanceNameW);
 
-/* Is there such a counter? Machine, object, instance and counter are looked for in this order. */
+/* Does the counter exist? Machine, object, instance and counter are searched in this order. */
 PDH_STATUS WINAPI PdhValidatePathA(LPCSTR path) OPL_SYMBOL(PdhValidatePathA);
 PDH_STATUS WINAPI PdhValidatePathW(LPCWSTR path) OPL_SYMBOL(PdhValidatePathW);
 PDH_STATUS WINAPI PdhValidatePathExA(PDH_HLOG source, LPCSTR path) OPL_SYMBOL(PdhValidatePathExA);
 PDH_STATUS WINAPI PdhValidatePathExW(PDH_HLOG source, LPCWSTR path) OPL_SYMBOL(PdhValidatePathExW);
 
-/* All paths that a path with wildcards stands for now; in a capture, in the order of its columns,
- * of all machines where the machine is a wildcard. */
+/* All paths that a path with wildcards matches now; in a capture in the order of its columns,
+ * and of all machines if the machine is a wildcard. */
 PDH_STATUS WINAPI PdhExpandCounterPathA(LPCSTR path, LPSTR list, LPDWORD length)
     OPL_SYMBOL(PdhExpandCounterPathA);
 PDH_STATUS WINAPI PdhExpandCounterPathW(LPCWSTR path, LPWSTR list, LPDWORD length)
@@ -555,8 +556,8 @@ PDH_STATUS WINAPI PdhExpandWildCardPathHW(PDH_HLOG source, LPCWSTR path, LPWSTR 
 
 /* ---- captures ---- */
 
-/* Opens a capture for writing what `query` collects, or for reading. *type: the kind of file, on
- * reading told. Written are CSV and TSV. max_size 0: no limit. */
+/* Opens a capture for writing what `query` collects, or for reading. *type: the kind of file,
+ * set when reading. CSV and TSV can be written. max_size 0: no limit. */
 PDH_STATUS WINAPI PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query,
                               DWORD max_size, LPCSTR caption, PDH_HLOG *log)
     OPL_SYMBOL(PdhOpenLogA);
@@ -568,23 +569,23 @@ PDH_STATUS WINAPI PdhOpenLogW(LPCWSTR file, DWORD access, LPDWORD type, PDH_HQUE
 PDH_STATUS WINAPI PdhUpdateLogA(PDH_HLOG log, LPCSTR user_string) OPL_SYMBOL(PdhUpdateLogA);
 PDH_STATUS WINAPI PdhUpdateLogW(PDH_HLOG log, LPCWSTR user_string) OPL_SYMBOL(PdhUpdateLogW);
 
-/* Ends it; PDH_FLAGS_CLOSE_QUERY closes its query too. */
+/* Closes the log; PDH_FLAGS_CLOSE_QUERY closes its query too. */
 PDH_STATUS WINAPI PdhCloseLog(PDH_HLOG log, DWORD flags) OPL_SYMBOL(PdhCloseLog);
 
-/* PDH_NOT_IMPLEMENTED for text files, which have no catalogue. */
+/* PDH_NOT_IMPLEMENTED for text files, which have no catalog. */
 PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG log) OPL_SYMBOL(PdhUpdateLogFileCatalog);
 
 /* Bytes in the file. */
 PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG log, LONGLONG *size) OPL_SYMBOL(PdhGetLogFileSize);
 
-/* The last record that is not newer than `time` (local time, as captures have it), as it lies in
- * its file: a line of text without its end, or a BLG's sample from its "BL" on. *size in bytes with
- * the structure. PDH_ENTRY_NOT_IN_LOG_FILE: all are newer. */
+/* The last record that is not newer than `time` (local time, as in captures), unchanged from
+ * its file: a line of text without its end, or a BLG's sample from its "BL" on. *size in bytes
+ * with the structure. PDH_ENTRY_NOT_IN_LOG_FILE: all are newer. */
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record,
                                       LPDWORD size) OPL_SYMBOL(PdhReadRawLogRecord);
 
-/* First and last moment and the number of samples; *entries becomes 1. Of a capture that is being
- * written: of the samples that its handle wrote. */
+/* First and last time and the number of samples; *entries becomes 1. For a capture that is
+ * being written: of the samples that its handle wrote. */
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeA(LPCSTR source, LPDWORD entries, PPDH_TIME_INFO info,
                                              LPDWORD size) OPL_SYMBOL(PdhGetDataSourceTimeRangeA);
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeW(LPCWSTR source, LPDWORD entries, PPDH_TIME_INFO info,
@@ -598,7 +599,7 @@ PDH_STATUS WINAPI PdhBindInputDataSourceA(PDH_HLOG *source, LPCSTR files)
 PDH_STATUS WINAPI PdhBindInputDataSourceW(PDH_HLOG *source, LPCWSTR files)
     OPL_SYMBOL(PdhBindInputDataSourceW);
 
-/* What a source name NULL means: DATA_SOURCE_REGISTRY; there is no WBEM here. */
+/* The meaning of a source name NULL: DATA_SOURCE_REGISTRY; there is no WBEM here. */
 PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
     OPL_SYMBOL(PdhSetDefaultRealTimeDataSource);
 
@@ -629,19 +630,19 @@ PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run) OPL_SYMBOL(PdhSetLogS
 
 /* ---- for Visual Basic: narrow text, no structures, handles as they are ---- */
 
-/* Opens a query on the present. */
+/* Opens a query on live data. */
 PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query) OPL_SYMBOL(PdhVbOpenQuery);
 PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
     OPL_SYMBOL(PdhVbAddCounter);
 
-/* The value, which is good if *counter_status is; 0 if it is not. */
+/* The value, which is valid if *counter_status is; else 0. */
 double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
     OPL_SYMBOL(PdhVbGetDoubleCounterValue);
 
 /* Not 0 for success and PDH_CSTATUS_NEW_DATA, 0 for warnings and errors. */
 DWORD WINAPI PdhVbIsGoodStatus(PDH_STATUS status) OPL_SYMBOL(PdhVbIsGoodStatus);
 
-/* Takes a path apart into five texts of `size` characters each; an absent part is "".
+/* Splits a path into five texts of `size` characters each; an absent part is "".
  * PDH_MORE_DATA: one does not fit, and none is written. */
 PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object,
                                               LPSTR instance, LPSTR parent, LPSTR counter,
@@ -663,17 +664,23 @@ PDH_STATUS WINAPI PdhGetDllVersion(LPDWORD version) OPL_SYMBOL(PdhGetDllVersion)
  * Cooks a value of `counter_type` from its newest sample and the one before it, which may be NULL
  * for types that need only one. *time_base: ticks per second of the type's clock; may be NULL for
  * types that do not divide by it. Percentages above 100 become 100 unless PDH_FMT_NOCAP100 is
- * given; PDH_FMT_1000 multiplies by 1,000. LONG and LARGE are truncated toward zero, and stay at
- * their ends when the value lies outside.
+ * given; PDH_FMT_1000 multiplies by 1,000. LONG and LARGE are truncated toward zero, and limited to
+ * their range.
  *
  * Returns 0 and *value with CStatus PDH_CSTATUS_VALID_DATA, or
- *   PDH_INVALID_ARGUMENT           value untouched: NULL where something is needed, not exactly one
- *                                  form, 1000 with NOSCALE, a base, text or unknown counter type
- *   PDH_INVALID_DATA               a sample is not valid: *value has that sample's CStatus
- *   PDH_CALC_NEGATIVE_VALUE        the counter went back (and did not wrap)
- *   PDH_CALC_NEGATIVE_DENOMINATOR  the clock or the base went back
- *   PDH_CALC_NEGATIVE_TIMEBASE     *time_base is zero or less
- * The last three set CStatus to PDH_CSTATUS_INVALID_DATA. (reference B.2-B.5, F.2)
+ *
+ * PDH_INVALID_ARGUMENT           value unchanged: NULL where a pointer is needed, not exactly one
+ *
+ * format, 1000 with NOSCALE, a base, text or unknown counter type
+ *
+ * PDH_INVALID_DATA               a sample is not valid: *value has that sample's CStatus
+ *
+ * PDH_CALC_NEGATIVE_VALUE        the counter decreased (and did not wrap)
+ *
+ * PDH_CALC_NEGATIVE_DENOMINATOR  the clock or the base decreased
+ *
+ * PDH_CALC_NEGATIVE_TIMEBASE     *time_base is zero or less The last three set CStatus to
+ * PDH_CSTATUS_INVALID_DATA. (reference B.2-B.5, F.2)
  */
 PDH_STATUS WINAPI PdhFormatFromRawValue(DWORD counter_type, DWORD format, LONGLONG *time_base,
                                         PPDH_RAW_COUNTER newest, PPDH_RAW_COUNTER before,

@@ -5,7 +5,7 @@
 
 #include "windef.h"
 
-/* a value's status: good, and good but changed since the last look */
+/* a value's status: valid, and valid but changed since the last sample */
 #define PDH_CSTATUS_VALID_DATA ((DWORD)0x00000000)
 #define PDH_CSTATUS_NEW_DATA ((DWORD)0x00000001)
 
@@ -24,7 +24,7 @@
 #define PDH_ASYNC_QUERY_TIMEOUT ((DWORD)0x800007DB)
 #define PDH_CANNOT_SET_DEFAULT_REALTIME_DATASOURCE ((DWORD)0x800007DC)
 
-/* errors; two of them carry a warning's severity on Windows too */
+/* errors; two of them have a warning's severity, as on Windows */
 #define PDH_CSTATUS_NO_OBJECT ((DWORD)0xC0000BB8)
 #define PDH_CSTATUS_NO_COUNTER ((DWORD)0xC0000BB9)
 #define PDH_CSTATUS_INVALID_DATA ((DWORD)0xC0000BBA)

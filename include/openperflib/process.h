@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Windows' header of this name has for a provider: the number of the process. Threads are the
- * C library's (pthread_create). */
+/* The part of Windows' header that a provider needs: the number of the process. For threads use
+ * the C library (pthread_create). */
 #ifndef OPENPERFLIB_PROCESS_H
 #define OPENPERFLIB_PROCESS_H
 

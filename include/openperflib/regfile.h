@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a registry file: read entry by entry, and printed entry by entry.
+ * Reads and prints the text of a registry file, entry by entry.
  *
  * Reads "REGEDIT4" and "Windows Registry Editor Version 5.00", in UTF-16LE with its mark, UTF-8, or
- * code page 1252. A damaged line is reported and costs only itself; a damaged key line costs the
- * values below it too, because nobody can say where they belong. (docs/registry.md)
+ * code page 1252. A damaged line is reported and skipped; after a damaged key line its values are
+ * skipped too, because their key is unknown. (docs/registry.md)
  */
 #ifndef OPENPERFLIB_REGFILE_H
 #define OPENPERFLIB_REGFILE_H
@@ -19,7 +19,7 @@ typedef enum opl_reg_kind {
     OPL_REG_VALUE,        /* "name"=... */
     OPL_REG_DELETE_VALUE, /* "name"=- */
     OPL_REG_COMMENT,      /* `name` is the line's text */
-    OPL_REG_DAMAGED       /* `name` is the line's text, `why` a sentence without period */
+    OPL_REG_DAMAGED       /* `name` is the line's text, `why` the reason, without period */
 } opl_reg_kind;
 
 typedef struct opl_reg_entry {
@@ -33,10 +33,10 @@ typedef struct opl_reg_entry {
     const char *why;
 } opl_reg_entry;
 
-/* How opl_reg_read takes the file. */
+/* Flags of opl_reg_read. */
 #define OPL_REG_STRICT_HEADER                                                                      \
     1u                          /* no header line: ERROR_NOT_REGISTRY_FILE, and nothing is called */
-#define OPL_REG_ONE_ENCODING 2u /* not UTF-8 throughout: all of it is code page 1252 */
+#define OPL_REG_ONE_ENCODING 2u /* if any byte is not UTF-8, the whole file is code page 1252 */
 
 OPL_BEGIN_DECLS
 
@@ -45,17 +45,17 @@ OPL_BEGIN_DECLS
 LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
                      bool (*each)(void *self, const opl_reg_entry *entry), void *self);
 
-/* Puts what the file says into the registry: HKEY_LOCAL_MACHINE's part in one durable step, then
- * HKEY_CURRENT_USER's; each is there as a whole or not at all. Deleting what is absent succeeds.
- * `say`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line, which costs
- * only itself, and with the status that is returned for the entry that could not be written. */
+/* Writes the file's entries to the registry: HKEY_LOCAL_MACHINE's part in one durable step, then
+ * HKEY_CURRENT_USER's; each is written completely or not at all. Deleting absent keys and values
+ * succeeds. `say`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line,
+ * which is skipped, and with the returned status for the entry that could not be written. */
 LSTATUS opl_reg_import(const void *bytes, size_t size, unsigned flags,
                        void (*say)(void *self, const opl_reg_entry *entry, LSTATUS status),
                        void *self);
 
-/* Writes the entry as lines of a version 5 file in UTF-8 with "\n" ends and a terminator.
- * *size in: room, out: bytes needed with the terminator; ERROR_MORE_DATA when the room is less,
- * ERROR_INVALID_PARAMETER for an entry that has no text form. */
+/* Writes the entry as lines of a version 5 file in UTF-8 with "\n" ends and a terminator. *size
+ * in: capacity, out: bytes needed with the terminator; ERROR_MORE_DATA if the capacity is too
+ * small, ERROR_INVALID_PARAMETER for an entry that cannot be written as text. */
 LSTATUS opl_reg_print(const opl_reg_entry *entry, char *text, size_t *size);
 
 OPL_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Windows sources say about their parameters: words for a checker that is not here. The old
- * ones (__in, __out) are left out, because the C++ library has parameters of these names. */
+/* Annotations of parameters in Windows sources, for a checker that does not exist here. The old
+ * ones (__in, __out) are not defined, because the C++ library has parameters of these names. */
 #ifndef OPENPERFLIB_SAL_H
 #define OPENPERFLIB_SAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Security descriptors as texts are for objects that several users share. Names of mappings,
- * mutexes and events belong to one user here, whatever a descriptor says, so there is nothing to
- * convert. */
+/* Textual security descriptors are for objects that several users share. Here names of
+ * mappings, mutexes and events always belong to one user, whatever a descriptor contains, so
+ * there is nothing to convert. */
 #ifndef OPENPERFLIB_SDDL_H
 #define OPENPERFLIB_SDDL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strings that end, whatever happens: each function knows how many characters its target has room
- * for, and says whether it was enough. In the static libopenperflib-win32.a.
+ * String functions that always terminate the result: each takes the capacity of its target in
+ * characters, and reports whether it was sufficient. In the static libopenperflib-win32.a.
  */
 #ifndef OPENPERFLIB_STRSAFE_H
 #define OPENPERFLIB_STRSAFE_H
@@ -17,9 +17,9 @@
 
 OPL_BEGIN_SHIMS
 
-/* `room` counts characters (A: bytes) with the terminator. STRSAFE_E_INSUFFICIENT_BUFFER: what fits
- * was written, and ended; STRSAFE_E_INVALID_PARAMETER: no room, or more than STRSAFE_MAX_CCH.
- * Formats are those of crt.h. */
+/* `room` counts characters (A: bytes) with the terminator. STRSAFE_E_INSUFFICIENT_BUFFER: the
+ * part that fits was written and terminated; STRSAFE_E_INVALID_PARAMETER: `room` is 0, or more
+ * than STRSAFE_MAX_CCH. Formats are those of crt.h. */
 HRESULT WINAPI StringCchCopyA(LPSTR to, size_t room, LPCSTR from) OPL_SHIM(StringCchCopyA);
 HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t room, LPCWSTR from) OPL_SHIM(StringCchCopyW);
 HRESULT WINAPI StringCchCopyNA(LPSTR to, size_t room, LPCSTR from, size_t most)

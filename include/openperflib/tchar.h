@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for both kinds of text: narrow, or with _UNICODE (or UNICODE) wide. */
+/* Macros for both kinds of text: narrow, or with _UNICODE (or UNICODE) wide. */
 #ifndef OPENPERFLIB_TCHAR_H
 #define OPENPERFLIB_TCHAR_H
 

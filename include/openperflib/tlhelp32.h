@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes, threads and modules as they were when a snapshot was made. All of it is asked of the
- * performance counters (objects Process, Thread and Full Image): whoever may not read a counter
- * does not see what it says. In the static libopenperflib-win32.a.
+ * Processes, threads and modules as they were when a snapshot was made. The data comes from the
+ * performance counters (objects Process, Thread and Full Image): a user without the right to read a
+ * counter does not see its data. In the static libopenperflib-win32.a.
  *
- * What no counter tells stays 0 or NULL, as fields that newer Windows leave unused do: default
- * heap, usage counts of modules, and where a module lies (EnumProcessModules of psapi.h tells
- * that).
+ * Fields without a counter are 0 or NULL, like fields that newer Windows versions do not use:
+ * default heap, usage counts of modules, and the address of a module (use EnumProcessModules of
+ * psapi.h).
  */
 #ifndef OPENPERFLIB_TLHELP32_H
 #define OPENPERFLIB_TLHELP32_H
@@ -84,24 +84,26 @@ typedef struct tagMODULEENTRY32 {
 
 OPL_BEGIN_SHIMS
 
-/* What `flags` names, now; modules are those of `process` (0: this one). The caller closes it with
- * CloseHandle. INVALID_HANDLE_VALUE and last error: ERROR_INVALID_PARAMETER (no flag, no such
- * process), ERROR_ACCESS_DENIED (this user may not see its modules, or it has none: a thread of the
- * kernel), ERROR_NOT_SUPPORTED (heaps alone, or the counters are disabled). */
+/* Takes a snapshot of the items in `flags`; modules are those of `process` (0: this one). The
+ * caller closes it with CloseHandle. INVALID_HANDLE_VALUE and last error:
+ * ERROR_INVALID_PARAMETER (no flag, no such process), ERROR_ACCESS_DENIED (this user may not see
+ * its modules, or it has none: a kernel thread), ERROR_NOT_SUPPORTED (only heaps, or the
+ * counters are disabled). */
 HANDLE WINAPI CreateToolhelp32Snapshot(DWORD flags, DWORD process)
     OPL_SHIM(CreateToolhelp32Snapshot);
-/* From the beginning, and one after the other. dwSize must be set; a smaller one than the
- * structure: ERROR_INSUFFICIENT_BUFFER. FALSE: ERROR_NO_MORE_FILES behind the last,
- * ERROR_INVALID_HANDLE. Names that are too long are cut. szExeFile is the instance's name in the
- * object Process. */
+/* The first process, and the next one. dwSize must be set; smaller than the structure:
+ * ERROR_INSUFFICIENT_BUFFER. FALSE: ERROR_NO_MORE_FILES after the last, ERROR_INVALID_HANDLE.
+ * Names that are too long are truncated. szExeFile is the instance's name in the object
+ * Process. */
 BOOL WINAPI Process32First(HANDLE snapshot, LPPROCESSENTRY32 entry) OPL_SHIM(Process32First);
 BOOL WINAPI Process32Next(HANDLE snapshot, LPPROCESSENTRY32 entry) OPL_SHIM(Process32Next);
 BOOL WINAPI Process32FirstW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Process32FirstW);
 BOOL WINAPI Process32NextW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Process32NextW);
-/* Threads of all processes. tpDeltaPri is how far the scheduler's priority is from the base. */
+/* Threads of all processes. tpDeltaPri is the difference between the scheduler's priority and
+ * the base. */
 BOOL WINAPI Thread32First(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32First);
 BOOL WINAPI Thread32Next(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32Next);
-/* modBaseSize: all that the module has in the process's addresses, cut to 32 bits. */
+/* modBaseSize: the module's size in the process's address space, limited to 32 bits. */
 BOOL WINAPI Module32First(HANDLE snapshot, LPMODULEENTRY32 entry) OPL_SHIM(Module32First);
 BOOL WINAPI Module32Next(HANDLE snapshot, LPMODULEENTRY32 entry) OPL_SHIM(Module32Next);
 BOOL WINAPI Module32FirstW(HANDLE snapshot, LPMODULEENTRY32W entry) OPL_SHIM(Module32FirstW);

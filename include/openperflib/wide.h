@@ -4,9 +4,9 @@
  *
  * With -fshort-wchar the C library's own wide functions are wrong: they take 4-byte characters
  * (wcslen of a five-letter string gives 20). So <wchar.h> is included first, and then each wcs* and
- * wmem* name stands for a function of this header, wide printing is crt.h's, and the wide scanf and
- * stream functions are refused at compile time. Without -fshort-wchar nothing of the C library is
- * touched, and the opl_wcs* functions serve u"..." text.
+ * wmem* name stands for a function of this header, wide printing is that of crt.h, and the wide
+ * scanf and stream functions are refused at compile time. Without -fshort-wchar nothing of the C
+ * library is touched, and the opl_wcs* functions serve u"..." text.
  */
 #ifndef OPENPERFLIB_WIDE_H
 #define OPENPERFLIB_WIDE_H
@@ -82,7 +82,7 @@ static inline WCHAR *opl_wcscpy(WCHAR *to, const WCHAR *from)
     return opl_wmemcpy(to, from, opl_wcslen(from) + 1);
 }
 
-/* As wcsncpy everywhere: fills with zeros, ends in none when `from` has `count` or more. */
+/* As wcsncpy everywhere: pads with zeros; not terminated if `from` has `count` units or more. */
 static inline WCHAR *opl_wcsncpy(WCHAR *to, const WCHAR *from, size_t count)
 {
     size_t used = opl_wcsnlen(from, count);
@@ -150,7 +150,7 @@ static inline int opl_wcsicmp(const WCHAR *left, const WCHAR *right)
     return opl_wcsnicmp(left, right, (size_t)-1);
 }
 
-/* Like strchr, the terminator is found too. */
+/* Like strchr, also finds the terminator. */
 static inline WCHAR *opl_wcschr(const WCHAR *text, WCHAR unit)
 {
     return opl_wmemchr(text, unit, opl_wcslen(text) + 1);
@@ -213,7 +213,7 @@ static inline WCHAR *opl_wcstok(WCHAR *text, const WCHAR *set, WCHAR **rest)
     return end == start ? NULL : start;
 }
 
-/* malloc; NULL without memory. */
+/* malloc; NULL: no memory. */
 static inline WCHAR *opl_wcsdup(const WCHAR *text)
 {
     size_t count = opl_wcslen(text) + 1;
@@ -235,8 +235,8 @@ static inline WCHAR *opl_wcsupr(WCHAR *text)
     return text;
 }
 
-/* Copies what may belong to a number, so that the C library reads it: its rules, not a second set.
- */
+/* Copies the characters that may belong to a number, so that the C library parses it by its own
+ * rules. */
 static inline void opl_wide_number(const WCHAR *text, char *number, size_t room)
 {
     size_t count = 0;
@@ -247,8 +247,8 @@ static inline void opl_wide_number(const WCHAR *text, char *number, size_t room)
     number[count] = 0;
 }
 
-/* Numbers of more than 127 characters, signs and leading blanks counted, are read cut. On Windows
- * long has 32 bits; here these return the C library's, as the caller's own long has. */
+/* Numbers of more than 127 characters, including signs and leading blanks, are truncated. On
+ * Windows long has 32 bits; here these return the C library's long, as the caller uses. */
 #define OPL_WIDE_NUMBER(name, type, narrow)                                                        \
     static inline type opl_##name(const WCHAR *text, WCHAR **end, int base)                        \
     {                                                                                              \
@@ -332,7 +332,7 @@ OPL_END_DECLS
 #define wmemcmp opl_wmemcmp
 #define wmemchr opl_wmemchr
 
-/* What still goes to the C library fails to compile instead of printing nonsense. */
+/* Calls of the C library's functions fail to compile instead of printing garbage. */
 #define OPL_WIDE_REASON                                                                            \
     "the C library's wide functions take 4-byte characters: with -fshort-wchar convert the text "  \
     "and use the narrow function"

@@ -11,18 +11,18 @@
 #define MAX_COMPUTERNAME_LENGTH 15
 #define INFINITE 0xffffffff
 
-/* of waiting, beside WAIT_TIMEOUT */
+/* results of waiting, besides WAIT_TIMEOUT */
 #define WAIT_OBJECT_0 0
 #define WAIT_ABANDONED 0x00000080
 #define WAIT_FAILED ((DWORD)0xffffffff)
 
-/* why a provider's DllMain is called, if it has one; of threads it never hears */
+/* why a provider's DllMain is called, if it has one; never for threads */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH 2
 #define DLL_THREAD_DETACH 3
 
-/* of LoadLibraryEx: what is not said here changes nothing */
+/* of LoadLibraryEx: flags not described here have no effect */
 #define DONT_RESOLVE_DLL_REFERENCES 0x00000001
 #define LOAD_LIBRARY_AS_DATAFILE 0x00000002
 #define LOAD_WITH_ALTERED_SEARCH_PATH 0x00000008
@@ -50,7 +50,7 @@
 
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 
-/* of file mappings; what is not said here is the same to Linux */
+/* of file mappings; flags not described here make no difference on Linux */
 #define PAGE_NOACCESS 0x01
 #define PAGE_READONLY 0x02
 #define PAGE_READWRITE 0x04
@@ -120,7 +120,7 @@ typedef HANDLE HGLOBAL, HLOCAL;
 typedef DWORD LCID;
 typedef INT_PTR(WINAPI *FARPROC)(void);
 
-/* A lock of this process; its insides are the C library's. */
+/* A lock of this process; its contents belong to the C library. */
 typedef struct RTL_CRITICAL_SECTION {
     ULONG_PTR opl_mutex[6];
 } CRITICAL_SECTION, *PCRITICAL_SECTION, *LPCRITICAL_SECTION;
@@ -157,7 +157,7 @@ typedef OSVERSIONINFOA OSVERSIONINFO, *POSVERSIONINFO, *LPOSVERSIONINFO;
 #define WC_ERR_INVALID_CHARS 0x00000080
 #define WC_NO_BEST_FIT_CHARS 0x00000400
 
-/* how grave a reported event is */
+/* the severity of a reported event */
 #define EVENTLOG_SUCCESS 0x0000
 #define EVENTLOG_ERROR_TYPE 0x0001
 #define EVENTLOG_WARNING_TYPE 0x0002
@@ -174,31 +174,33 @@ BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *ticks) OPL_SYMBOL(QueryPerfor
 BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *ticks_per_second)
     OPL_SYMBOL(QueryPerformanceFrequency);
 /* This host's first label in upper case, at most 15 characters: the name in every block. *size
- * counts characters (A: bytes of UTF-8), in: with the terminator, out: without. Too small: FALSE,
- * last error ERROR_BUFFER_OVERFLOW, *size is what is needed with the terminator, name untouched.
- * NULL: FALSE, ERROR_INVALID_PARAMETER. (reference C.2: it agrees with the block's header) */
+ * counts characters (A: bytes of UTF-8), in: with the terminator, out: without. Too small:
+ * FALSE, last error ERROR_BUFFER_OVERFLOW, *size is the size needed with the terminator, name
+ * unchanged. NULL: FALSE, ERROR_INVALID_PARAMETER. (reference C.2: it agrees with the block's
+ * header) */
 BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameA);
 BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameW);
 /* UTC now. */
 void WINAPI GetSystemTime(SYSTEMTIME *time) OPL_SYMBOL(GetSystemTime);
 void WINAPI GetSystemTimeAsFileTime(FILETIME *time) OPL_SYMBOL(GetSystemTimeAsFileTime);
-/* The language of LC_ALL, LC_MESSAGES or LANG as a Windows language id; 0x409 when it says none. */
+/* The language of LC_ALL, LC_MESSAGES or LANG as a Windows language id; 0x409 if there is none. */
 LANGID WINAPI GetSystemDefaultUILanguage(void) OPL_SYMBOL(GetSystemDefaultUILanguage);
 LANGID WINAPI GetUserDefaultUILanguage(void) OPL_SYMBOL(GetUserDefaultUILanguage);
 /* The calling thread's last error. */
 DWORD WINAPI GetLastError(void) OPL_SYMBOL(GetLastError);
 void WINAPI SetLastError(DWORD code) OPL_SYMBOL(SetLastError);
-/* Characters before the terminator; NULL counts 0. */
+/* The number of characters before the terminator; 0 for NULL. */
 int WINAPI lstrlenA(LPCSTR text) OPL_SYMBOL(lstrlenA);
 int WINAPI lstrlenW(LPCWSTR text) OPL_SYMBOL(lstrlenW);
-/* At least so long, interrupted by no signal; 0xFFFFFFFF: for ever. */
+/* Waits at least this long, even if signals arrive; 0xFFFFFFFF: for ever. */
 void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
-/* Text between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1 takes the
- * terminator along; room 0 tells the needed size. Returns units written, or 0 with last error
- * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (another code page, too), ERROR_INVALID_FLAGS,
- * ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that flag what is not UTF-8
- * becomes U+FFFD, and lone surrogates keep a three-byte form. default_char is never used; both it
- * and used_default must be NULL for CP_UTF8, as on Windows. (C113) */
+/* Converts between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1
+ * includes the terminator; room 0 returns the needed size. Returns units written, or 0 with last
+ * error ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (another code page, too),
+ * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that
+ * flag invalid UTF-8 becomes U+FFFD, and unpaired surrogates keep a three-byte form.
+ * default_char is never used; both it and used_default must be NULL for CP_UTF8, as on Windows.
+ * (C113) */
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
                                int room, LPCCH default_char, LPBOOL used_default)
     OPL_SYMBOL(WideCharToMultiByte);
@@ -206,20 +208,20 @@ int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int coun
                                int room) OPL_SYMBOL(MultiByteToWideChar);
 
 /* The event log (docs/events.md). A source is any name of 1 to 255 characters and needs no
- * registration; the handle is the caller's, for DeregisterEventSource. server: NULL, "" or this
+ * registration; the caller closes the handle with DeregisterEventSource. server: NULL, "" or this
  * machine by one of its names, with or without \\. NULL and last error: ERROR_INVALID_PARAMETER (no
  * name, or a longer one), ERROR_ACCESS_DENIED ("Security" is not for programs),
  * RPC_S_SERVER_UNAVAILABLE (another machine), ERROR_NOT_ENOUGH_MEMORY. */
 HANDLE WINAPI RegisterEventSourceA(LPCSTR server, LPCSTR source) OPL_SYMBOL(RegisterEventSourceA);
 HANDLE WINAPI RegisterEventSourceW(LPCWSTR server, LPCWSTR source) OPL_SYMBOL(RegisterEventSourceW);
 BOOL WINAPI DeregisterEventSource(HANDLE log) OPL_SYMBOL(DeregisterEventSource);
-/* One event. type: one of EVENTLOG_; id: its low 16 bits are the log's number, the rest a field of
- * a structured log; user: not looked at; strings: `count` of them, NULL is empty, joined to the
- * event's text and each a field (of sources Perflib and LoadPerf: values of the catalog's text);
- * data: `size` bytes, shown as hexadecimal digits. Never waits, and nothing is held back. FALSE and
- * last error: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER (type, or NULL with a count or size);
- * RPC_S_INVALID_BOUND (more than 256 strings, 31,839 characters in one, 61,440 bytes); or why the
- * log did not take it, ERROR_NOT_READY where there is none. */
+/* One event. type: one of EVENTLOG_; id: its low 16 bits are the log's number, the rest a field
+ * of a structured log; user: ignored; strings: `count` of them, NULL is empty, joined to the
+ * event's text and each a field (of sources Perflib and LoadPerf: values for the catalog's
+ * text); data: `size` bytes, shown as hexadecimal digits. Never waits, and writes at once. FALSE
+ * and last error: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER (type, or NULL with a count or
+ * size); RPC_S_INVALID_BOUND (more than 256 strings, 31,839 characters in one, 61,440 bytes); or
+ * the reason why the log refused it, ERROR_NOT_READY if there is no log. */
 BOOL WINAPI ReportEventA(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
                          DWORD size, LPCSTR *strings, LPVOID data) OPL_SYMBOL(ReportEventA);
 BOOL WINAPI ReportEventW(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
@@ -231,55 +233,55 @@ OPL_END_DECLS
 OPL_BEGIN_SHIMS
 
 DWORD WINAPI GetCurrentProcessId(void) OPL_SHIM(GetCurrentProcessId);
-/* The kernel's number of the calling thread. */
+/* The kernel's id of the calling thread. */
 DWORD WINAPI GetCurrentThreadId(void) OPL_SHIM(GetCurrentThreadId);
 /* The path of a loaded library (the handle that DllMain was given), or of the program (NULL).
- * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND for
- * what is not loaded. Too little room: cut, terminated, returns `room`, last error
- * ERROR_INSUFFICIENT_BUFFER. */
+ * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND
+ * if it is not loaded. If the buffer is too small: truncated, terminated, returns `room`, last
+ * error ERROR_INSUFFICIENT_BUFFER. */
 DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD room)
     OPL_SHIM(GetModuleFileNameA);
 DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
     OPL_SHIM(GetModuleFileNameW);
-/* A loaded library by its path or file name, with or without .so or .dll, in any letter case; NULL
- * is the program. Not counted, so never to be freed. NULL and ERROR_MOD_NOT_FOUND when it is not
- * loaded. */
+/* A loaded library by its path or file name, with or without .so or .dll, in any letter case;
+ * NULL is the program. Not counted, so it must not be freed. NULL and ERROR_MOD_NOT_FOUND if it
+ * is not loaded. */
 HMODULE WINAPI GetModuleHandleA(LPCSTR name) OPL_SHIM(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
-/* Loads a library by its path (backslashes part folders, too), or by its name: first beside the
- * program, then where the linker looks. PERF.DLL is perf.so, and what is not there in that letter
- * case is looked for in any. Windows' own libraries of the functions here (pdh, advapi32,
- * kernel32, ...) are libopenperflib. Counted: each is for FreeLibrary. LoadLibraryEx may not be
- * asked for files that are only read (ERROR_NOT_SUPPORTED). NULL and last error:
+/* Loads a library by its path (also with backslashes), or by its name: first from the program's
+ * folder, then from the linker's folders. PERF.DLL is perf.so, and if there is no file with
+ * these letters' case, any case is accepted. Windows' own libraries of the functions here (pdh,
+ * advapi32, kernel32, ...) are libopenperflib. Counted: call FreeLibrary for each. LoadLibraryEx
+ * does not support files that are only read (ERROR_NOT_SUPPORTED). NULL and last error:
  * ERROR_MOD_NOT_FOUND, ERROR_BAD_EXE_FORMAT (another word size), ERROR_DLL_INIT_FAILED (its
  * DllMain refused). */
 HMODULE WINAPI LoadLibraryA(LPCSTR name) OPL_SHIM(LoadLibraryA);
 HMODULE WINAPI LoadLibraryW(LPCWSTR name) OPL_SHIM(LoadLibraryW);
 HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExA);
 HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExW);
-/* What the library exports by this name; of libopenperflib without the prefix opl_. NULL and last
- * error: ERROR_PROC_NOT_FOUND (numbers instead of names, too), ERROR_MOD_NOT_FOUND. */
+/* The address that the library exports by this name; of libopenperflib without the prefix opl_.
+ * NULL and last error: ERROR_PROC_NOT_FOUND (numbers instead of names, too),
+ * ERROR_MOD_NOT_FOUND. */
 FARPROC WINAPI GetProcAddress(HMODULE module, LPCSTR name) OPL_SHIM(GetProcAddress);
 BOOL WINAPI FreeLibrary(HMODULE module) OPL_SHIM(FreeLibrary);
-/* TRUE: threads are never told to a DllMain. */
+/* TRUE: DllMain is never called for threads. */
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE module) OPL_SHIM(DisableThreadLibraryCalls);
 /* The name of the effective user, its number if it has none. *size counts characters with the
- * terminator, in and out. Too small: FALSE, ERROR_INSUFFICIENT_BUFFER, *size is what is needed. */
+ * terminator, in and out. Too small: FALSE, ERROR_INSUFFICIENT_BUFFER, *size is the size needed. */
 BOOL WINAPI GetUserNameA(LPSTR name, LPDWORD size) OPL_SHIM(GetUserNameA);
 BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size) OPL_SHIM(GetUserNameW);
-/* A line on standard error when OPENPERFLIB_TRACE is set, else nothing. */
+/* Writes a line to standard error if OPENPERFLIB_TRACE is set, else nothing. */
 void WINAPI OutputDebugStringA(LPCSTR text) OPL_SHIM(OutputDebugStringA);
 void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
 
-/* Of the calling thread alone (GetCurrentThread; other handles are ERROR_INVALID_HANDLE), by its
- * nice value: NORMAL is what the process began with, BELOW_NORMAL, LOWEST, IDLE are 5, 10, 19
- * more, ABOVE_NORMAL, HIGHEST, TIME_CRITICAL 5, 10, 20 less. Upwards, back to NORMAL too, needs
- * rights (RLIMIT_NICE): ERROR_ACCESS_DENIED. (C144) */
+/* Of the calling thread only (GetCurrentThread; other handles are ERROR_INVALID_HANDLE), by its
+ * nice value: NORMAL is the value that the process started with, BELOW_NORMAL, LOWEST, IDLE are
+ * 5, 10, 19 more, ABOVE_NORMAL, HIGHEST, TIME_CRITICAL 5, 10, 20 less. Raising it, even back to
+ * NORMAL, needs rights (RLIMIT_NICE): ERROR_ACCESS_DENIED. (C144) */
 HANDLE WINAPI GetCurrentThread(void) OPL_SHIM(GetCurrentThread);
 BOOL WINAPI SetThreadPriority(HANDLE thread, int priority) OPL_SHIM(SetThreadPriority);
 int WINAPI GetThreadPriority(HANDLE thread) OPL_SHIM(GetThreadPriority);
-/* A lock that a thread may take more than once. It must be initialized; it is not waited for
- * spinning. */
+/* A lock that a thread may take more than once. It must be initialized; waiting does not spin. */
 void WINAPI InitializeCriticalSection(LPCRITICAL_SECTION section)
     OPL_SHIM(InitializeCriticalSection);
 BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD count)
@@ -289,7 +291,7 @@ BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(TryEnte
 void WINAPI LeaveCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(LeaveCriticalSection);
 void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(DeleteCriticalSection);
 
-/* The Windows whose behaviour this project follows, for sources that ask before they call: 10.0,
+/* The Windows version whose behaviour this project follows, for sources that check it: 10.0,
  * build 10240, NT, without a service pack. The machine's own version is uname's. */
 DWORD WINAPI GetVersion(void) OPL_SHIM(GetVersion);
 BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA version) OPL_SHIM(GetVersionExA);
@@ -300,29 +302,30 @@ LANGID WINAPI GetSystemDefaultLangID(void) OPL_SHIM(GetSystemDefaultLangID);
 LCID WINAPI GetUserDefaultLCID(void) OPL_SHIM(GetUserDefaultLCID);
 LCID WINAPI GetSystemDefaultLCID(void) OPL_SHIM(GetSystemDefaultLCID);
 
-/* A message: of a status (FROM_SYSTEM: this project's own words, not Windows'), or FROM_STRING,
- * with %1 to %99 and their formats (!d!, by crt.h's rules) filled in; of a va_list, or with
- * ARGUMENT_ARRAY of DWORD_PTRs. ALLOCATE_BUFFER: *(LPTSTR *)to is made, for LocalFree, of `room`
- * characters at least. A width in the flags only turns line ends into blanks. Returns the
- * characters without the terminator; 0 and last error: ERROR_MR_MID_NOT_FOUND (a status without
- * words), ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE
- * without FROM_SYSTEM: a module's texts are for the event log). */
+/* Formats a message: of a status (FROM_SYSTEM: this project's texts, not Windows'), or
+ * FROM_STRING, with %1 to %99 and their formats (!d!, by crt.h's rules) filled in; of a va_list,
+ * or with ARGUMENT_ARRAY of DWORD_PTRs. ALLOCATE_BUFFER: *(LPTSTR *)to is allocated, for
+ * LocalFree, with at least `room` characters. A width in the flags only turns line ends into
+ * blanks. Returns the characters without the terminator; 0 and last error:
+ * ERROR_MR_MID_NOT_FOUND (a status without a text), ERROR_INSUFFICIENT_BUFFER,
+ * ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE without FROM_SYSTEM: a module's
+ * texts are for the event log). */
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
                             DWORD room, va_list *arguments) OPL_SHIM(FormatMessageA);
 DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR to,
                             DWORD room, va_list *arguments) OPL_SHIM(FormatMessageW);
 
-/* A value of an ini file: "key=value" below "[section]", both without regard to case, the first of
- * them; without the blanks and one pair of quotes around it. The file may be UTF-8, UTF-16 with
- * its mark, or (what is neither) CP1252. key NULL: the keys of the section as a multi-string;
- * section NULL: the sections. Not found: `fallback` without blanks at its end. Returns the
- * characters copied without the terminator; `room` - 1 when it was cut, - 2 of lists. Last error:
+/* A value of an ini file: "key=value" below "[section]", both ignoring case, the first match;
+ * without surrounding blanks and one pair of quotes. The file may be UTF-8, UTF-16 with its
+ * mark, or else CP1252. key NULL: the keys of the section as a multi-string; section NULL: the
+ * sections. Not found: `fallback` without blanks at its end. Returns the characters copied
+ * without the terminator; `room` - 1 if it was truncated, `room` - 2 for lists. Last error:
  * ERROR_FILE_NOT_FOUND. (C142) */
 DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
                                       DWORD room, LPCSTR file) OPL_SHIM(GetPrivateProfileStringA);
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
                                       DWORD room, LPCWSTR file) OPL_SHIM(GetPrivateProfileStringW);
-/* The number that the value begins with; `fallback`: there is no such key. */
+/* The number at the beginning of the value; `fallback`: there is no such key. */
 UINT WINAPI GetPrivateProfileIntA(LPCSTR section, LPCSTR key, INT fallback, LPCSTR file)
     OPL_SHIM(GetPrivateProfileIntA);
 UINT WINAPI GetPrivateProfileIntW(LPCWSTR section, LPCWSTR key, INT fallback, LPCWSTR file)
@@ -336,35 +339,36 @@ HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BO
                            LPCWSTR name) OPL_SHIM(CreateEventW);
 BOOL WINAPI SetEvent(HANDLE event) OPL_SHIM(SetEvent);
 BOOL WINAPI ResetEvent(HANDLE event) OPL_SHIM(ResetEvent);
-/* Of an event, mutex, file mapping, file or process; anything else is ERROR_INVALID_HANDLE, and
- * nothing that the program opened by itself is ever closed. */
+/* For the handle of an event, mutex, file mapping, file or process; anything else is
+ * ERROR_INVALID_HANDLE, so a descriptor that the program opened by itself is never closed. */
 BOOL WINAPI CloseHandle(HANDLE handle) OPL_SHIM(CloseHandle);
-/* For an event, a mutex or the end of a process. WAIT_OBJECT_0: it is so; WAIT_ABANDONED: the mutex
- * is ours because its owner was killed, and what it guards may be half done; WAIT_TIMEOUT;
- * WAIT_FAILED. INFINITE waits for ever. */
+/* Waits for an event, a mutex or the end of a process. WAIT_OBJECT_0: success; WAIT_ABANDONED:
+ * the caller has the mutex because its owner was killed, so the protected data may be
+ * inconsistent; WAIT_TIMEOUT; WAIT_FAILED. INFINITE waits for ever. */
 DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds) OPL_SHIM(WaitForSingleObject);
 
 /* Memory that processes share by a name, or a file (`file` of CreateFile, then without a name).
- * Names belong to the effective user: nobody else finds them, whatever `security` says. Global\x,
- * Local\x and x are the same; case counts. An object lives as long as somebody has a handle or a
- * view of it, and is gone when the last of them was killed. The memory is there when the function
- * returns (SEC_RESERVE: when it is touched). A name that exists: its handle, in the size it has,
- * and last error ERROR_ALREADY_EXISTS; one of another kind of object: ERROR_INVALID_HANDLE. NULL
- * and last error: ERROR_INVALID_PARAMETER (no size), ERROR_NOT_ENOUGH_MEMORY, ERROR_ACCESS_DENIED,
- * ERROR_PATH_NOT_FOUND (a further backslash), ERROR_FILENAME_EXCED_RANGE (more than 259
- * characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name for a file). (C122) */
+ * Names belong to the effective user: other users cannot find them, whatever `security` is.
+ * Global\x, Local\x and x are the same; case matters. An object exists as long as a process has
+ * a handle or a view of it, even if the last one is killed. The memory is allocated when the
+ * function returns (SEC_RESERVE: when it is first accessed). If the name exists: its handle,
+ * with its existing size, and last error ERROR_ALREADY_EXISTS; one of another kind of object:
+ * ERROR_INVALID_HANDLE. NULL and last error: ERROR_INVALID_PARAMETER (no size),
+ * ERROR_NOT_ENOUGH_MEMORY, ERROR_ACCESS_DENIED, ERROR_PATH_NOT_FOUND (a further backslash),
+ * ERROR_FILENAME_EXCED_RANGE (more than 259 characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name
+ * for a file). (C122) */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCSTR name)
     OPL_SHIM(CreateFileMappingA);
 HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCWSTR name)
     OPL_SHIM(CreateFileMappingW);
-/* ERROR_FILE_NOT_FOUND: nobody holds an object of this name. */
+/* ERROR_FILE_NOT_FOUND: there is no object of this name. */
 HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenFileMappingA);
 HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenFileMappingW);
-/* The offset counts in 64 KiB. 0 bytes: all behind it. NULL: ERROR_MAPPED_ALIGNMENT,
- * ERROR_ACCESS_DENIED (also what goes beyond the end), ERROR_INVALID_ADDRESS (of Ex: it is taken).
- * */
+/* The offset must be a multiple of 64 KiB. 0 bytes: up to the end. NULL:
+ * ERROR_MAPPED_ALIGNMENT, ERROR_ACCESS_DENIED (also for a range beyond the end),
+ * ERROR_INVALID_ADDRESS (Ex: the address is in use). */
 LPVOID WINAPI MapViewOfFile(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
                             SIZE_T bytes) OPL_SHIM(MapViewOfFile);
 LPVOID WINAPI MapViewOfFileEx(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
@@ -372,9 +376,9 @@ LPVOID WINAPI MapViewOfFileEx(HANDLE mapping, DWORD access, DWORD offset_high, D
 /* ERROR_INVALID_ADDRESS: no view of this module begins there. */
 BOOL WINAPI UnmapViewOfFile(LPCVOID address) OPL_SHIM(UnmapViewOfFile);
 BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes) OPL_SHIM(FlushViewOfFile);
-/* A regular file, to be mapped: nothing here reads or writes it. Backslashes part folders too;
- * drives, devices of Windows and other machines are not found. `share` and `attributes` change
- * nothing. INVALID_HANDLE_VALUE on failure. */
+/* Opens a regular file for mapping; there are no functions to read or write it. The path may
+ * have backslashes; drives, devices of Windows and other machines are not found. `share` and
+ * `attributes` have no effect. INVALID_HANDLE_VALUE on failure. */
 HANDLE WINAPI CreateFileA(LPCSTR path, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES security,
                           DWORD disposition, DWORD attributes, HANDLE template_file)
     OPL_SHIM(CreateFileA);
@@ -382,24 +386,25 @@ HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_AT
                           DWORD disposition, DWORD attributes, HANDLE template_file)
     OPL_SHIM(CreateFileW);
 
-/* A mutex of this process, or by a name (as of file mappings) of several. A thread may take it more
- * than once; owned: it begins taken, if it is new. Wait with WaitForSingleObject. (C122) */
+/* A mutex of this process, or with a name (as of file mappings) of several. A thread may take
+ * it more than once; `owned`: the caller takes it, if it is new. Wait with WaitForSingleObject.
+ * (C122) */
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
     OPL_SHIM(CreateMutexA);
 HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCWSTR name)
     OPL_SHIM(CreateMutexW);
 HANDLE WINAPI OpenMutexA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenMutexA);
 HANDLE WINAPI OpenMutexW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenMutexW);
-/* ERROR_NOT_OWNER: another thread has it, or nobody. */
+/* ERROR_NOT_OWNER: the calling thread does not have it. */
 BOOL WINAPI ReleaseMutex(HANDLE mutex) OPL_SHIM(ReleaseMutex);
 
-/* The process of this number, to wait for its end and for psapi.h; `access` is the kernel's
- * business. NULL: ERROR_INVALID_PARAMETER (there is none). */
+/* The process with this id, to wait for its end and for psapi.h; `access` is ignored, the
+ * kernel checks rights. NULL: ERROR_INVALID_PARAMETER (there is none). */
 HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number) OPL_SHIM(OpenProcess);
 HANDLE WINAPI GetCurrentProcess(void) OPL_SHIM(GetCurrentProcess);
 
-/* Memory. A handle is the memory itself and never moves but in ReAlloc; NULL and
- * ERROR_NOT_ENOUGH_MEMORY. The size is what was asked for. */
+/* Memory. A handle is the memory's address, which only ReAlloc changes; NULL and
+ * ERROR_NOT_ENOUGH_MEMORY. The size is the requested one. */
 HGLOBAL WINAPI GlobalAlloc(UINT flags, SIZE_T bytes) OPL_SHIM(GlobalAlloc);
 HGLOBAL WINAPI GlobalReAlloc(HGLOBAL memory, SIZE_T bytes, UINT flags) OPL_SHIM(GlobalReAlloc);
 HGLOBAL WINAPI GlobalFree(HGLOBAL memory) OPL_SHIM(GlobalFree);
@@ -410,7 +415,7 @@ HLOCAL WINAPI LocalAlloc(UINT flags, SIZE_T bytes) OPL_SHIM(LocalAlloc);
 HLOCAL WINAPI LocalReAlloc(HLOCAL memory, SIZE_T bytes, UINT flags) OPL_SHIM(LocalReAlloc);
 HLOCAL WINAPI LocalFree(HLOCAL memory) OPL_SHIM(LocalFree);
 SIZE_T WINAPI LocalSize(HLOCAL memory) OPL_SHIM(LocalSize);
-/* The one heap there is; `heap` is not looked at. */
+/* There is only one heap; `heap` is ignored. */
 HANDLE WINAPI GetProcessHeap(void) OPL_SHIM(GetProcessHeap);
 LPVOID WINAPI HeapAlloc(HANDLE heap, DWORD flags, SIZE_T bytes) OPL_SHIM(HeapAlloc);
 LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T bytes)
@@ -418,10 +423,10 @@ LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T bytes)
 BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID memory) OPL_SHIM(HeapFree);
 SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory) OPL_SHIM(HeapSize);
 
-/* Milliseconds since the machine started, asleep or not. */
+/* Milliseconds since the machine started, including time in suspend. */
 DWORD WINAPI GetTickCount(void) OPL_SHIM(GetTickCount);
 ULONGLONG WINAPI GetTickCount64(void) OPL_SHIM(GetTickCount64);
-/* Now, where this process is (TZ). */
+/* The current local time of this process (TZ). */
 void WINAPI GetLocalTime(SYSTEMTIME *time) OPL_SHIM(GetLocalTime);
 /* ERROR_INVALID_PARAMETER: no such day, or outside 1601 to 30827. */
 BOOL WINAPI FileTimeToSystemTime(const FILETIME *time, LPSYSTEMTIME ret)
@@ -431,20 +436,21 @@ BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *time, LPFILETIME ret)
 BOOL WINAPI FileTimeToLocalFileTime(const FILETIME *time, LPFILETIME ret)
     OPL_SHIM(FileTimeToLocalFileTime);
 
-/* Without, and with folding of, letter case by Unicode's tables; ordered by code units, not by a
+/* Case-sensitive, and with case folding by Unicode's tables; ordered by code units, not by a
  * language. */
 int WINAPI lstrcmpA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpA);
 int WINAPI lstrcmpW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpW);
 int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpiA);
 int WINAPI lstrcmpiW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpiW);
-/* CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN in the same order, whatever `locale` is; 0:
+/* CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN in the same order, with any `locale`; 0:
  * ERROR_INVALID_PARAMETER (NULL), ERROR_INVALID_FLAGS (NORM_IGNORESYMBOLS and others). A count of
  * -1 is up to the terminator. */
 int WINAPI CompareStringA(LCID locale, DWORD flags, LPCSTR left, int left_count, LPCSTR right,
                           int right_count) OPL_SHIM(CompareStringA);
 int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count, LPCWSTR right,
                           int right_count) OPL_SHIM(CompareStringW);
-/* Copies; NULL where a pointer is. lstrcpyn cuts to `room` - 1 and always ends the text. */
+/* Copies; NULL if a pointer is NULL. lstrcpyn truncates to `room` - 1 and always terminates the
+ * text. */
 LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcpyA);
 LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcpyW);
 LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int room) OPL_SHIM(lstrcpynA);
@@ -512,8 +518,8 @@ OPL_END_SHIMS
 
 OPL_BEGIN_DECLS
 
-/* Whole, in every processor's eyes. Return the new value, or (Exchange, ExchangeAdd,
- * CompareExchange) what was there. */
+/* Atomic operations. They return the new value, or (Exchange, ExchangeAdd, CompareExchange) the
+ * old one. */
 static inline LONG InterlockedIncrement(LONG volatile *value)
 {
     return __atomic_add_fetch(value, 1, __ATOMIC_SEQ_CST);

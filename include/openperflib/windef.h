@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The basic Windows types, calling words and text macros.
+ * The basic Windows types, calling conventions and text macros.
  *
  * WCHAR is a 16-bit code unit in every mode: char16_t by default (write u"..." or TEXT("...")),
  * wchar_t when the program is compiled with -fshort-wchar (write L"..."). All structures have the
@@ -15,13 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process which
- * also exports Win32 names (libwinpr2 does) can never be called by mistake. */
+/* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process
+ * that also exports Win32 names (as libwinpr2 does) is never called by mistake. */
 #define OPL_SYMBOL(name) __asm__("opl_" #name)
-/* The same for what is linked statically from libopenperflib-win32.a: nobody else sees it. */
+/* The same for functions that are linked statically from libopenperflib-win32.a: not visible
+ * outside. */
 #define OPL_SHIM(name) __asm__("opl_" #name)
 
-/* Around declarations: C linkage, and visible whatever -fvisibility says. */
+/* Around declarations: C linkage, and visible with any -fvisibility. */
 #ifdef __cplusplus
 #define OPL_BEGIN_DECLS                                                                            \
     _Pragma("GCC visibility push(default)") extern "C"                                             \
@@ -40,7 +41,7 @@
 #define OPL_END_DECLS _Pragma("GCC visibility pop")
 #endif
 
-/* calling words: one convention only on this platform. IN, OUT and OPTIONAL are what Windows'
+/* calling conventions: only one on this platform. IN, OUT and OPTIONAL are what Windows'
  * headers define too; tests/compat includes every system header behind them. */
 #define WINAPI
 #define APIENTRY
@@ -94,8 +95,8 @@ typedef int16_t SHORT, *PSHORT;
 typedef char CHAR, *PCHAR;
 typedef float FLOAT;
 typedef double DOUBLE;
-/* `long long` as Windows' own, also where int64_t is `long`: %lld prints it, and C++ overloads see
- * it. 8-byte alignment must hold on 32-bit x86 too, where it aligns to 4 inside a structure. */
+/* `long long` as on Windows, also where int64_t is `long`, for %lld and C++ overloads. 8-byte
+ * alignment must hold on 32-bit x86 too, where it aligns to 4 inside a structure. */
 __extension__ typedef long long LONGLONG __attribute__((aligned(8)));
 __extension__ typedef unsigned long long ULONGLONG __attribute__((aligned(8)));
 typedef LONGLONG LONG64, INT64, *PLONGLONG;
@@ -120,7 +121,7 @@ typedef char16_t WCHAR;
 #else
 typedef __CHAR16_TYPE__ WCHAR;
 #endif
-/* the ZZ ones are multi-strings: texts one behind the other, an empty one at the end */
+/* the ZZ ones are multi-strings: consecutive texts, ended by an empty one */
 typedef WCHAR *PWCHAR, *PWCH, *LPWCH, *PWSTR, *LPWSTR, *NWPSTR, *PZZWSTR;
 typedef const WCHAR *LPCWCH, *PCWCH, *PCWSTR, *LPCWSTR, *PCZZWSTR;
 typedef CHAR *PCH, *PSTR, *LPSTR, *LPCH, *NPSTR, *PZZSTR;

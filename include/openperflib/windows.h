@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The umbrella that Windows programs include.
+ * The header that Windows programs include.
  *
- * As on Windows, winperf.h comes along unless WIN32_LEAN_AND_MEAN is defined (enum_process of the
- * documents relies on it). wide.h makes L"..." programs work when compiled with -fshort-wchar.
+ * As on Windows, it includes winperf.h unless WIN32_LEAN_AND_MEAN is defined (the sample
+ * enum_process relies on it). wide.h makes L"..." programs work when compiled with -fshort-wchar.
  */
 #ifndef OPENPERFLIB_WINDOWS_H
 #define OPENPERFLIB_WINDOWS_H

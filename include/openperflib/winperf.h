@@ -28,7 +28,7 @@ typedef struct _PERF_DATA_BLOCK {
     DWORD SystemNameOffset;
 } PERF_DATA_BLOCK, *PPERF_DATA_BLOCK;
 
-/* bare as on Windows: sources paste it into their own texts and conditions */
+/* without casts, as on Windows: sources use it in their own texts and conditions */
 #define PERF_NO_INSTANCES -1
 #define PERF_METADATA_MULTIPLE_INSTANCES (-2)
 #define PERF_METADATA_NO_INSTANCES (-3)
@@ -170,10 +170,10 @@ typedef struct _PERF_COUNTER_BLOCK {
 #define PERF_PRECISION_OBJECT_TIMER 0x20670500
 #define PERF_PRECISION_TIMESTAMP PERF_LARGE_RAW_BASE
 
-/* The three functions of a provider. Open gets NULL or the strings of Linkage\Export. Collect gets
- * the query string, where to write, how much room there is (out: bytes written, objects written);
- * ERROR_MORE_DATA with zeros when there is not enough, ERROR_SUCCESS with zeros when it has nothing
- * to say. (C41, C43, C44) */
+/* The three functions of a provider. Open gets NULL or the strings of Linkage\Export. Collect
+ * gets the query string, the buffer and its size (out: bytes written, objects written);
+ * ERROR_MORE_DATA with zeros if the buffer is too small, ERROR_SUCCESS with zeros if it has no
+ * data. (C41, C43, C44) */
 OPL_BEGIN_DECLS
 typedef DWORD(APIENTRY PM_OPEN_PROC)(LPWSTR);
 typedef DWORD(APIENTRY PM_COLLECT_PROC)(LPWSTR, LPVOID *, LPDWORD, LPDWORD);

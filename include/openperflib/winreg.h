@@ -3,7 +3,7 @@
  * The registry: keys, value types, and the Reg functions.
  *
  * W functions take UTF-16, A functions UTF-8. All return a Win32 status. Data of the text types is
- * converted to the form of the function; sizes are bytes of that form. (docs/registry.md)
+ * converted to the function's encoding; sizes are bytes in that encoding. (docs/registry.md)
  */
 #ifndef OPENPERFLIB_WINREG_H
 #define OPENPERFLIB_WINREG_H
@@ -99,21 +99,23 @@ OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY 
        (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
 /* The same with all rights that the caller has. */
 OPL_AW(RegOpenKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
-/* Opens or makes a key with all keys above it; *disposition tells which. */
+/* Opens or creates a key with all keys above it; *disposition: which of both. */
 OPL_AW(RegCreateKeyEx,
        (HKEY key, LPCSTR sub, DWORD reserved, LPSTR class_name, DWORD options, REGSAM access,
         LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition),
        (HKEY key, LPCWSTR sub, DWORD reserved, LPWSTR class_name, DWORD options, REGSAM access,
         LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition));
 OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
-/* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer one performance block;
- * its size cannot be asked: ERROR_MORE_DATA leaves *size as it was. (C2, C3, reference C.2, C.3) */
+/* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer one performance
+ * block; its size cannot be queried: ERROR_MORE_DATA leaves *size unchanged. (C2, C3, reference
+ * C.2, C.3) */
 OPL_AW(RegQueryValueEx,
        (HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size),
        (HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size));
-/* The text of the value without a name, of `sub` or (NULL, "") of the key itself: an old form. An
- * unset one is the empty text; another type than REG_SZ: ERROR_INVALID_DATA. *size in bytes, with
- * the terminator. Setting makes the key; the text's own length counts, `size` is not looked at. */
+/* The text of the value without a name, of `sub` or (NULL, "") of the key itself; an old
+ * function. An unset value is the empty text; another type than REG_SZ: ERROR_INVALID_DATA.
+ * *size in bytes, with the terminator. Setting creates the key; the length is that of the text,
+ * `size` is ignored. */
 OPL_AW(RegQueryValue, (HKEY key, LPCSTR sub, LPSTR data, PLONG size),
        (HKEY key, LPCWSTR sub, LPWSTR data, PLONG size));
 OPL_AW(RegSetValue, (HKEY key, LPCSTR sub, DWORD type, LPCSTR data, DWORD size),
@@ -128,7 +130,7 @@ OPL_AW(RegDeleteValue, (HKEY key, LPCSTR name), (HKEY key, LPCWSTR name));
 OPL_AW(RegDeleteKey, (HKEY key, LPCSTR sub), (HKEY key, LPCWSTR sub));
 OPL_AW(RegDeleteKeyEx, (HKEY key, LPCSTR sub, REGSAM access, DWORD reserved),
        (HKEY key, LPCWSTR sub, REGSAM access, DWORD reserved));
-/* Deletes all below `sub`, and `sub` itself; NULL empties `key`. */
+/* Deletes `sub` with all its subkeys; NULL empties `key`. */
 OPL_AW(RegDeleteTree, (HKEY key, LPCSTR sub), (HKEY key, LPCWSTR sub));
 /* Enumerations: *name_size counts characters, in: with the terminator, out: without. */
 OPL_AW(RegEnumKeyEx,
@@ -154,8 +156,8 @@ OPL_AW(RegQueryInfoKey,
 OPL_AW(RegGetValue,
        (HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size),
        (HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size));
-/* A machine's root key: this one's, or of another one by "ssh://HOST", "unix:/PATH" or a name that
- * the registry lists (docs/remote.md). (C28) */
+/* A root key of this machine, or of another one by "ssh://HOST", "unix:/PATH" or a name in the
+ * registry's list (docs/remote.md). (C28) */
 OPL_AW(RegConnectRegistry, (LPCSTR machine, HKEY key, PHKEY result),
        (LPCWSTR machine, HKEY key, PHKEY result));
 /* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers. (C34, C.6) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Message boxes for programs without a screen, as providers are: what one says goes to the event
- * log, and nobody is waited for.
+ * Message boxes for programs without a screen, such as providers: the text goes to the event log,
+ * and the function does not wait.
  *
  * The functions are in the static libopenperflib-win32.a (pkg-config openperflib-win32).
  */
@@ -22,7 +22,7 @@
 #define MB_RETRYCANCEL 0x00000005L
 #define MB_CANCELTRYCONTINUE 0x00000006L
 #define MB_TYPEMASK 0x0000000FL
-/* the picture: how grave the event is */
+/* the icon: the severity of the event */
 #define MB_ICONHAND 0x00000010L
 #define MB_ICONQUESTION 0x00000020L
 #define MB_ICONEXCLAMATION 0x00000030L
@@ -32,13 +32,13 @@
 #define MB_ICONWARNING MB_ICONEXCLAMATION
 #define MB_ICONINFORMATION MB_ICONASTERISK
 #define MB_ICONMASK 0x000000F0L
-/* the button that is answered */
+/* the button that is returned */
 #define MB_DEFBUTTON1 0x00000000L
 #define MB_DEFBUTTON2 0x00000100L
 #define MB_DEFBUTTON3 0x00000200L
 #define MB_DEFBUTTON4 0x00000300L
 #define MB_DEFMASK 0x00000F00L
-/* these change nothing here */
+/* no effect here */
 #define MB_APPLMODAL 0x00000000L
 #define MB_SYSTEMMODAL 0x00001000L
 #define MB_TASKMODAL 0x00002000L
@@ -61,13 +61,13 @@
 
 OPL_BEGIN_SHIMS
 
-/* Writes title and text to the event log (source "Application Popup", id 26, level by the picture)
- * with the process's name and number, and to the trace; returns at once the default button of
- * `style`. A title that is NULL is "Error". 0: no such style (ERROR_INVALID_MSGBOX_STYLE). (C45) */
+/* Writes title and text to the event log (source "Application Popup", id 26, level by the icon)
+ * with the process's name and number, and to the trace; returns the default button of `style` at
+ * once. A title that is NULL is "Error". 0: no such style (ERROR_INVALID_MSGBOX_STYLE). (C45) */
 int WINAPI MessageBoxA(HWND owner, LPCSTR text, LPCSTR title, UINT style) OPL_SHIM(MessageBoxA);
 int WINAPI MessageBoxW(HWND owner, LPCWSTR text, LPCWSTR title, UINT style) OPL_SHIM(MessageBoxW);
-/* Formatted text by the rules of crt.h, cut to 1023 units, into a buffer that must have room for
- * 1024. Returns how many units there are, without the terminator. */
+/* Formats text by the rules of crt.h, truncated to 1023 units; the buffer must have 1024.
+ * Returns the number of units without the terminator. */
 int WINAPIV wsprintfA(LPSTR to, LPCSTR format, ...) OPL_SHIM(wsprintfA);
 int WINAPIV wsprintfW(LPWSTR to, LPCWSTR format, ...) OPL_SHIM(wsprintfW);
 int WINAPI wvsprintfA(LPSTR to, LPCSTR format, va_list arguments) OPL_SHIM(wvsprintfA);
