@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what the tables of provider libraries say: the pages of docs/counters, the explanations
- * that the English name base is made of, or the drop-in that registers a provider of the packaged
- * block. Nothing here knows an object: all of it is in the rows.
+ * Prints documents from the tables of provider libraries: docs/counters/, the explanations for
+ * the English name base, or the drop-in that registers a provider of the packaged block. This
+ * program has no knowledge of objects: all data is in the rows.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -33,7 +33,8 @@ static bool load_tables(const char *library)
     return true;
 }
 
-/* Two objects of one number: of one only the first would ever be found. They are in order. */
+/* Refuses two objects of one number, because only the first would ever be found. The list is
+ * sorted. */
 static bool numbers_differ(void)
 {
     for (size_t i = 1; i < object_count; i++)
@@ -57,7 +58,7 @@ static int by_index(const void *left, const void *right)
 /* ---- names and explanations: number, TAB, text ---- */
 
 static const char *texts[MOST_TEXTS];
-static const char shared[] = ""; /* objects say different things: the base keeps its general text */
+static const char shared[] = ""; /* objects have different texts: the base keeps its general text */
 
 /* The packaged block's texts are in its own drop-in. */
 static void add_text(DWORD index, const char *text)
@@ -158,7 +159,7 @@ static void print_names(void)
     }
 }
 
-/* Rows of other libraries may have numbers of the block, too. */
+/* Rows of other libraries may have numbers of the packaged block, too. */
 static bool print_names_of(const char *library)
 {
     object_count = 0;
@@ -312,13 +313,13 @@ static void print_absent(FILE *file, DWORD object)
     }
 }
 
-/* ---- what nobody has seen on a machine: rows "frozen" for the reason UNTRIED ---- */
+/* ---- counters not tested on hardware: rows "frozen" for the reason UNTRIED ---- */
 
 #define UNTRIED "not tried on hardware"
 enum { MOST_ROWS = 256 };
 static FILE *oracles; /* tests/tables/oracles.tsv */
 
-/* Is it one of the words of "6 142 144", or does "*" stand for what no line before had? */
+/* Is it one of the words of "6 142 144", or matched by "*" because no earlier line has it? */
 static bool line_has(const char *words, DWORD index, bool known)
 {
     char *end;
@@ -469,7 +470,7 @@ static int registration(const char *service, const char *library, char **more)
     return !good || fflush(stdout) ? 1 : 0;
 }
 
-/* A library, a list of what is not there, or the list of the counters' tests. */
+/* A library, a list of absent counters, or the list of the counters' tests. */
 static bool load(const char *path, FILE **absent, size_t *absent_count)
 {
     size_t length = strlen(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rows of both objects count, taken from the instance's device. */
+/* The values for the rows of both objects, from the instance's device. */
 #include "perfdisk.h"
 
 enum { SECTOR = 512, MILLISECOND = 10000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc/diskstats as a list of devices that stays from collection to collection: what is found out
- * about a device is found out once, and the kernel's 32-bit times go on where they wrap around.
+ * Keeps the devices of proc/diskstats as a list between collections, so that each device is
+ * examined only once, and the kernel's 32-bit times continue when they wrap around.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void copy_name(char *out, const char *at, size_t length)
     out[length] = 0;
 }
 
-/* False: no line of a device. */
+/* False: not the line of a device. */
 static bool read_line(const char *at, struct line *ret)
 {
     ret->major = (unsigned)next_number(&at);
@@ -60,7 +60,7 @@ static bool read_line(const char *at, struct line *ret)
 
 /* ---- numbers ---- */
 
-/* A fall of less than half the range is no wrap: the device is another one. */
+/* A decrease by less than half the range is not a wrap: it is another device. */
 static void time_add(struct perfdisk_time *time, uint64_t value, bool fresh)
 {
     uint32_t seen = (uint32_t)value, more = seen - time->seen;
@@ -92,9 +92,9 @@ static void device_take(struct perfdisk_device *device, const struct line *line,
     device->known = true;
 }
 
-/* ---- what kind of device ---- */
+/* ---- the kind of device ---- */
 
-/* The kernel's rule for names of partitions: "sda1", and "nvme0n1p1" behind a digit. */
+/* The kernel's rule for names of partitions: "sda1", and "nvme0n1p1" after a digit. */
 static bool is_partition_of(const char *name, const char *disk)
 {
     size_t length = strlen(disk);
@@ -124,7 +124,7 @@ static bool begins_with_one_of(const char *name, const char *const *words)
     return false;
 }
 
-/* sys/block tells it by the link "device" of those that hardware is behind; without sys, names. */
+/* In sys/block only hardware devices have the link "device"; without sys the name decides. */
 static bool is_physical(opl_reading *reading, const struct perfdisk_device *device)
 {
     static const char *const virtual_names[] = {"loop", "ram",    "zram", "dm-",  "md",
@@ -158,7 +158,7 @@ static bool is_same(const struct perfdisk_device *device, const struct line *lin
            strcmp(device->name, line->name) == 0;
 }
 
-/* Puts the line's device to this place: mostly it is there already. */
+/* Moves the line's device to this position, where it usually is already. */
 static struct perfdisk_device *device_at(struct perfdisk_devices *devices, size_t place,
                                          size_t count, const struct line *line)
 {
@@ -236,7 +236,7 @@ struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading)
     return devices_take(reading, devices, text);
 }
 
-/* ---- what a device is made of ---- */
+/* ---- the disks below a device ---- */
 
 static bool holds(opl_reading *reading, const struct perfdisk_device *lower,
                   const struct perfdisk_device *upper)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LogicalDisk (236): the mounted file systems, named by their place, each the child of the disk
- * that it is on, if it is on one. What happens is counted for the block device that it was made
- * on; file systems without one (of other machines, of containers) have their room only. Filesystem
- * Space (101700): the same file systems, what of their room is in use.
+ * LogicalDisk (236): the mounted file systems, named by their mount point, each the child of its
+ * disk, if it has one. Requests are counted for its block device; file systems without one (of
+ * other machines, of containers) have only values of space. Filesystem Space (101700): the used
+ * space of the same file systems.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { MEGABYTE = 1 << 20 };
 
-/* ---- the room ---- */
+/* ---- space ---- */
 
 static const struct perfdisk_item *spaced_item(opl_reading *reading)
 {
@@ -20,7 +20,7 @@ static const struct perfdisk_item *spaced_item(opl_reading *reading)
     return item && item->spaced ? item : NULL;
 }
 
-/* What is free and what is kept for the system are no part of it. */
+/* Without free space and without the system's reserve. */
 static bool used(opl_reading *reading, uint64_t *ret)
 {
     const struct perfdisk_item *item = spaced_item(reading);
@@ -35,7 +35,7 @@ static bool available(opl_reading *reading, uint64_t *ret)
     return item != NULL;
 }
 
-/* What is kept for the system is no part of what can be used, as for df. */
+/* The system's reserve does not count as usable space, as in df. */
 static bool usable(opl_reading *reading, uint64_t *ret)
 {
     const struct perfdisk_item *item = spaced_item(reading);
@@ -65,7 +65,7 @@ static bool is_mapped_as(opl_reading *reading, const struct perfdisk_device *dev
     return strcmp(room, name) == 0;
 }
 
-/* btrfs has no number of its own device, but tells its name. */
+/* btrfs has no device number in mountinfo, but the device's name. */
 static bool is_called(opl_reading *reading, const struct perfdisk_device *device,
                       const char *source)
 {
@@ -83,7 +83,7 @@ static bool is_on(opl_reading *reading, const struct perfdisk_mount *mount,
     return !mount->waits && is_called(reading, device, mount->source);
 }
 
-/* Once for each mount and change of the devices: sys is full of small files. */
+/* Only once for each mount and change of devices, because sys needs many small files. */
 static void find_out(opl_reading *reading, const struct perfdisk_devices *devices,
                      struct perfdisk_mount *mount)
 {
@@ -101,7 +101,7 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 
 /* ---- the instances ---- */
 
-/* Those that may hang, all at once, and once for both objects. */
+/* Queries file systems that may hang at the same time, and once for both objects. */
 struct far {
     LONGLONG time;
     opl_place places[];
@@ -123,7 +123,7 @@ static const opl_place *far_places(opl_reading *reading, struct perfdisk_mounts 
     return far->places;
 }
 
-/* Its room, if it has any at all and is not hidden from us. One that is silent has none to show: 0
+/* Its space, if it has a size and we may read it. One that does not answer has no values: 0
  * bytes free would be a false alarm. */
 static bool read_space(opl_reading *reading, const struct perfdisk_mount *mount,
                        const opl_place *far, struct perfdisk_item *item)
@@ -217,7 +217,7 @@ const opl_object perfdisk_logical = {
     .list = list_mounts,
 };
 
-/* What LogicalDisk has no counter for, because Windows has none: it is as Windows knows it. */
+/* Counters that Windows has not are not in LogicalDisk, which is as on Windows, but here. */
 const opl_object perfdisk_space = {
     .index = 101700,
     .help_index = 101701,

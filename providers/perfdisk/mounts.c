@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * proc/self/mountinfo as a list of the file systems that LogicalDisk shows: each device once, by
- * the mount that shows all of it. What lies in memory only, what the kernel invents, images that
- * are always full, bind mounts and mounts hidden by later ones are left out.
+ * the mount that shows all of it. File systems in memory, virtual file systems of the kernel,
+ * images that are always full, bind mounts and mounts hidden by later ones are omitted.
  *
  * A line: "36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue".
  */
@@ -15,14 +15,14 @@ const opl_source perfdisk_mountinfo = {.path = "proc/self/mountinfo", .watched =
 
 /* File systems without a block device of their own that keep files on a disk. */
 static const char *const on_disk[] = {"btrfs", "zfs", "bcachefs", "ubifs", "jffs2", "bcache", NULL};
-/* Those that show other file systems: only a container's root is one of its own. */
+/* File systems that show other ones: only a container's root is listed. */
 static const char *const layered[] = {"overlay", "aufs", "fuse.fuse-overlayfs", NULL};
-/* Those for which another machine, or a program, must answer. */
+/* File systems that are served by another machine or a program. */
 static const char *const elsewhere[] = {
     "nfs",    "nfs4",      "cifs",     "smb3",   "smbfs",  "ncpfs",   "afs",   "ceph",
     "coda",   "9p",        "virtiofs", "lustre", "beegfs", "gpfs",    "pvfs2", "panfs",
     "vboxsf", "glusterfs", "orangefs", "vmhgfs", "prl_fs", "fuseblk", "fuse",  NULL};
-/* Images on a block device that can never have room. */
+/* Read-only images on a block device, which never have free space. */
 static const char *const always_full[] = {"squashfs", "erofs", "cramfs", "romfs",
                                           "iso9660",  "udf",   NULL};
 
@@ -74,14 +74,14 @@ static bool read_line(const char *at, struct line *ret)
     return *ret->point == '/' && ret->source_length > 0;
 }
 
-/* ---- which lines ---- */
+/* ---- selecting lines ---- */
 
 static bool is_at_root(const struct line *line)
 {
     return line->point_length == 1;
 }
 
-/* A subvolume of btrfs is the whole of what it shows: "subvol=" names it like the root. */
+/* A subvolume of btrfs counts as a whole file system: "subvol=" has the same name as the root. */
 static bool is_subvolume(const struct line *line)
 {
     static const char key[] = "subvol=";
@@ -112,7 +112,7 @@ static bool is_kept(const struct line *line)
     return is_word(line->root, line->root_length, "/") || is_at_root(line) || is_subvolume(line);
 }
 
-/* Does one of the lines behind it stand for a mount at the same place? */
+/* Is a later line a mount at the same place? */
 static bool is_hidden(const struct line *line, const char *behind)
 {
     struct line later;
@@ -152,7 +152,7 @@ static void mount_set(struct perfdisk_mount *mount, const struct line *line)
     mount->waits = waits(line);
 }
 
-/* The first mount of a device stands for it, or its mount at the root. */
+/* A device is shown by its first mount, or by its mount at the root. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
                        const struct line *line)
 {
@@ -178,7 +178,7 @@ static bool is_below(const char *path, const char *folder)
            strcmp(path, folder) != 0;
 }
 
-/* Whoever asks for a place below one that may hang waits for both. */
+/* A query of a place below one that may hang may hang, too. */
 static void mounts_wait_for_each_other(struct perfdisk_mounts *mounts)
 {
     for (size_t i = 0; i < mounts->count; i++)

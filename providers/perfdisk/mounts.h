@@ -7,9 +7,9 @@
 
 struct perfdisk_mount {
     unsigned major, minor;
-    bool waits; /* asking for it may take as long as another machine or program likes */
+    bool waits; /* another machine or program answers queries of it, and may delay them */
     size_t name_length;
-    char point[PERFDISK_POINT], name[PERFDISK_POINT]; /* where it is; the instance's name */
+    char point[PERFDISK_POINT], name[PERFDISK_POINT]; /* the mount point; the instance's name */
     char source[256];
     char device[PERFDISK_NAME]; /* of diskstats; "": none */
     char parent[PERFDISK_NAME]; /* of PhysicalDisk; "": none */
@@ -17,7 +17,7 @@ struct perfdisk_mount {
 struct perfdisk_mounts {
     size_t count, room;
     uint64_t version;
-    bool changed; /* since LogicalDisk looked at them, which sets it back */
+    bool changed; /* since LogicalDisk read the list; LogicalDisk resets it */
     struct perfdisk_mount list[];
 };
 

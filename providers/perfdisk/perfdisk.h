@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so: PhysicalDisk and LogicalDisk. Both show lines of proc/diskstats: the one those of
- * whole disks, the other those of the devices that hold a mounted file system.
+ * perfdisk.so: PhysicalDisk and LogicalDisk. Both show lines of proc/diskstats: PhysicalDisk those
+ * of whole disks, LogicalDisk those of devices with a mounted file system.
  */
 #ifndef OPL_PERFDISK_H
 #define OPL_PERFDISK_H
@@ -11,13 +11,13 @@
 enum { PERFDISK_DEVICES, PERFDISK_MOUNTS, PERFDISK_PLACES }; /* slots of opl_reading_memory */
 enum { PERFDISK_NAME = 64, PERFDISK_POINT = 1024 };
 
-/* The kernel counts milliseconds in 32 bits: the sum since we look. */
+/* The kernel counts milliseconds in 32 bits: the sum since the first collection. */
 struct perfdisk_time {
     uint64_t sum; /* milliseconds */
     uint32_t seen;
 };
 
-/* A line of proc/diskstats, and what was found out about the device when it was new. */
+/* A line of proc/diskstats, and data about the device from its first collection. */
 struct perfdisk_device {
     char name[PERFDISK_NAME]; /* as sys/block writes it: '!' for a slash */
     unsigned major, minor;
@@ -25,20 +25,20 @@ struct perfdisk_device {
     struct perfdisk_time reading, writing, busy, queued;
     uint64_t now, idle; /* 100 ns; both never go back */
     bool known;
-    bool whole, physical; /* no partition; and not made of other devices, files or memory */
+    bool whole, physical; /* not a partition; and not made of other devices, files or memory */
     uint32_t position;    /* among the instances of PhysicalDisk */
 };
 struct perfdisk_devices {
     size_t count, room;
-    bool changed;    /* since the collection before: one came or went */
+    bool changed;    /* a device was added or removed since the previous collection */
     uint64_t origin; /* FILETIME of the monotonic clock's zero */
     uint64_t serial; /* of the last reading, opl_reading_time */
     struct perfdisk_device list[];
 };
 
-/* What both objects give to opl_listing_item. */
+/* The item that both objects pass to opl_listing_item. */
 struct perfdisk_item {
-    const struct perfdisk_device *device; /* NULL: nobody counts */
+    const struct perfdisk_device *device; /* NULL: no counts */
     bool spaced;                          /* `space` is known */
     opl_space space;
 };
@@ -48,12 +48,12 @@ extern const opl_object perfdisk_physical, perfdisk_logical, perfdisk_space;
 
 /* proc/diskstats, read once per collection; NULL: unreadable, or no memory. */
 struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading);
-/* The physical disk that all of the device is on; NULL: there is none, or there are several. */
+/* The physical disk that contains the whole device; NULL: there is none, or there are several. */
 const struct perfdisk_device *perfdisk_parent(opl_reading *reading,
                                               const struct perfdisk_devices *devices,
                                               const struct perfdisk_device *device);
 
-/* Functions of the rows that both objects have. False: nobody counts this instance. */
+/* Functions of the rows that both objects have. False: there are no counts for this instance. */
 bool perfdisk_pending(opl_reading *reading, uint64_t *ret);
 bool perfdisk_now(opl_reading *reading, uint64_t *ret);
 bool perfdisk_queued(opl_reading *reading, uint64_t *ret);

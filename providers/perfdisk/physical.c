@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PhysicalDisk (234): the disks that hardware is behind, or a virtual machine's idea of it, named
- * as Linux names them. Devices made of others (dm, md, loop), of memory (zram) or of another
- * machine (nbd) are left out: their requests reach a disk that is here, and _Total must not count
- * them twice.
+ * PhysicalDisk (234): hardware disks, or virtual hardware of a virtual machine, with Linux' names.
+ * Devices made of others (dm, md, loop), of memory (zram) or of another machine (nbd) are left out:
+ * their requests reach a listed disk, and _Total must not count them twice.
  */
 #include <string.h>
 

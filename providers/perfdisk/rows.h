@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows that PhysicalDisk and LogicalDisk have in common, in Windows' order; they stand in the
- * middle of both tables. The recorded blocks of Windows say how totals are made: times are means,
+/* The common rows of PhysicalDisk and LogicalDisk, in Windows' order; they are in the middle of
+ * both tables. The recorded blocks of Windows say how totals are made: times are means,
  * everything else is a sum. */
 /* clang-format off */
     {198, 199, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_diskstats, perfdisk_pending), .name = "Current Disk Queue Length",

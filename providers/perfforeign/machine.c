@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machines that somebody asked for. Each keeps its key, so that the connection stays; the library
- * behind the key makes it anew when it was lost, and does not try too often. (C120, C121)
+ * Machines that were queried. Each keeps its key, so that the connection stays open; the library
+ * reconnects a lost one, with a limited rate. (C120, C121)
  */
 #include "perfforeign.h"
 
@@ -33,7 +33,7 @@ static DWORD now_milliseconds(void)
 
 /* ---- finding ---- */
 
-/* Machines' names differ in more than the case of letters of ASCII. */
+/* Names of machines are compared ignoring ASCII case. */
 static WCHAR fold(WCHAR unit)
 {
     return unit >= 'a' && unit <= 'z' ? (WCHAR)(unit - 'a' + 'A') : unit;
@@ -56,7 +56,7 @@ static void machine_free(struct machine *machine)
     free(machine);
 }
 
-/* The one that nobody asked for the longest time. */
+/* The least recently queried machine. */
 static void forget_last(void)
 {
     struct machine **at = &machines;
@@ -67,7 +67,7 @@ static void forget_last(void)
     machine_count--;
 }
 
-/* What a path of a counter cannot have becomes something else; beyond ASCII it is not shown. */
+/* Replaces characters that a counter path cannot have; characters beyond ASCII are not shown. */
 static void write_label(struct machine *machine)
 {
     char *to = machine->label;
@@ -128,7 +128,7 @@ void machine_forget_all(void)
     machine_count = 0;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static size_t length_of(const WCHAR *text)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfforeign.so: answers "Foreign NAME [numbers]" with the block of any machine that
- * RegConnectRegistry reaches, and tells of those machines in an object of its own, Foreign Machine
- * (109000). It runs in a helper process, because a machine may take its time. (C32, C116, C121)
+ * RegConnectRegistry reaches, and reports on those machines in its object Foreign Machine (109000).
+ * It runs in a helper process, because a machine may be slow. (C32, C116, C121)
  */
 #include "perfforeign.h"
 
@@ -60,7 +60,7 @@ const opl_table_list opl_tables = {
 };
 static opl_entry entry = {&opl_tables, NULL, NULL, 0};
 
-/* ---- the question ---- */
+/* ---- the query ---- */
 
 static bool is_blank(WCHAR unit)
 {
@@ -81,7 +81,7 @@ static const WCHAR *skip_word(const WCHAR *at)
     return at;
 }
 
-/* The host spells the first word as here. */
+/* The host passes the first word in this spelling. */
 static const WCHAR *behind_foreign(LPCWSTR query)
 {
     static const char word[] = "Foreign";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What several tables need to look at a text. */
+/* Text parsing for several tables. */
 #include <string.h>
 
 #include "perflinux.h"

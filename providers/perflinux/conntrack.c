@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conntrack (100800): the table of connections that firewalls and address translation remember.
+ * Conntrack (100800): the table of connections of firewalls and address translation.
  * proc/net/stat/nf_conntrack has a line of names, and one of hexadecimal numbers for each possible
  * processor. Which columns there are depends on the kernel.
  */

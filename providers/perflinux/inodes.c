@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filesystem Inodes (100200): how many more files the mounted file systems can take. Those that
- * make room for files as they like have no such number and are not shown; nor are those for which
- * another machine or program must answer, and might not.
+ * Filesystem Inodes (100200): how many more files the mounted file systems can have. File systems
+ * without a fixed number of files are not shown; nor are those served by another machine or
+ * program, which might not answer.
  *
  * A line: "36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue".
  */
@@ -62,7 +62,7 @@ static bool begins(const struct mount *mount, const char *prefix)
     return mount->type_bytes >= bytes && memcmp(mount->type, prefix, bytes) == 0;
 }
 
-/* Another machine, or a program, must answer. */
+/* Served by another machine or a program. */
 static bool is_far(const struct mount *mount)
 {
     static const char *const far[] = {
@@ -74,7 +74,7 @@ static bool is_far(const struct mount *mount)
 static bool is_wanted(const struct mount *mount)
 {
     static const char *const full[] = {"squashfs", "erofs", "iso9660", "udf",
-                                       "cramfs",   "romfs", NULL}; /* and never written */
+                                       "cramfs",   "romfs", NULL}; /* read-only */
     static const char *const in_memory[] = {"tmpfs", "zfs", "btrfs", "bcachefs", "ubifs", NULL};
     static const char *const layered[] = {"overlay", "aufs", NULL};
     if (is_far(mount) || is_one_of(mount, full))

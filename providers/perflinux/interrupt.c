@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupt (100300): how often each interrupt came, on all processors together. On large machines
- * proc/interrupts is a megabyte of text, so that it costs.
+ * Interrupt (100300): how often each interrupt came, on all processors together. Costly, because on
+ * large machines proc/interrupts is a megabyte of text.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@ static const opl_source interrupts = {.path = "proc/interrupts"};
 
 enum { NAME_ROOM = 256 };
 
-/* " 24:     1     0  PCI-MSIX-0000:00:01.0   3-edge      virtio0-stats": the numbers, and where the
- * description begins. */
+/* " 24:     1     0  PCI-MSIX-0000:00:01.0   3-edge      virtio0-stats": the numbers, and the
+ * position of the description. */
 static uint64_t read_counts(const char **at)
 {
     uint64_t sum = 0;
@@ -27,7 +27,7 @@ static uint64_t read_counts(const char **at)
     }
 }
 
-/* "24 virtio0-stats": of a device the last words, which are its own; of the others all. */
+/* "24 virtio0-stats": for a device its name, the last words; for others all words. */
 static void make_name(const char *label, size_t label_bytes, const char *what, char *name)
 {
     size_t used, bytes = strcspn(what, "\n");
@@ -45,7 +45,7 @@ static void make_name(const char *label, size_t label_bytes, const char *what, c
     opl_harmless_name(name + used, NAME_ROOM - used, what, bytes, false);
 }
 
-/* Errors and spurious ones are no interrupts and belong to no processor. */
+/* Errors and spurious interrupts are not counted as interrupts, and belong to no processor. */
 static bool is_interrupt(const char *label, size_t bytes)
 {
     return !(bytes == 3 && (strncasecmp(label, "ERR", 3) == 0 || memcmp(label, "MIS", 3) == 0));

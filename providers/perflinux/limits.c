@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel Limits (100700): of what the kernel gives out only so many, how many are given, how many
- * there can be, and the share. Users' limits are those of the user who is nearest to his.
+ * Kernel Limits (100700): for resources of which the kernel has a limited number, how many are in
+ * use, the limit, and the share. Limits for each user are shown for the user who is nearest to the
+ * limit.
  */
 #include <string.h>
 
@@ -31,8 +32,8 @@ static bool threads(opl_reading *reading, uint64_t *ret)
 
 /* ---- keys ---- */
 
-/* "    0:     9 8/8 3/1000000 40/25000000", a line per user: how often the user is named, keys, and
- * of the quota how many keys and how many bytes. */
+/* "    0:     9 8/8 3/1000000 40/25000000", a line per user: references to the user, keys, and
+ * used and allowed keys and bytes of the quota. */
 
 struct user {
     uint64_t keys, count, count_max, bytes, bytes_max;

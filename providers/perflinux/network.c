@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Network (101600): what each network interface has carried since it was made, with the names that
- * other agents of Linux machines gave it. Network Interface has the same figures as rates, so that
- * nobody needs both: this is for lists of counters that ask for it, and costs a Global query
- * nothing.
+ * Network (101600): the traffic of each network interface since it was created, with the names that
+ * other agents for Linux use. Network Interface has the same values as rates; this object is for
+ * existing lists of counters, and is not part of a Global query.
  */
 #include <net/if.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 static const opl_source dev = {.path = "proc/net/dev"};
 
-/* "  eth0: 17 2 ..."; the two headings have no such word. */
+/* "  eth0: 17 2 ..."; the two headings have no such first word. */
 static void add(opl_listing *listing, const char *line)
 {
     char name[IF_NAMESIZE];

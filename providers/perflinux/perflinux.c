@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perflinux.so: what Windows has no number for, as an ordinary provider. Its record, numbers and
- * texts are a packaged file of the registry that the build makes from the tables.
+ * perflinux.so: objects for which Windows has no number, as an ordinary provider. The build
+ * generates its registration, numbers and texts from the tables, as a packaged registry file.
  */
 #include "perflinux.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of perflinux.so: what Linux tells and Windows has no number for. Their indices are
- * the project's own packaged block, 100,000 to 109,999, a hundred for each object. A counter that
- * says what one of Windows' says has Windows' number and name.
+ * The objects of perflinux.so: values of Linux for which Windows has no number. Their indices are
+ * the project's own packaged block, 100,000 to 109,999, a hundred for each object. A counter with
+ * the same meaning as one of Windows has Windows' number and name.
  */
 #ifndef PERFLINUX_H
 #define PERFLINUX_H
@@ -14,19 +14,19 @@ extern const opl_object perflinux_processor, perflinux_pressure, perflinux_inter
     perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
     perflinux_meter, perflinux_performance, perflinux_network;
 
-/* Forget what was found out about this machine. */
+/* Clear cached data about this machine. */
 void perflinux_processor_open(void);
 void perflinux_pressure_open(void);
 void perflinux_power_open(void);
 
-/* The base of fractions that are told in hundredths of a percent. */
+/* The base of fractions in hundredths of a percent. */
 extern const uint32_t perflinux_whole;
 
-/* The digits at *at, and moves behind them; none: 0. */
+/* The number at *at, or 0 if there is none; moves *at after it. */
 uint64_t perflinux_number(const char **at);
-/* A hexadecimal number behind blanks; false: there is none. */
+/* A hexadecimal number after blanks; false: there is none. */
 bool perflinux_hex(const char **at, uint64_t *ret);
-/* The next of "0-3,8": from the first to the last; false: there is no more. */
+/* The next range of "0-3,8", first and last number; false: there are no more. */
 bool perflinux_range(const char **at, uint64_t *ret_first, uint64_t *ret_last);
 
 #endif

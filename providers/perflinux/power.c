@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What keeps a machine running and cool: Thermal Zone Information (101000), Battery Status
+ * Power and temperature: Thermal Zone Information (101000), Battery Status
  * (101100), Energy Meter (101200), Processor Performance (101300). Windows has objects of these
  * names, but no numbers for them.
  */
@@ -11,8 +11,8 @@
 
 enum { NAME_ROOM = 160 };
 
-/* When a folder was seen without anything to list, by object. Batteries come and go, but not so
- * often that an empty folder is worth opening at each query. */
+/* For each object, the time when its folder was last seen empty. An empty folder is not opened
+ * at each query, because batteries are rarely added. */
 enum { ZONES, BATTERIES, METERS, POLICIES, KINDS };
 static LONGLONG empty_at[KINDS];
 static const LONGLONG patience = 10 * 10000000LL;
@@ -34,7 +34,7 @@ static void note_what_was_found(opl_listing *listing, int kind)
     empty_at[kind] = empty ? opl_reading_time(opl_listing_reading(listing)) : 0;
 }
 
-/* The folders of `path` whose names begin with `prefix`; each is named by its folder behind the
+/* The folders of `path` whose names begin with `prefix`; each is named by its folder without the
  * prefix and the first line of its file `title`, if there is one. */
 static void list_folders(opl_listing *listing, const char *path, const char *prefix,
                          const opl_source *title, bool (*wanted)(opl_reading *reading))
@@ -90,7 +90,7 @@ static bool kelvin_10(opl_reading *reading, uint64_t *ret)
     return readable;
 }
 
-/* One that tells no temperature now, as a sensor does whose device sleeps, is not listed. */
+/* A zone that has no temperature now, as when the sensor's device sleeps, is not listed. */
 static bool is_zone(opl_reading *reading)
 {
     uint64_t temperature;
@@ -139,7 +139,8 @@ static uint64_t magnitude(uint64_t number)
     return (int64_t)number < 0 ? -number : number;
 }
 
-/* Thousandths of watts (hours): as the battery tells them, or out of amperes and volts. */
+/* Milliwatts (or milliwatt hours): as the battery reports them, or calculated from amperes and
+ * volts. */
 static bool milliwatts(opl_reading *reading, const opl_source *watts, const opl_source *amperes,
                        uint64_t *ret)
 {
@@ -216,7 +217,7 @@ static const opl_source policy_now = POLICY("scaling_cur_freq");
 static const opl_source policy_limit = POLICY("scaling_max_freq");
 static const opl_source policy_most = POLICY("cpuinfo_max_freq");
 
-/* Those whose processors are all switched off tell nothing. */
+/* A group whose processors are all off has no values. */
 static bool is_policy(opl_reading *reading)
 {
     uint64_t khz;
@@ -270,7 +271,7 @@ static const opl_counter policy_counters[] = {
     {101304, 101305, SHARE, OPL_COLUMN(&policy_now, 1, OPL_ONE), .base = OPL_COLUMN(&policy_most, 1, OPL_ONE), .total = OPL_MEAN,
      .name = "% of Maximum Frequency", .help = "The frequency now, as share of the highest that these processors can have."},
     {101306, 101307, MHZ, OPL_COLUMN(&policy_limit, 1, OPL_PARTS(1000)), .total = OPL_MEAN, .name = "Frequency Limit",
-     .help = "The highest frequency that these processors may have now, in megahertz: somebody, or their heat, may have lowered it."},
+     .help = "The highest frequency that these processors may have now, in megahertz: an administrator, or overheating, may have lowered it."},
     {101308, 101309, SHARE, OPL_COLUMN(&policy_limit, 1, OPL_ONE), .base = OPL_COLUMN(&policy_most, 1, OPL_ONE), .total = OPL_MEAN,
      .name = "% Frequency Limit", .help = "The highest frequency that these processors may have now, as share of the highest that they can have."},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pressure (100100): how long tasks waited for processors, memory, storage or interrupts because
- * there was not enough. The kernel's own figures of proc/pressure: "some" while at least one task
- * waits, "full" while nobody does anything else.
+ * there was not enough. The kernel's values in proc/pressure: "some" while at least one task waits,
+ * "full" while no task works.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static const opl_source pressure = {.path = "proc/pressure/*", .lasting = true};
 
-/* "some avg10=0.12 avg60=0.00 avg300=0.00 total=123": the text behind `key` in that line. */
+/* "some avg10=0.12 avg60=0.00 avg300=0.00 total=123": the text after `key` in that line. */
 static const char *find(opl_reading *reading, const char *line, const char *key)
 {
     const char *text = opl_reading_text(reading, &pressure, NULL);
@@ -33,7 +33,7 @@ static bool total(opl_reading *reading, const char *line, uint64_t *ret)
     return true;
 }
 
-/* "12.34" percent in hundredths; the kernel always writes two digits behind the point. */
+/* "12.34" percent in hundredths; the kernel always writes two digits after the point. */
 static bool average(opl_reading *reading, const char *line, const char *key, uint64_t *ret)
 {
     const char *at = find(reading, line, key);
@@ -67,8 +67,7 @@ static bool full_time(opl_reading *reading, uint64_t *ret)
     return total(reading, "full", ret);
 }
 
-/* A kernel does not get a resource while it runs: what is not there at Open is not asked for again.
- */
+/* A running kernel does not get new resources: those that are absent at Open are not read again. */
 static const char *const names[] = {"cpu", "memory", "io", "irq"};
 enum { RESOURCES = sizeof names / sizeof *names };
 static bool known, there[RESOURCES];

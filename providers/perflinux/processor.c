@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processor Information (100000): processors by the memory node that they belong to, "node,number",
- * with a total for each node and one for the machine. Times are those of proc/stat that Processor
- * shows, and those that Windows has no counter for.
+ * with a total for each node and one for the machine. Times are those of proc/stat, both those of
+ * Processor and those for which Windows has no counter.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +27,14 @@ static const opl_source highest = FREQUENCY("cpuinfo_max_freq");
 
 /* One processor, or a sum. */
 struct cpu {
-    unsigned number, count; /* how many are in it */
+    unsigned number, count; /* how many processors it contains */
     uint64_t time[TIMES];   /* 100 ns */
-    unsigned words;         /* how many times the kernel tells */
+    unsigned words;         /* how many times the kernel reports */
     uint64_t khz, most_khz;
-    unsigned khz_count, most_count; /* how many of them have such a figure */
+    unsigned khz_count, most_count; /* how many of them have this value */
 };
 
-/* What is found out once, and what proc/cpuinfo says of this collection. */
+/* Data that is read once, and values of proc/cpuinfo in this collection. */
 static struct {
     bool known, scaled;
     uint16_t node[MOST_PROCESSORS];
@@ -59,7 +59,7 @@ static void take_node(opl_listing *listing, unsigned node)
             place.node[first] = (uint16_t)node;
 }
 
-/* Found out once: a processor does not change its node. Without nodes all belong to node 0. */
+/* Read once, because a processor does not change its node. Without nodes all belong to node 0. */
 static void find_places(opl_listing *listing)
 {
     char list[1024];
@@ -87,7 +87,7 @@ static uint32_t read_khz(const char *at)
     return (uint32_t)khz;
 }
 
-/* "processor : 3", "cpu MHz : 2599.998": where the kernel tells frequencies in no other place. */
+/* "processor : 3", "cpu MHz : 2599.998": used if the kernel has no other source of frequencies. */
 static void read_cpuinfo(opl_listing *listing)
 {
     uint64_t cpu = 0;
@@ -120,7 +120,7 @@ static void take_frequency(opl_listing *listing, struct cpu *cpu)
 
 /* ---- instances ---- */
 
-/* A line "cpu12 1 2 3 ..."; false: it is another one, or the sum of all. */
+/* A line "cpu12 1 2 3 ..."; false: it is another line, or the sum of all. */
 static bool read_line(const char *line, struct cpu *ret)
 {
     if (strncmp(line, "cpu", 3) != 0 || line[3] < '0' || line[3] > '9')
@@ -270,7 +270,7 @@ static const opl_counter counters[] = {
     {100002, 100003, TIME, OF(nice_time, "nice"), .name = "% Nice Time",
      .help = "Share of time that the processor spent in programs that asked to be less important. It is part of % User Time."},
     {100004, 100005, TIME, OF(wait_time, "iowait"), .name = "% IO Wait Time",
-     .help = "Share of time that the processor had nothing to do while somebody waited for a disk. It is part of % Idle Time."},
+     .help = "Share of time that the processor had nothing to do while a task waited for a disk. It is part of % Idle Time."},
     {100006, 100007, TIME, OF(stolen_time, "steal"), .name = "% Steal Time",
      .help = "Share of time that the processor could have worked, but the hypervisor gave to other machines."},
     {100008, 100009, TIME, OF(guest_time, "guest and guest_nice"), .name = "% Guest Time",

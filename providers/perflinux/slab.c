@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slab (100600): the kernel's own memory, by what it keeps in it. Only root may read proc/slabinfo,
- * and the kernel counts through all of its lists for it, so that it costs.
+ * Slab (100600): the kernel's own memory, by kind of object. Only root may read proc/slabinfo.
+ * Costly, because the kernel walks all of its lists for it.
  */
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ struct slab {
 };
 
 /* "dentry 100 120 192 21 1 : tunables 0 0 0 : slabdata 6 6 0": objects in use, objects, bytes of an
- * object, objects and pages of a slab; behind "slabdata", slabs in use and slabs. */
+ * object, objects and pages of a slab; after "slabdata", slabs in use and slabs. */
 static bool read_line(const char *line, char name[NAME_ROOM], struct slab *ret)
 {
     uint64_t words[5];

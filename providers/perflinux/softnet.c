@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Softnet (100400): what each processor did with packets that arrived. proc/net/softnet_stat has a
- * line of hexadecimal numbers for each processor that is on; newer kernels say which.
+ * Softnet (100400): received packets by processor. proc/net/softnet_stat has a
+ * line of hexadecimal numbers for each online processor; newer kernels add its number.
  */
 #include <stdio.h>
 

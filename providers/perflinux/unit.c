@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * systemd Unit (100900): control groups (version 2) in system.slice, or in a slice there. What a
- * controller counts is there only where systemd has switched it on for the whole machine.
+ * systemd Unit (100900): control groups (version 2) in system.slice, or in a slice there. A
+ * controller's counters exist only if systemd has enabled it for the whole machine.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const opl_source swap = GROUP("memory.swap.current");
 static const opl_source memory_events = GROUP("memory.events");
 static const opl_source tasks = GROUP("pids.current");
 static const opl_source io = GROUP("io.stat");
-/* The controllers that are on for the groups below the root. */
+/* The enabled controllers of the groups below the root. */
 static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
 
 /* "8:0 rbytes=180224 wbytes=0 rios=3 wios=0 dbytes=0 dios=0", a line for each device. */
@@ -55,7 +55,7 @@ static bool ends_with(const char *text, size_t bytes, const char *end)
     return bytes > length && memcmp(text + bytes - length, end, length) == 0;
 }
 
-/* Is it a unit itself, and all that it is in are slices? Then its own name. */
+/* The unit's name, if it is a unit and all groups above it are slices. */
 static const char *unit_name(const char *path)
 {
     const char *slash;

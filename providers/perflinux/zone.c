@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory Zone (100500): the parts of memory that the kernel manages on their own, "node,zone". A
- * zone runs short when its free memory falls below its watermarks, whatever the machine has in all.
+ * Memory Zone (100500): the parts of memory that the kernel manages separately, "node,zone". A zone
+ * runs short when its free memory falls below its watermarks, even if other zones have free memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool read_head(const char **line, struct zone *ret)
     return true;
 }
 
-/* A line "        min      25"; false: its word is another one. */
+/* A line "        min      25"; false: it has another word. */
 static bool read_value(const char *line, const char *word, uint64_t *ret)
 {
     size_t length = strlen(word);
@@ -67,7 +67,7 @@ static const char *read_zone(const char *line, struct zone *zone)
         if (read_head(&head, &other))
             break;
         if (strncmp(line, "  pagesets", 10) == 0)
-            pages = false; /* per processor; nothing of what follows is wanted */
+            pages = false; /* the rest is for each processor and not needed */
         if (read_value(line, "pages free", &zone->free))
             pages = true;
         if (!pages || read_value(line, "min", &zone->min) || read_value(line, "low", &zone->low) ||
@@ -112,7 +112,7 @@ static void list(opl_listing *listing)
         }
         line = read_zone(opl_next_line(line), &zone);
         if (zone.present == 0)
-            continue; /* a kind of memory that this node does not have */
+            continue; /* this node does not have this zone */
         take_blocks(reading, &zone);
         snprintf(name, sizeof name, "%u,%s", zone.node, zone.name);
         opl_listing_item(listing, name, &zone);
@@ -145,13 +145,13 @@ PAGES(largest_bytes, largest, zone->has_blocks)
 /* clang-format off */
 static const opl_counter counters[] = {
     {1768, 1769, BYTES, PERF_DETAIL_NOVICE, OF(free_bytes, "pages free"), .name = "Free Bytes",
-     .help = "Memory of the zone that nobody uses."},
+     .help = "Memory of the zone that is not in use."},
     {100504, 100505, BYTES, PERF_DETAIL_NOVICE, OF(managed_bytes, "managed"), .name = "Managed Bytes",
      .help = "Memory of the zone that the kernel can give out."},
     {100506, 100507, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&zoneinfo, free_bytes), .base = OPL_FN_OF(&zoneinfo, managed_bytes),
-     .name = "% Free", .help = "Share of the zone's memory that nobody uses.", .where = "proc/zoneinfo: pages free, of managed"},
+     .name = "% Free", .help = "Share of the zone's memory that is not in use.", .where = "proc/zoneinfo: pages free, of managed"},
     {100508, 100509, BYTES, PERF_DETAIL_ADVANCED, OF(min_bytes, "min"), .name = "Minimum Watermark Bytes",
-     .help = "When less is free, whoever wants memory must first free some, and only the most urgent may take the rest."},
+     .help = "When less is free, an allocation must first reclaim memory, and only the most urgent allocations may use the rest."},
     {100510, 100511, BYTES, PERF_DETAIL_ADVANCED, OF(low_bytes, "low"), .name = "Low Watermark Bytes",
      .help = "When less is free, the kernel begins to free memory on its own."},
     {100512, 100513, BYTES, PERF_DETAIL_ADVANCED, OF(high_bytes, "high"), .name = "High Watermark Bytes",

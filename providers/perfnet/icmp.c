@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ICMP (582) and ICMPv6 (1534): control messages by kind. Reports of membership are those of all
+ * ICMP (582) and ICMPv6 (1534): control messages by kind. Membership reports include those of all
  * versions of multicast listener discovery.
  */
 #include "perfnet.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Network Interface (510): an instance per line of proc/net/dev; Network Adapter (1820): those that
- * are devices of the machine. What sys/class/net says about an interface counts only if it shows
- * the network namespace that we are in: it shows the one in which sys was mounted, where another
- * interface may have the same name.
+ * are hardware of the machine. Data in sys/class/net is used only if it belongs to the current
+ * network namespace: it shows the namespace in which sys was mounted, where another interface may
+ * have the same name.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const uint64_t UNKNOWN = UINT64_MAX;
 const opl_source perfnet_dev = {.path = "proc/net/dev"};
 static const opl_source index_file = {.path = "sys/class/net/*/ifindex"};
 static const opl_source address_file = {.path = "sys/class/net/*/address"};
-/* A device has a driver or a bus, which tell of it here. */
+/* A hardware device has a driver or a bus, which are visible here. */
 static const opl_source device_file = {.path = "sys/class/net/*/device/uevent"};
 static const opl_source interface_speed = {.path = "sys/class/net/*/speed", .lasting = true};
 static const opl_source adapter_speed = {.path = "sys/class/net/*/speed", .lasting = true};
@@ -41,9 +41,9 @@ static bool line_name(const char *line, char name[IF_NAMESIZE])
     return true;
 }
 
-/* ---- what is remembered of each interface ---- */
+/* ---- cached data of interfaces ---- */
 
-/* Learnt anew when other interfaces are there, or the thread is in another namespace. */
+/* Read again if interfaces were added, or the thread is in another namespace. */
 static struct interface {
     char name[IF_NAMESIZE];
     bool device;
@@ -108,7 +108,7 @@ static void learn_names(const char *text)
     }
 }
 
-/* Archives have one namespace. Elsewhere one interface that is another one tells enough. */
+/* Archived trees have only one namespace. Otherwise a single interface that differs is enough. */
 static bool compare_with_sys(opl_listing *listing)
 {
     if (interfaces_of == 0)
@@ -122,7 +122,7 @@ static bool compare_with_sys(opl_listing *listing)
     if (fd >= 0)
         close(fd);
     else
-        interfaces_of = UNKNOWN; /* no descriptor this time: perhaps the next */
+        interfaces_of = UNKNOWN; /* no free descriptor: try again next time */
     return ours;
 }
 
@@ -172,8 +172,8 @@ static void list_adapters(opl_listing *listing)
 
 /* ---- speed ---- */
 
-/* The kernel says "-1" when it does not know, and refuses to say it of what is switched off. The
- * files of the first interfaces stay open. */
+/* The kernel returns "-1" if it does not know the speed, and an error for a disabled interface.
+ * The files of the first interfaces stay open. */
 static bool bandwidth(opl_reading *reading, const opl_source *source, uint64_t *ret)
 {
     LONGLONG now = opl_reading_time(reading), age;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IPv4 (546) and IPv6 (548): the datagrams of this machine. Linux keeps the very counts of the
- * internet's management base that Windows shows. Forwarded datagrams stand in the counts of
- * received ones, and before Linux 6.7 also in those of sent ones.
+ * IPv4 (546) and IPv6 (548): the datagrams of this machine. Linux has the same MIB counts that
+ * Windows shows. Forwarded datagrams are included in the counts of received ones, and before Linux
+ * 6.7 also in those of sent ones.
  */
 #include "perfnet.h"
 

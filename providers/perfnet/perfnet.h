@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of perfnet.so share. */
+/* Shared by the files of perfnet.so. */
 #ifndef OPL_PERFNET_H
 #define OPL_PERFNET_H
 
@@ -13,7 +13,7 @@ extern const opl_object perfnet_redirector, perfnet_server;
 
 extern const opl_source perfnet_dev, perfnet_snmp, perfnet_snmp6;
 
-/* Forgets what was known of interfaces. */
+/* Clears the cached data of interfaces. */
 void perfnet_interface_open(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Redirector (262): this machine as a client of file servers, by what the kernel's SMB client
- * counts for each share, and its NFS client for each mounted file system. Server (330): this
- * machine as a file server, by the kernel's SMB server. Shares count from when they were mounted:
- * the sums fall when one goes.
+ * Redirector (262): this machine as a client of file servers, from the counts of the kernel's SMB
+ * client for each share, and of its NFS client for each mounted file system. Server (330): this
+ * machine as a file server, from the kernel's SMB server. Shares count since they were mounted, so
+ * the sums decrease when one is unmounted.
  *
  * proc/fs/cifs/Stats, for each share: "1) \\host\share", "SMBs: 9", then of the first version
  * "Reads:  2 Bytes: 5", "Writes: 1 Bytes: 5", of later ones "Bytes read: 5  Bytes written: 5",
@@ -14,11 +14,11 @@
 #include "perfnet.h"
 
 static const opl_source smb = {.path = "proc/fs/cifs/Stats"};
-/* Every mounted file system, most of them with nothing but their names. */
+/* All mounted file systems; most have only their names. */
 static const opl_source nfs = {.path = "proc/self/mountstats"};
-/* There when the NFS client is. */
+/* Exists if the NFS client is loaded. */
 static const opl_source nfs_servers = {.path = "proc/fs/nfsfs/servers"};
-/* Since Linux 7.0, and root's to read. */
+/* Since Linux 7.0, readable by root only. */
 static const opl_source smb_server = {.path = "proc/fs/ksmbd/server"};
 
 static uint64_t number_at(const char *at)
@@ -29,7 +29,7 @@ static uint64_t number_at(const char *at)
     return number;
 }
 
-/* Behind the key, if the line begins with it after blanks; else NULL. */
+/* The text after the key, if the line begins with it after blanks; else NULL. */
 static const char *behind(const char *line, const char *key)
 {
     size_t length = strlen(key);
@@ -37,7 +37,7 @@ static const char *behind(const char *line, const char *key)
     return strncmp(line, key, length) == 0 ? line + length : NULL;
 }
 
-/* Behind the key anywhere in the line; else NULL. */
+/* The text after the key anywhere in the line; else NULL. */
 static const char *within(const char *line, const char *key)
 {
     const char *end = strchrnul(line, '\n'), *found = strstr(line, key);
@@ -53,7 +53,7 @@ struct share_keys {
 static const struct share_keys reads = {"Reads:", "Bytes:", "Bytes read:"};
 static const struct share_keys writes = {"Writes:", "Bytes:", "Bytes written:"};
 
-/* Of the sums either may be NULL. False: there is no SMB client. */
+/* Either pointer to a sum may be NULL. False: there is no SMB client. */
 static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint64_t *requests,
                        uint64_t *bytes)
 {
@@ -73,7 +73,7 @@ static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint
     return true;
 }
 
-/* The sum of the numbers behind the key; false: no line begins with it. */
+/* The sum of the numbers after the key; false: no line begins with it. */
 static bool add_lines(opl_reading *reading, const char *key, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &smb, NULL), *at;
@@ -86,7 +86,7 @@ static bool add_lines(opl_reading *reading, const char *key, uint64_t *ret)
     return found;
 }
 
-/* Without a share nothing is sent for one. */
+/* Without a share no requests are counted. */
 static bool requests_sent(opl_reading *reading, uint64_t *ret)
 {
     return add_lines(reading, "SMBs:", ret) || opl_reading_text(reading, &smb, NULL);
@@ -130,7 +130,7 @@ static const char *next_device(const char *line)
     return line;
 }
 
-/* One file system that is mounted at several places is told for each, with the same numbers. */
+/* A file system that is mounted at several places is listed for each, with the same numbers. */
 static bool is_same(const char *one, const char *other)
 {
     const char *a = opl_next_line(one), *b = opl_next_line(other);
@@ -157,7 +157,7 @@ static uint64_t word_at(const char *at, unsigned word)
     return number_at(at);
 }
 
-/* The word behind each of the keys, NULL-terminated, in the lines of each file system. False:
+/* The word after each of the keys, NULL-terminated, in the lines of each file system. False:
  * there is no NFS client. */
 static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned word, uint64_t *sum)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory (4): where Windows speaks of lists of pages, the nearest thing that Linux keeps: memory
- * not in use (free), file pages not used for a while (standby), file pages changed (modified), file
- * pages in use (system cache), kernel memory that can be given back (paged pool) or not.
+ * Memory (4): for Windows' lists of pages, the nearest equivalents of Linux: memory not in use
+ * (free), file pages not used for a while (standby), file pages changed (modified), file pages in
+ * use (system cache), kernel memory that can be reclaimed (paged pool) or not.
  */
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #define PAGES_READ                                                                                 \
     {                                                                                              \
         1024, OPL_RUNTIME_PAGE                                                                     \
-    } /* the kernel says KiB */
+    } /* the kernel writes KiB */
 
 /* Pages/sec is Pages Input/sec and Pages Output/sec together, as on Windows. */
 static bool pages_moved(opl_reading *reading, uint64_t *ret)

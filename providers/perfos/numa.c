@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NUMA Node Memory (1814): an instance per node that is on, named by its number; a machine with one
- * memory has node 0. The kernel estimates what programs can still get for the whole machine only,
- * so that Available is here what Windows adds up: what holds nothing and what can be dropped.
+ * NUMA Node Memory (1814): an instance per online node, named by its number; a machine without
+ * nodes has node 0. The kernel estimates available memory only for the whole machine, so Available
+ * is the same sum as on Windows: free memory and memory that can be dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void add_node(opl_listing *listing, unsigned long node)
 
 enum { MOST_NODES = 1024 }; /* the kernel's own limit */
 
-/* "0-1,4": what is on. */
+/* "0-1,4": the online nodes. */
 static void list_nodes(opl_listing *listing)
 {
     const char *text = opl_reading_text(opl_listing_reading(listing), &online, NULL);

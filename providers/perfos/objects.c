@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects (260): how many things of a kind the kernel keeps.
+ * Objects (260): how many objects of each kind the kernel has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static const opl_source semaphore_sets = {.path = "proc/sysvipc/sem"};
 
-/* key semid perms nsems ...: a set counts as many semaphores as it holds. */
+/* key semid perms nsems ...: a set counts as its number of semaphores. */
 static bool semaphores(opl_reading *reading, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &semaphore_sets, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paging File (700): an instance per swap area, named by its path, slashes and all. With no swap
- * only _Total is there, and shows 0.
+ * Paging File (700): an instance per swap area, named by its path with slashes. Without swap there
+ * is only _Total, with 0.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfos.so: the operating system's own objects, as an ordinary provider. All knowledge is in the
- * tables; the three functions are those that Windows registers for PerfOS, so that a document's
- * program which looks for them finds them.
+ * perfos.so: the operating system's own objects, as an ordinary provider. All data is in the
+ * tables; the three functions have the names that Windows registers for PerfOS, so that programs
+ * that look for them find them.
  */
 #include "perfos.h"
 

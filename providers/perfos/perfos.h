@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seven objects of perfos.so, the kernel files that they share, and texts that stand in two
- * tables under one number.
+ * The seven objects of perfos.so, the kernel files that they share, and texts that two tables use
+ * for the same number.
  */
 #ifndef PERFOS_H
 #define PERFOS_H
@@ -13,9 +13,9 @@ extern const opl_object perfos_system, perfos_memory, perfos_cache, perfos_proce
 
 extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmstat;
 
-/* Forgets what was found out about this machine's idle states. */
+/* Clears the cached data about this machine's idle states. */
 void perfos_processor_open(void);
-/* The threads of the whole kernel: the total behind the slash of proc/loadavg. */
+/* The threads of the whole kernel: the total after the slash in proc/loadavg. */
 bool perfos_threads(opl_reading *reading, uint64_t *ret);
 /* The processes of the whole kernel, zombies and kernel threads included. */
 bool perfos_processes(opl_reading *reading, uint64_t *ret);

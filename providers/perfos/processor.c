@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processor (238): an instance per processor that is on. Times are the kernel's accounting of
- * proc/stat; waiting for a disk is idle, time that the hypervisor took away is not.
+ * Processor (238): an instance per online processor. Times are from proc/stat; waiting for a disk
+ * counts as idle, time stolen by the hypervisor does not.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* The words of a line "cpu0 user nice system idle iowait irq softirq steal ...". */
 enum { USER = 2, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ };
 
-/* Windows counts interrupts and deferred calls as privileged; Linux has them apart. */
+/* Windows counts interrupts and deferred calls as privileged; Linux counts them separately. */
 static bool privileged_time(opl_reading *reading, uint64_t *ret)
 {
     uint64_t system, irq, softirq;
@@ -34,7 +34,7 @@ struct column_sums {
     LONGLONG time; /* of the collection that they belong to */
     bool readable;
     size_t columns;
-    uint16_t processor[MOST_PROCESSORS]; /* of each column: those that are off may be left out */
+    uint16_t processor[MOST_PROCESSORS]; /* of each column: offline ones may be omitted */
     uint64_t sum[MOST_PROCESSORS];       /* by processor */
 };
 
@@ -61,8 +61,8 @@ static const char *read_heading(struct column_sums *sums, const char *text)
     return end;
 }
 
-/* " 24:     1     0  what it is": the numbers. Errors belong to no processor and stand in the first
- * column; they are no interrupts. */
+/* " 24:     1     0  what it is": the numbers. Errors belong to no processor and are in the
+ * first column; they are not counted as interrupts. */
 static void add_line(struct column_sums *sums, const char *line)
 {
     line += strspn(line, " ");
@@ -90,8 +90,8 @@ static void read_sums(struct column_sums *sums, const char *text)
         add_line(sums, line);
 }
 
-/* The processor's sum over all rows. A machine with so many processors and devices that the table
- * passes `limit` bytes does without: it would cost more than everything else together. */
+/* The processor's sum over all rows. If the table exceeds `limit` bytes because of many
+ * processors and devices, there is no sum: it would take longer than everything else together. */
 static bool column_sum(opl_reading *reading, const opl_source *source, struct column_sums *sums,
                        size_t limit, uint64_t *ret)
 {
@@ -144,7 +144,7 @@ enum { MOST_STATES = 10 }; /* CPUIDLE_STATE_MAX */
 static const opl_source state_time[MOST_STATES] = IDLE_STATES("time");
 static const opl_source state_usage[MOST_STATES] = IDLE_STATES("usage");
 
-static int polling_state = -1; /* -1: nobody has looked; 1: state 0 is no sleep */
+static int polling_state = -1; /* -1: not checked yet; 1: state 0 is not a sleep state */
 
 void perfos_processor_open(void)
 {

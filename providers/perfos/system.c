@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System (2): the machine as a whole. Counts are the kernel's, also in a container, where the
- * object Process shows only what its process numbers reach.
+ * System (2): the machine as a whole. Counts are those of the whole kernel, also in a container,
+ * where the object Process shows only the processes of its pid namespace.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,8 +14,8 @@ static bool up_time(opl_reading *reading, uint64_t *ret)
     return *ret != 0;
 }
 
-/* The lines "cpu0 ...", "cpu1 ..." stand behind the sum "cpu  ..." at the top of the file; a
- * processor that is off has none. */
+/* The lines "cpu0 ...", "cpu1 ..." follow the sum "cpu  ..." at the top of the file; an offline
+ * processor has none. */
 static unsigned processors_online(const char *stat)
 {
     unsigned count = 0;
@@ -28,8 +28,8 @@ static unsigned processors_online(const char *stat)
     return count;
 }
 
-/* The kernel tells how many threads are running or ready, together. As many as there are
- * processors can run; the others wait, at least. We are one of those that run. */
+/* The kernel reports running and ready threads together. At most one thread per processor can
+ * run, so at least the others wait. The calling thread is one of the running ones. */
 static bool queue_length(opl_reading *reading, uint64_t *ret)
 {
     uint64_t runnable;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The costly objects: Process Address Space (786), Image (740) and Full Image (1408). Each asked
- * process's proc/PID/maps is read once for all three. Processes of others cannot be looked into
- * without rights: they are not instances, because 0 bytes would be a lie.
+ * The costly objects: Process Address Space (786), Image (740) and Full Image (1408). Each
+ * requested process's proc/PID/maps is read once for all three. Processes that may not be read are
+ * not instances, because 0 bytes would be a false value.
  */
 #include <stdio.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void add_image(opl_listing *images, const struct image *image, bool full,
     char name[NAME_ROOM + 1];
     size_t bytes = image_path_bytes(image);
     const char *path = full ? image->path : image_name(image, &bytes);
-    /* a path of a counter would name no process before a slash in front */
+    /* in a counter path, no parent can precede a name that begins with a slash */
     opl_harmless_name(name, sizeof name, path, bytes, false);
     opl_listing_item(images, name, image);
     opl_listing_parent(images, &perfproc_address_space, process);
@@ -149,7 +149,7 @@ static void add_images(opl_listing *spaces, const struct space *space)
     }
 }
 
-static struct space space; /* of the process at hand */
+static struct space space; /* of the current process */
 
 static void list_spaces(opl_listing *spaces)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What processes and threads have in common: the moment of creation, priorities. */
+/* Shared by processes and threads: the time of creation, priorities. */
 #include <unistd.h>
 
 #include "perfproc.h"

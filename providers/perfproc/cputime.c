@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the kernel splits a run time, which it knows exactly, into user and system time, which it
- * only sees at ticks: in the ratio of the ticks, so that neither part ever gets smaller. Half a
- * dozen lines that proc(5) does not tell, learnt from what /proc/PID/stat shows.
+ * Splits a run time, which the kernel knows exactly, into user and system time, which it samples
+ * only at ticks, as the kernel does: in the ratio of the ticks, so that neither part ever
+ * decreases. proc(5) does not describe this rule; it was derived from the values in /proc/PID/stat.
  */
 #include "perfproc.h"
 

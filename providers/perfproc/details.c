@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread Details (816), costly: where in its program each thread of Thread is. The kernel says it
- * of threads that wait, to those who may trace them; of a thread that runs nobody can say it. A
- * thread without an address is no instance: 0 would be a place.
+ * Thread Details (816), costly: the current instruction address of each thread of Thread. The
+ * kernel reports it for waiting threads, to programs that may trace them; for a running thread it
+ * is unknown. A thread without an address is not an instance, because 0 would be an address.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idle: the process with number 0 that Windows shows first. Its processor time is the time that
- * processors had nothing to do, waiting for disks included, and it has a thread per processor.
+ * Idle: the process with number 0 that Windows shows first. Its processor time is the processors'
+ * idle time, waiting for disks included, and it has a thread per processor.
  */
 #include <stdio.h>
 #include <string.h>

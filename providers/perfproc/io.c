@@ -4,9 +4,9 @@
  * that has ended, the kernel adds all that the child did to the io file of the process: a shell
  * whose command wrote 8 GB seems to write them at the end, in no time, and a total has them twice.
  * At the same moment it adds the child's times and faults to words 11, 13, 16 and 17 of
- * proc/PID/stat. So in an interval in which those words change, the counts stand still, and what
- * proc has more is subtracted from then on: nothing runs backwards. What the process itself did in
- * that interval is lost; the kernel's records tell it apart.
+ * proc/PID/stat. So in an interval in which those words change, the counts stand still, and the
+ * increase is subtracted from then on, so that no value decreases. What the process itself did in
+ * that interval is lost; only the kernel's records distinguish it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,18 +14,18 @@
 #include "perfproc.h"
 
 const opl_source perfproc_io = {"proc/*/io"};
-/* The same file, read once more behind io. */
+/* The same file, read once more after io. */
 static const opl_source stat_after = {"proc/*/stat", .stat = true};
 
 enum { STAT_ID = 1, FEW = 64 };
 static const unsigned children_words[] = {11, 13, 16, 17};
 
-/* What was shown of a process, in ascending order of their numbers. */
+/* The last values of each process, sorted by process number. */
 struct entry {
     uint32_t process;
     bool has_own;
     uint64_t creation, children;
-    int64_t seen; /* the collection that asked last */
+    int64_t seen; /* the last collection that read it */
     struct perfproc_io all, own, shown;
 };
 struct store {
@@ -45,7 +45,7 @@ static struct store *store_grow(opl_reading *reading, uint32_t room)
     return store;
 }
 
-/* Every process that lives is looked at in every collection: the others have ended. */
+/* Every live process is read in every collection; the others have ended. */
 static void store_forget_ended(struct store *store)
 {
     uint32_t kept = 0;
@@ -61,7 +61,7 @@ static uint32_t store_place(const struct store *store, uint32_t process)
 {
     uint32_t low = 0, high = store->count, next = store->at + 1;
     if (next < store->count && store->entries[next].process == process)
-        return next; /* they are asked for in this order */
+        return next; /* processes are read in this order */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (store->entries[middle].process < process)
@@ -72,7 +72,7 @@ static uint32_t store_place(const struct store *store, uint32_t process)
     return low;
 }
 
-/* The process's entry, with `seen` 0 if it is a new one; NULL: no memory. It stays where it is
+/* The process's entry, with `seen` 0 if it is a new one; NULL: no memory. The pointer is valid
  * until the next call. */
 static struct entry *entry_of(opl_reading *reading, uint32_t process, uint64_t creation)
 {
@@ -157,9 +157,9 @@ static bool children_of(opl_reading *reading, const opl_source *stat, uint64_t *
     return true;
 }
 
-/* A child that is waited for between both files would be in io only: then words that were read
- * behind io are different ones. The earlier ones are kept, so that the next interval stands still,
- * too, if io was read before. */
+/* A child that is waited for between the reads of both files would be in io only; then the words
+ * read after io differ. The earlier words are kept, so that the counts also stand still in the
+ * next interval if io was read before. */
 static bool io_of(opl_reading *reading, struct perfproc_io *ret)
 {
     uint64_t process, creation, children;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of input and output that Process, Process IO and Job Object Details have in common, in
- * Windows' order. The including file has defined PROCESS(member). */
+/* The common rows of input and output of Process, Process IO and Job Object Details, in Windows'
+ * order. The including file has defined PROCESS(member). */
 #define IO_COUNT PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED
 #define OWN(keys)                                                                                  \
     "`proc/*/io`: " keys ", without what children did: it stands still while one is waited for"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Job Object (1500) and Job Object Details (1548): the kernel's control groups (version 2), and the
- * processes that are in each. What groups in a group use counts for it too, so that there is no
+ * processes that are in each. A group's values include those of its subgroups, so there is no
  * total.
  *
- * A job is named by its path. Its slashes become |, which systemd allows in no name: a/b and a_b
- * stay two. Names that are equal nevertheless, because of other characters that cannot stand in a
- * counter's path, get "~2", "~3" behind them, in the order of their paths.
+ * A job is named by its path. Its slashes become |, which systemd allows in no name, so that a/b
+ * and a_b remain different. Names that become equal because of other characters that a counter path
+ * cannot have get the suffixes "~2", "~3", in the order of their paths.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@ static const opl_source cpu = GROUP("cpu.stat");
 static const opl_source memory_stat = GROUP("memory.stat");
 static const opl_source memory_events = GROUP("memory.events");
 static const opl_source processes = {.path = "sys/fs/cgroup/*/cgroup.procs", .pieces = true};
-/* The controllers that are on for the groups below the root. */
+/* The enabled controllers of the groups below the root. */
 static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
 
-/* A line for each process; those of groups in it are theirs. */
+/* A line for each process, without those of subgroups. */
 static bool process_count(opl_reading *reading, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &processes, NULL);
@@ -78,7 +78,7 @@ static const opl_counter details_counters[] = {
 
 /* ---- names ---- */
 
-/* Of the names of this answer, as if all letters were small: equal names have equal sums. */
+/* Hashes of the names in this answer, ignoring case: equal names have equal hashes. */
 struct names {
     size_t count, room;
     uint64_t sums[];
@@ -111,7 +111,7 @@ static bool names_have(const struct names *names, uint64_t sum)
     return false;
 }
 
-/* Makes it another name than all before. */
+/* Makes the name different from all earlier ones. */
 static size_t make_unique(struct names *names, char name[NAME_ROOM], size_t bytes)
 {
     size_t plain = bytes;
@@ -139,7 +139,7 @@ static size_t name_of(const char *path, char name[NAME_ROOM])
 
 /* ---- instances ---- */
 
-/* The processes of the job that was added last. Another pid namespace's are told as 0. */
+/* The processes of the job that was added last. Those of another pid namespace are listed as 0. */
 static void add_processes(opl_listing *jobs, opl_listing *details)
 {
     const char *text = opl_reading_text(opl_listing_reading(jobs), &processes, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfproc.so: Process, Thread, what is in address spaces, and jobs, as an ordinary provider. The
+ * perfproc.so: Process, Thread, address spaces, images and jobs, as an ordinary provider. The
  * three functions have the names that Windows registers for PerfProc.
  */
 #include "perfproc.h"

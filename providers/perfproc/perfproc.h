@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of perfproc.so share. */
+/* Shared by the files of perfproc.so. */
 #ifndef OPL_PERFPROC_H
 #define OPL_PERFPROC_H
 
@@ -7,7 +7,7 @@
 
 #include <openperflib/object.h>
 
-/* Windows' thread states that Linux knows too. */
+/* Windows' thread states that Linux has, too. */
 enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERFPROC_UNKNOWN = 7 };
 
 extern const opl_object perfproc_process, perfproc_thread;
@@ -30,12 +30,12 @@ bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* of a process
 uint64_t perfproc_priority_level(int64_t priority);
 uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
 uint64_t perfproc_tick_100ns(void);
-/* Adds the process that runs when nothing does, and its threads, one per processor. */
+/* Adds the process Idle and its threads, one per processor. */
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
-/* Adds the process from its files, and its threads if they were asked for (else NULL). */
+/* Adds the process from its files, and its threads if they are requested (else NULL). */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
-/* Pieces of memory that are kept: those of records.c come first. */
+/* Slots of memory that is kept: those of records.c come first. */
 enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO };
 
 /* ---- what processes themselves read and write (io.c) ---- */
@@ -45,8 +45,8 @@ struct perfproc_io {
 struct perfproc_io_look {
     uint32_t process;
     uint64_t creation, children; /* `children` changes when a child that has ended is waited for */
-    struct perfproc_io all;      /* with what those children did */
-    const struct perfproc_io *own; /* of the threads that live; NULL: not known apart */
+    struct perfproc_io all;      /* including those children */
+    const struct perfproc_io *own; /* of the live threads only; NULL: not known separately */
 };
 /* False: no memory; the collection fails. */
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
@@ -59,7 +59,7 @@ bool perfproc_written_bytes(opl_reading *reading, uint64_t *ret);
 bool perfproc_moved_bytes(opl_reading *reading, uint64_t *ret);
 
 /* ---- the kernel's records (records.c) ---- */
-/* The values of the rows, as rows have them: times in 100 ns, sizes in bytes. */
+/* The values of the rows in the rows' units: times in 100 ns, sizes in bytes. */
 struct perfproc_task {
     uint64_t processor_time, user_time, system_time, switches, creation, priority, priority_base;
     uint64_t state, process, id;
@@ -70,16 +70,16 @@ struct perfproc_process {
     uint64_t private_bytes, threads, id, parent, handles;
     uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
 };
-/* Adds all processes, and their threads if they were asked for (else NULL). False: there are no
+/* Adds all processes, and their threads if they are requested (else NULL). False: there are no
  * records, and nothing was added. */
 bool perfproc_list_records(opl_listing *processes, opl_listing *threads);
 
 /* ---- times as proc shows them (cputime.c) ---- */
 struct perfproc_cputime {
-    uint64_t user, system; /* in nanoseconds; what ticks saw, or what is shown */
+    uint64_t user, system; /* in nanoseconds; sampled at ticks, or shown */
 };
-/* The kernel's split of the exact run time: by the ratio of the ticks, neither part less than what
- * was shown before. */
+/* Splits the exact run time as the kernel does: by the ratio of the ticks, neither part less
+ * than the value shown before. */
 struct perfproc_cputime perfproc_split(struct perfproc_cputime ticks, uint64_t run,
                                        struct perfproc_cputime shown);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Process (230): Idle, every process of proc in its order, _Total. A name is the command name that
- * the kernel keeps (15 characters; kernel threads may have more), less what counters' paths give a
- * meaning to: kworker/0:1 is kworker_0:1 (D.6). Equal names stay equal, zombies and kernel threads
- * are there. io belongs to oneself: a user who may not read it of every process has no counters of
- * it here, see Process IO.
+ * the kernel keeps (15 characters; kernel threads may have more), with characters replaced that
+ * have a meaning in counter paths: kworker/0:1 is kworker_0:1 (D.6). Equal names stay equal;
+ * zombies and kernel threads are included. Only the owner may read a process's io: a user who may
+ * not read it for every process has no counters of it here, see Process IO.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { PROCESS_THREADS = 20, PROCESS_MEMORY = 23 }; /* words of proc/PID/stat */
 
 const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
-/* Kernel threads and zombies have no memory, so that status has nothing to say about it. */
+/* Kernel threads and zombies have no memory, so their status has no values for it. */
 const opl_source perfproc_status = {"proc/*/status", .if_source = &perfproc_stat,
                                     .if_word = PROCESS_MEMORY};
 
@@ -50,8 +50,8 @@ static bool add_thread(opl_listing *threads, uint32_t process, uint32_t thread, 
     return true;
 }
 
-/* The threads of the process added last; false: they are gone, and so is the process. Either list
- * may be missing. */
+/* The threads of the process added last; false: the process has ended. Either list may be
+ * missing. */
 static bool add_threads(opl_listing *processes, opl_listing *threads, opl_listing *details,
                         uint32_t process)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes and threads from the kernel's records (record.h) instead of thousands of files: the
- * same instances in the same order with the same values, finer in time. Records come in ascending
- * order of their numbers; an instance never gets figures of two processes that had the same number,
- * because each record says when its process began. What proc lists and the records lack is read
- * from proc.
+ * same instances in the same order with the same values, and more precise times. Records are in
+ * ascending order of their numbers; an instance never gets values of two processes that had the
+ * same number, because each record has its process's start time. Processes that proc lists but the
+ * records lack are read from proc.
  */
 #include <string.h>
 #include <unistd.h>
@@ -17,27 +17,27 @@ static const opl_records process_records = {RECORD_PROCESSES, RECORD_VERSION,
 static const opl_records thread_records = {RECORD_THREADS, RECORD_VERSION,
                                            sizeof(struct record_task)};
 
-/* Memories that the listing keeps: what was shown the last time, for tasks and for processes two
- * that take turns; and what is only needed in one answer. */
+/* Memory slots of the listing: two alternating ones each for the values last shown of tasks and
+ * of processes; and those needed only within one answer. */
 enum { SLOT_STATE, SLOT_TASKS, SLOT_PROCESSES = SLOT_TASKS + 2, SLOT_MEMBERS = SLOT_PROCESSES + 2 };
 enum { SLOT_GROUPS = SLOT_MEMBERS + 1 };
 _Static_assert((int)SLOT_GROUPS < (int)PERFPROC_SLOT_JOBS, "the last slot is job.c's");
 enum { NORMAL_PRIORITY = 120, REALTIME_PRIORITIES = 100 };
 /* bits of the kernel's state */
 enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLOCKED = 0x9000 };
-/* rows and words that are mended when records are unsettled */
+/* rows and words that are read from proc if records are unsettled */
 enum { ROW_PROCESSOR = 6, ROW_USER = 142, ROW_SYSTEM = 144, STAT_USER = 14, STAT_SYSTEM = 15 };
 
 static const uint32_t nobody = UINT32_MAX;
 enum { PREFETCH = 1024 }; /* bytes ahead in the records */
 
-/* What was shown of a task or process, so that no time ever gets smaller. */
+/* The values last shown of a task or process, so that no time ever decreases. */
 struct shown {
     uint32_t id, spare;
     uint64_t start, run;
     struct perfproc_cputime time;
 };
-/* Those of the collection before, and those of this one, in ascending order. */
+/* Those of the previous collection, and those of this one, in ascending order. */
 struct memory {
     const struct shown *before;
     struct shown *now;
@@ -46,8 +46,8 @@ struct memory {
 struct taken {
     uint32_t count, turn;
 };
-/* Kernels were seen that keep some process out of BPF iterators: now and then it is found out which
- * ones. */
+/* Some kernels omit a process from BPF iterators: from time to time the list is compared with
+ * proc. */
 enum { MOST_LEFT_OUT = 64, LOOK_AGAIN_SECONDS = 30 };
 struct state {
     struct taken tasks, processes;
@@ -77,8 +77,8 @@ struct list {
     uint32_t member_count, group_count;
 };
 
-/* The record at this place, which moves on; NULL: the end. Where the next one begins each of them
- * tells: the processor cannot guess what will be wanted. */
+/* The record at this position, which moves to the next; NULL: the end. The position of the next
+ * record depends on this one's length, so the processor cannot prefetch it by itself. */
 static const struct record_task *next_record(const struct list *list, size_t *at)
 {
     if (*at >= list->bytes)
@@ -94,7 +94,7 @@ static const struct record_process *process_part(const struct record_task *task)
     return (const void *)(task + 1);
 }
 
-/* The name behind it has 16 characters, or those of a kernel thread. */
+/* The name after the record has 16 characters, or is a record_kernel_name. */
 enum { LEAST_PROCESS = sizeof(struct record_task) + sizeof(struct record_process) + RECORD_NAME };
 
 static bool is_process(const struct record_task *task)
@@ -112,7 +112,7 @@ static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
     return opl_reading_memory(opl_listing_reading(listing), slot, room);
 }
 
-/* ---- what was shown before ---- */
+/* ---- values shown before ---- */
 
 static bool memory_begin(opl_listing *listing, struct taken *taken, unsigned slot, size_t count,
                          struct memory *memory)
@@ -121,7 +121,7 @@ static bool memory_begin(opl_listing *listing, struct taken *taken, unsigned slo
     memory->before_count = taken->count;
     memory->before = keep(listing, slot + turn, memory->before_count * sizeof *memory->before);
     memory->now = keep(listing, slot + !turn, count * sizeof *memory->now);
-    taken->count = 0; /* until all are in it */
+    taken->count = 0; /* until the list is complete */
     return memory->before && memory->now;
 }
 
@@ -145,7 +145,8 @@ static bool is_later(struct perfproc_cputime one, struct perfproc_cputime other)
     return one.user + one.system > other.user + other.system;
 }
 
-/* The times to show. What proc has shown, perhaps to others, counts if it is later. */
+/* The times to show. If proc has shown greater values, perhaps to other programs, these are
+ * used. */
 static struct shown *memory_time(struct memory *memory, const struct record_task *task,
                                  struct perfproc_cputime ticks, uint64_t run,
                                  struct perfproc_cputime proc)
@@ -179,7 +180,7 @@ static struct shown *process_time(struct list *list, const struct record_task *t
     return memory_time(&list->shown_processes, task, ticks, process->run, proc);
 }
 
-/* ---- records become values ---- */
+/* ---- records to values ---- */
 
 static uint64_t creation(const struct list *list, uint64_t start_ns)
 {
@@ -192,7 +193,7 @@ static uint64_t base_of(const struct record_task *task)
                                (int64_t)task->static_priority - NORMAL_PRIORITY);
 }
 
-/* The highest bit counts, as for the letter that proc shows. */
+/* The highest bit decides, as for the letter in proc. */
 static uint64_t state_of(uint32_t state)
 {
     uint32_t reported = state & STATE_REPORTED;
@@ -279,7 +280,7 @@ static struct perfproc_process process_values(const struct list *list,
 
 /* ---- names ---- */
 
-/* The digits of a number, without what snprintf costs; the place behind them. */
+/* Writes the digits of a number, faster than snprintf; returns the position after them. */
 static char *put_number(char *out, uint32_t number)
 {
     char digits[10];
@@ -293,7 +294,7 @@ static char *put_number(char *out, uint32_t number)
     return out;
 }
 
-/* A kernel thread's name with what it works at, cut where proc cuts it. */
+/* A kernel thread's name with its work, truncated as in proc. */
 static size_t kernel_name(const struct record_kernel_name *kernel, char out[RECORD_LONG_NAME])
 {
     size_t length = strnlen(kernel->name, RECORD_LONG_NAME - 1);
@@ -338,8 +339,8 @@ static void add_thread(struct list *list, const struct record_task *task,
                            opl_listing_count(list->processes) - 1);
 }
 
-/* In ascending order of their numbers, as proc lists them; the first thread's is mostly the least.
- * */
+/* In ascending order of their numbers, as proc lists them; the first thread's is usually the
+ * lowest. */
 static void add_threads(struct list *list, const struct group *group)
 {
     uint32_t next = group->first, ordinal = 0;
@@ -351,8 +352,8 @@ static void add_threads(struct list *list, const struct group *group)
         add_thread(list, list->members[next].record, list->members[next].time, ordinal++);
 }
 
-/* Threads ended faster than the kernel's side could add them up: proc, which makes them wait,
- * knows. Its times are coarser; not less is shown than before. */
+/* Threads ended while the BPF program summed them, so the values are read from proc, which locks
+ * the list. Its times are coarser; the shown values do not decrease. */
 static bool add_from_proc(struct list *list, const char *folder, const char *name, size_t length,
                           struct shown *now)
 {
@@ -398,8 +399,8 @@ static struct group *find_group(const struct list *list, uint32_t id)
                                                                          : NULL;
 }
 
-/* A thread whose process came after the walk had passed it, under the number of one that has ended,
- * belongs to nobody here. */
+/* A thread whose process was created after the walk had passed its number, reusing that of an
+ * ended one, is skipped. */
 static void join_group(struct list *list, uint32_t position, struct group **last)
 {
     const struct record_task *task = list->members[position].record;
@@ -448,7 +449,8 @@ static bool list_begin(struct list *list, struct state *state)
                         &list->shown_processes);
 }
 
-/* What proc lists and the records, in the same order, lack. Who is gone meanwhile is not added. */
+/* Adds processes that proc lists and the records, in the same order, lack; not those that ended
+ * meanwhile. */
 static void find_left_out(const struct list *list, struct state *state)
 {
     const uint32_t *numbers;
@@ -493,7 +495,7 @@ static void list_all(struct list *list, const struct state *state)
             continue;
         add_left_out(list, state, &left_out, task->id);
         if (left_out < state->left_out_count && state->left_out[left_out] == task->id)
-            left_out++; /* it was only young */
+            left_out++; /* it is only new, not omitted */
         if (add_process(list, task) && list->threads)
             add_threads(list, &list->groups[position]);
         position++;

@@ -36,7 +36,8 @@ static const char *skip_word(const char *at)
     return at + strspn(at, " ");
 }
 
-/* The line at *cursor, which moves on. False: there is none, or none that the kernel writes. */
+/* Parses the line at *cursor, and moves it to the next. False: the end, or not a line of this
+ * format. */
 static bool next_mapping(const char **cursor, struct mapping *ret)
 {
     uint64_t from, to;
@@ -132,7 +133,8 @@ void space_count(struct space *space, const char *maps)
         if (makes_image(&mapping))
             add_image(space, &mapping);
     for (const char *cursor = maps; next_mapping(&cursor, &mapping);)
-        if (!has_path(&mapping, "[vsyscall]")) /* one page of the kernel's, the same for all */
+        if (!has_path(&mapping, "[vsyscall]")) /* one page of the kernel, the same in all
+                                                * processes */
             count_mapping(space, &mapping);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An address space, as the kernel lists it in proc/PID/maps, in Windows' kinds. */
+/* An address space from proc/PID/maps, by Windows' kinds of memory. */
 #ifndef OPL_PERFPROC_SPACE_H
 #define OPL_PERFPROC_SPACE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What may be done with a page. Written pages of a private mapping of a file are copied first. */
+/* The protection of a page. In a private mapping of a file, pages are copied before they are
+ * written. */
 enum protection {
     NO_ACCESS,
     READ_ONLY,
@@ -30,15 +31,15 @@ struct image {
 
 /* Bytes by kind. An image is a file of which some part is mapped privately and may be executed, as
  * loaders map it; mapped is any other file and memory that can be shared; unassigned is private
- * memory without a file; reserved is unassigned but may not be touched. */
+ * memory without a file; reserved is unassigned memory without access rights. */
 struct space {
     uint64_t image[PROTECTIONS], mapped[PROTECTIONS], unassigned[PROTECTIONS];
     uint64_t reserved;
     size_t image_count;
-    struct image images[MOST_IMAGES]; /* what is beyond them counts as mapped */
+    struct image images[MOST_IMAGES]; /* further images count as mapped */
 };
 
-/* Counts the lines of a proc/PID/maps anew; the images' paths stay where they are in it. */
+/* Counts the lines of a proc/PID/maps, after a reset; the images' paths point into its text. */
 void space_count(struct space *space, const char *maps);
 /* The last part of the path, without the kernel's remark that the file was deleted. */
 const char *image_name(const struct image *image, size_t *ret_bytes);

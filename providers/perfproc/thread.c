@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread (232): the threads of the very processes that are in Process of the same answer, named by
- * their ordinal in the process. Linux tells neither where a thread began nor, in Windows' terms,
- * why it waits.
+ * Thread (232): the threads of the processes that are in Process of the same answer, named by their
+ * ordinal in the process. Linux reports neither the start address of a thread nor a wait reason
+ * like Windows'.
  */
 #include <string.h>
 
@@ -23,7 +23,8 @@ static bool priority_current(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* schedstat costs a fifth of status. Without scheduler statistics it says 0, or is not there. */
+/* Reading schedstat takes a fifth of the time of status. Without scheduler statistics it is 0,
+ * or absent. */
 static bool context_switches(opl_reading *reading, uint64_t *ret)
 {
     uint64_t waited, forced;
@@ -66,7 +67,7 @@ static bool thread_state(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* The help numbers of Windows' first four rows are not known; these are free ones. */
+/* The help numbers of Windows' first four rows are not known; these are unused ones. */
 #define THREAD(member) OPL_FIELD(struct perfproc_task, member)
 /* clang-format off */
 static const opl_counter counters[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As much of the kernel's types as tasks.bpf.c touches: names and nesting, no order and no sizes.
- * Where a member really is, libbpf finds out from the running kernel's type information when the
- * program is loaded. A name behind three underscores is another kernel's shape of the same type.
+ * The parts of the kernel's types that tasks.bpf.c uses: names and nesting, without order and
+ * sizes. libbpf finds each member's offset in the running kernel's type information when the
+ * program is loaded. A suffix after three underscores marks another kernel version's layout of the
+ * same type.
  */
 #ifndef OPL_PERFPROC_KERNEL_H
 #define OPL_PERFPROC_KERNEL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's side of perfproc: an iterator over all tasks of the reader's pid namespace that
- * writes a record (../record.h) for each. Whoever opens a pinned file of it reads the records of
- * that moment. Loads through typed pointers cannot fault: a pointer that is gone reads as zeros.
+ * writes a record (../record.h) for each. A program that opens its pinned file reads the current
+ * records. Loads through typed pointers cannot fault: an invalid pointer reads as zeros.
  */
 #include "../record.h"
 #include "kernel.h"
@@ -12,18 +12,18 @@ enum { MAX_PROCESSORS = 512, TRIES = 4, WORD_BITS = 64, TICK_NS = 10000000 };
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* The only constants of the program: openperflib-bpf writes them before it loads it. */
+/* The only constants of the program: openperflib-bpf sets them before it loads the program. */
 const volatile struct {
     uint32_t version;
-    uint32_t processors; /* possible ones; 0: their parts of the sizes cannot be had */
-    uint32_t direct;     /* addresses may become typed pointers, as kernels from 6.2 on allow */
+    uint32_t processors; /* possible processors; 0: their parts of the sizes cannot be read */
+    uint32_t direct;     /* addresses may be cast to typed pointers, as in kernels from 6.2 on */
 } settings = {RECORD_VERSION, 0, 0};
 
-/* ---- what is at an address ---- */
+/* ---- reading at an address ---- */
 
 extern void *bpf_rdonly_cast(const void *address, uint32_t type) __ksym __weak;
 
-/* A member of something whose address was found: a load, or a call that copies. */
+/* Reads a member of a structure at a computed address: by a load, or by a call that copies. */
 #define GET(pointer, member)                                                                       \
     (settings.direct ? (pointer)->member : BPF_CORE_READ((pointer), member))
 
@@ -45,10 +45,10 @@ static __always_inline bool read_words(uint64_t words[2], uint64_t address)
     return true;
 }
 
-/* ---- where each processor keeps its parts ---- */
+/* ---- per-CPU addresses ---- */
 
-/* A pointer to something that each processor has is its place without the processor's offset. This
- * map's value is such a thing of which both are known. */
+/* A per-CPU pointer is an address without the processor's offset. For this map's value both the
+ * pointer and the address are known, which gives the offset. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
@@ -78,7 +78,7 @@ int find_processors(void *context)
 
 /* ---- numbers of a pid namespace ---- */
 
-/* The number in the namespace of the reader, that of `own`; 0: it has none there. */
+/* The number in the reader's namespace, that of `own`; 0: it has none there. */
 static __always_inline uint32_t number_of(struct pid *pid, struct pid *own)
 {
     struct upid at, here;
@@ -198,18 +198,18 @@ static __always_inline void add_only_thread(struct record_process *sum, struct t
     sum->own_writes = task->ioac.syscw;
 }
 
-/* The sequence is the first that is in the lock, which has had several shapes. */
+/* The sequence is the first member of the lock, whose layout has changed several times. */
 static __always_inline uint32_t sequence_of(struct signal_struct *signal)
 {
     size_t offset = bpf_core_field_offset(struct signal_struct, stats_lock);
-    barrier_var(offset); /* or libbpf takes it for a load of the whole lock */
+    barrier_var(offset); /* else libbpf treats it as a load of the whole lock */
     barrier();
     uint32_t sequence = *(volatile uint32_t *)((char *)signal + offset);
     barrier();
     return sequence;
 }
 
-/* A thread that ends hands its figures to the process, and changes the sequence by two. */
+/* A thread that ends adds its values to the process, and increments the sequence by two. */
 static __always_inline uint32_t fill_sums(struct record_process *sum, struct task_struct *task)
 {
     struct signal_struct *signal = task->signal;
@@ -262,8 +262,8 @@ static __always_inline uint32_t add_processors(int64_t *counts, struct mm_struct
     return 0;
 }
 
-/* Constant positions: only they are found in the running kernel. Before 6.2 each is an
- * atomic_long_t, a structure without a name, into which the verifier follows no load: those are
+/* Constant indices: only these can be relocated to the running kernel. Before 6.2 each is an
+ * atomic_long_t, an unnamed structure, into which the verifier does not allow loads: these are
  * copied. */
 static __always_inline uint32_t fill_resident(struct record_process *out, struct mm_struct *mm)
 {
@@ -348,7 +348,7 @@ static __always_inline uint32_t handles_of(struct task_struct *task)
 
 /* ---- names ---- */
 
-/* Kernel threads have their long names, and what they work at, in structures of their own. */
+/* Kernel threads have their long names, and their current work, in separate structures. */
 static __always_inline void fill_kernel_name(struct record_kernel_name *out,
                                              struct task_struct *task)
 {
@@ -368,14 +368,14 @@ static __always_inline void fill_kernel_name(struct record_kernel_name *out,
         bpf_core_read_str(out->name, sizeof out->name, &task->comm);
 }
 
-/* ---- what comes next ---- */
+/* ---- prefetching ---- */
 
 /*
- * What is known of a process lies in some forty places of memory that no cache holds: to wait for
- * them is most of what an iteration costs. A load whose value nobody uses makes the processor fetch
- * the place and go on meanwhile. So those of the next two tasks are on their way while this one is
- * written. Who comes next is a guess (the order of creation), and what is read there may be gone:
- * no record depends on it.
+ * The data of a process is in about forty uncached places in memory; waiting for them takes most of
+ * the time of an iteration. A load whose value is not used makes the processor fetch the place
+ * while it continues. So the places of the next two tasks are fetched while this one is written.
+ * The next task is a guess (the order of creation) and may have ended: no record depends on these
+ * loads.
  */
 #define FETCH(pointer, member) ((void)*(volatile __typeof__((pointer)->member) *)&(pointer)->member)
 
@@ -427,7 +427,7 @@ static __always_inline void fetch_signal(struct signal_struct *signal)
     FETCH(signal, sum_sched_runtime);
 }
 
-/* What a task points to, whose own places are there already. */
+/* Fetches the structures that a task points to; the task itself is fetched already. */
 static __always_inline void fetch_rest(struct task_struct *task)
 {
     FETCH(task->thread_pid, level);
@@ -471,7 +471,7 @@ static __always_inline void write_thread(struct seq_file *seq, struct task_struc
 {
     struct record_task out = {0};
     fill_head(&out, task, own, 0);
-    if (!out.id || !out.process) /* released meanwhile, which a pid namespace shows first */
+    if (!out.id || !out.process) /* released meanwhile; its pid namespace is cleared first */
         return;
     out.bytes = sizeof out;
     bpf_seq_write(seq, &out, sizeof out);
@@ -506,7 +506,7 @@ static __always_inline void write_process(struct seq_file *seq, struct task_stru
 {
     struct entry entry = {0};
     struct record_process *out = &entry.process;
-    out->handles = handles_of(task); /* the longest way first */
+    out->handles = handles_of(task); /* the slowest value first */
     uint32_t flags = RECORD_PROCESS | fill_memory(out, task);
     flags |= fill_sums(out, task);
     out->shown_user = task->signal->prev_cputime.utime;
