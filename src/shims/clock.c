@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times in Windows' forms: ticks since the machine started, local time, a day's parts. */
+/* Times in Windows' formats: ticks since the machine started, local time, date and time. */
 #include "shims.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *time, LPFILETIME ret)
     struct tm same = parts;
     if (time->wYear < 1601 || time->wYear > 30827 || time->wMilliseconds > 999)
         return opl_shim_fail(ERROR_INVALID_PARAMETER);
-    time_t seconds = timegm(&same); /* puts a 30th of February right, so it is found out */
+    time_t seconds = timegm(&same); /* normalizes a 30th of February, so the comparison finds it */
     if (same.tm_mon != parts.tm_mon || same.tm_mday != parts.tm_mday ||
         same.tm_hour != parts.tm_hour || same.tm_min != parts.tm_min || same.tm_sec != parts.tm_sec)
         return opl_shim_fail(ERROR_INVALID_PARAMETER);

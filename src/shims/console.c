@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys without Enter, and commands from wide text. */
+/* Reading keys without Enter, and commands from wide text. */
 #include "shims.h"
 #include <openperflib/conio.h>
 
@@ -8,7 +8,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* The terminal gives each byte at once, and shows none; false: standard input is none. */
+/* Sets the terminal to return each byte at once, without echo; false: standard input is not a
+ * terminal. */
 static bool take_terminal(struct termios *before)
 {
     if (tcgetattr(STDIN_FILENO, before) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One query of HKEY_PERFORMANCE_DATA, for the functions that stand on counters. */
+/* One query of HKEY_PERFORMANCE_DATA, for the functions that are based on counters. */
 #include "counters.h"
 
 #include <stdlib.h>

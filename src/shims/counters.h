@@ -6,12 +6,12 @@
 #include "shims.h"
 #include <openperflib/block.h>
 
-/* *ret_data is the caller's to free, and NULL unless the status is 0; *ret walks over it. */
+/* The caller frees *ret_data, which is NULL unless the status is 0; *ret walks over it. */
 DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data);
-/* The counters of these title indices; one that is not there has ByteLength 0. */
+/* The counters of these title indices; a missing one has ByteLength 0. */
 void opl_shim_counters(opl_block *block, const opl_object_view *object, const DWORD *titles,
                        size_t count, opl_counter_view *ret);
-/* false: the counter is not there; *ret is 0 then. */
+/* false: the counter is missing; *ret is 0 then. */
 bool opl_shim_number(const opl_block *block, const opl_instance_view *instance,
                      const opl_counter_view *counter, ULONGLONG *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printf by Windows' rules (crt.h tells them), for both widths of text at once: units are read and
- * written through two small doors, numbers are left to the C library.
+ * printf by Windows' rules (see crt.h), with the same code for both widths of text: units are read
+ * and written by two small functions, numbers are formatted by the C library.
  */
 #include "shims.h"
 
@@ -59,7 +59,7 @@ struct spec {
     char type;
 };
 
-/* Text of either width, into the width that is wanted. */
+/* Adds text of either width, converted to the output's width. */
 static void *converted(bool wide, const void *from, size_t count, size_t *ret_count)
 {
     int length = (int)count;
@@ -167,7 +167,7 @@ static void add_real(struct opl_shim_text *text, const struct spec *spec, long d
 
 #pragma GCC diagnostic pop
 
-/* va_list is an array on some machines: inside a structure it can be handed on. */
+/* va_list is an array on some machines; a structure can be passed on. */
 struct values {
     va_list list;
 };
@@ -267,7 +267,7 @@ static bool accept(struct reader *reader, const char *word)
     return true;
 }
 
-/* A number or a star; -1: neither. Longer than any text is as good as none. */
+/* A number or an asterisk; -1: neither. Values greater than any text length are limited. */
 static int read_number(struct reader *reader, struct values *values)
 {
     if (accept(reader, "*"))
@@ -303,7 +303,7 @@ static char read_size(struct reader *reader)
     return 0;
 }
 
-/* Behind the percent sign. */
+/* Parses after the percent sign. */
 static void read_spec(struct reader *reader, struct values *values, struct spec *ret)
 {
     *ret = (struct spec){.width = -1, .precision = -1};

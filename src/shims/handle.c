@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles are the kernel's descriptors, so that each module of a process may link these functions
- * for itself and still understand the others' handles. What a descriptor is the kernel tells; only
- * files carry a mark, so that nothing that the program opened by itself is ever closed.
+ * Handles are the kernel's descriptors, so that each module of a process may link its own copy of
+ * these functions and still understand the handles of the others. The kind of a descriptor is read
+ * from the kernel; only files have a mark, so that a descriptor that the program opened by itself
+ * is never closed.
  */
 #include "shims.h"
 
@@ -35,7 +36,7 @@ HANDLE opl_shim_handle(int descriptor, enum opl_shim_kind kind)
     return descriptor < 0 ? NULL : (HANDLE)(intptr_t)(descriptor | mark);
 }
 
-/* Kernels since 6.9 say that a process's descriptor is a file, which cannot be read. */
+/* Since Linux 6.9 a pidfd is reported as a file, which cannot be read. */
 static enum opl_shim_kind regular_kind(int descriptor)
 {
     struct opl_shim_header header;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Libraries at run time: LoadLibrary by dlopen. A library that openperflib-cc made calls its
- * DllMain itself, in its constructor (see tools/cc), and exports a DllMain that repeats what it
- * answered.
+ * DllMain itself, in its constructor (see tools/cc), and exports a DllMain that returns the same
+ * result.
  */
 #include "shims.h"
 
@@ -64,8 +64,8 @@ static bool plain_name(const char *name, char ret[static PATH_MAX])
     return true;
 }
 
-/* The exact file, else one of another letter case in the same folder; a name without folders is
- * looked for beside the program, and then left to the linker. */
+/* The exact file, else one with different letter case in the same folder; a name without folders
+ * is searched in the program's folder, and then by the linker. */
 static void find_file(char path[static PATH_MAX])
 {
     char name[PATH_MAX], beside[PATH_MAX];
@@ -162,7 +162,7 @@ HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
     return module;
 }
 
-/* dlsym and dlclose believe any pointer; the path is known of what is loaded. */
+/* dlsym and dlclose do not check pointers; only a loaded library has a path. */
 static bool is_loaded(HMODULE module)
 {
     char path[PATH_MAX];

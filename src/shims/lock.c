@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one lock of the shims. A fork waits for it, so that a child finds the tables whole. */
+/* The only lock of the shims. A fork waits for it, so that a child has consistent tables. */
 #include "shims.h"
 
 #include <pthread.h>

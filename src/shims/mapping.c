@@ -14,7 +14,7 @@
 
 enum { GRANULARITY = 65536 };
 
-/* What this module has mapped: UnmapViewOfFile is told no length. */
+/* The views of this module, because UnmapViewOfFile has no length argument. */
 struct view {
     struct view *next;
     void *address;
@@ -22,7 +22,7 @@ struct view {
 };
 static struct view *views;
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static bool is_writable(DWORD protection)
 {
@@ -44,7 +44,7 @@ static DWORD check_protection(DWORD protection)
     }
 }
 
-/* The file once more, so that its handle may be closed. 0 bytes: as long as it is. */
+/* Opens the file again, so that its handle may be closed. 0 bytes: its current size. */
 static HANDLE map_file(HANDLE handle, DWORD protection, uint64_t bytes)
 {
     struct stat st;
@@ -248,7 +248,7 @@ BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes)
 
 /* ---- files to map ---- */
 
-/* As Linux writes it; false: no file of this machine. */
+/* Converts a path to Linux' notation; false: not a file of this machine. */
 static DWORD own_path(LPCSTR path, char ret[static PATH_MAX])
 {
     if (!path || !*path)
@@ -258,7 +258,7 @@ static DWORD own_path(LPCSTR path, char ret[static PATH_MAX])
     if (!strncmp(path, "\\\\", 2))
         return ERROR_BAD_NETPATH;
     if (path[1] == ':' || strlen(path) >= PATH_MAX)
-        return ERROR_PATH_NOT_FOUND; /* drives have letters elsewhere */
+        return ERROR_PATH_NOT_FOUND; /* there are no drive letters here */
     strcpy(ret, path);
     for (char *at = ret; (at = strchr(at, '\\'));)
         *at = '/';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Global, local and heap memory: malloc's, with the wanted size before it. A handle is the memory.
- * */
+/* Global, local and heap memory, from malloc, preceded by the requested size. A handle is the
+ * memory's address. */
 #include "shims.h"
 
 #include <stddef.h>
@@ -72,7 +72,7 @@ HGLOBAL WINAPI GlobalAlloc(UINT flags, SIZE_T bytes)
 
 HGLOBAL WINAPI GlobalReAlloc(HGLOBAL memory, SIZE_T bytes, UINT flags)
 {
-    /* with GMEM_MODIFY the size is not looked at */
+    /* with GMEM_MODIFY the size is ignored */
     return flags & GMEM_MODIFY ? memory : reallocate(memory, flags & GMEM_ZEROINIT, bytes);
 }
 

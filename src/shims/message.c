@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* FormatMessage: a status in words, or a caller's text, with its inserts; and which Windows this
- * is. */
+/* FormatMessage: the text of a status, or a caller's text, with its inserts; and the Windows
+ * version. */
 #include "shims.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the words of a status ---- */
+/* ---- the text of a status ---- */
 
 static const struct {
     LSTATUS status;
@@ -15,7 +15,7 @@ static const struct {
 #include "base/status.inc"
 };
 
-/* HRESULTs that stand for a status, too. */
+/* Also for HRESULTs that contain a status. */
 static const char *words_of(DWORD id)
 {
     LSTATUS status = id >> 16 == 0x8007 ? (LSTATUS)(id & 0xffff) : (LSTATUS)id;
@@ -76,7 +76,7 @@ static void format_one(struct message *message, const void *spec, ...)
     va_end(one);
 }
 
-/* "%1", "%2!08x!": message->at stands on the digit. */
+/* "%1", "%2!08x!": message->at is at the digit. */
 static void add_insert(struct message *message)
 {
     char spec[SPEC_ROOM] = "%s";
@@ -109,7 +109,7 @@ static void add_insert(struct message *message)
     format_one(message, message->text.wide ? (const void *)wide : spec, value);
 }
 
-/* Behind a percent sign; false: the message ends here. */
+/* Parses after a percent sign; false: the message ends here. */
 static bool add_escape(struct message *message)
 {
     unsigned unit = unit_at(message, message->at);
@@ -238,7 +238,7 @@ DWORD WINAPI GetVersion(void)
     return (DWORD)BUILD << 16 | MINOR << 8 | MAJOR;
 }
 
-/* The larger form's fields are never claimed to be filled. */
+/* Fills only the fields of the smaller structure. */
 BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA version)
 {
     if (!version || version->dwOSVersionInfoSize != sizeof *version)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file a library is, and who runs it. */
+/* The file of a library, and the current user. */
 #include "shims.h"
 
 #include <dlfcn.h>
@@ -19,8 +19,8 @@ struct search {
     char *path; /* of PATH_MAX; "" when it is not loaded */
 };
 
-/* Called once while the loader's lock is held, so that no library comes or goes. A handle of
- * dlopen is the loader's own record; dlinfo would believe any pointer. */
+/* Called once with the loader's lock held, so that no library is loaded or unloaded. A handle of
+ * dlopen is the loader's own record; dlinfo does not check pointers. */
 static int look_through(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
@@ -89,7 +89,7 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     path[0] = '\0';
     if (module)
         dl_iterate_phdr(look_through, &search);
-    char whole[PATH_MAX]; /* of one that was loaded by a path from the current folder */
+    char whole[PATH_MAX]; /* of a library that was loaded by a relative path */
     if (path[0] && path[0] != '/' && realpath(path, whole))
         strcpy(path, whole);
     if (module && path[0])

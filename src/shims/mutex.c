@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes of threads and, by a name, of processes: the C library's robust ones, in memory that is
- * shared (object.c). When an owner is killed, the next who waits gets it and is told.
+ * Mutexes of threads and, by a name, of processes: the C library's robust mutexes, in shared memory
+ * (object.c). If an owner is killed, the next waiter gets the mutex with WAIT_ABANDONED.
  */
 #include "shims.h"
 
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A mutex that this module has mapped. While it is held the memory must stay. */
+/* A mutex that this module has mapped. The memory must stay mapped while the mutex is held. */
 struct page {
     struct page *next;
     dev_t device;
@@ -55,7 +55,7 @@ static struct page *map(int file)
     return page;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 bool opl_shim_mutex_prepare(int file)
 {
@@ -75,7 +75,7 @@ bool opl_shim_mutex_prepare(int file)
     return good;
 }
 
-/* A process of the other width has mutexes of another shape. */
+/* A process of the other word size has a different layout of mutexes. */
 static DWORD enter(int file)
 {
     struct opl_shim_header header;
@@ -139,7 +139,8 @@ HANDLE WINAPI OpenMutexW(DWORD access, BOOL inherit, LPCWSTR name)
     return handle;
 }
 
-/* A handle is closed. What is held stays mapped: the C library's list of it must not dangle. */
+/* Called when a handle is closed. A held mutex stays mapped, because the C library's list points
+ * to it. */
 void opl_shim_mutex_leave(int file)
 {
     opl_shim_lock();
@@ -181,7 +182,7 @@ static int lock_until(pthread_mutex_t *mutex, DWORD milliseconds)
     return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &end);
 }
 
-/* Another module of the process may have made the handle. */
+/* Another module of the process may have created the handle. */
 static struct page *known(int file)
 {
     opl_shim_lock();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects by name, which live as long as somebody holds them.
+ * Named objects, which exist as long as a process has a handle or a view of them.
  *
- * An object is a file in a folder of its user's: /dev/shm/openperflib-UID, which nobody else may
+ * An object is a file in its user's folder /dev/shm/openperflib-UID, which other users may not
  * enter (with OPENPERFLIB_ROOT: the folder `objects` in it). Every handle has a shared lock on its
- * file, every view keeps its handle's; the kernel takes them back when a process ends, however it
- * ends. A file that nobody has locked is an object that is gone: it is not found, and removed by
- * whoever comes by. The folder's own lock makes each step whole. There is one session here, the
- * machine's: Global\x, Local\x and x are the same.
+ * file, and every view keeps that of its handle; the kernel releases them when a process ends or is
+ * killed. A file without locks is a dead object: it is not found, and the next process that uses
+ * the folder removes it. The folder's own lock makes each step atomic. There is only one session,
+ * the machine's: Global\x, Local\x and x are the same.
  */
 #include "shims.h"
 
@@ -61,7 +61,8 @@ static bool folder_path(char ret[static PATH_MAX])
     return true;
 }
 
-/* Locked, or -1. A folder that others made or may enter is none of ours. */
+/* Opens and locks the folder, or returns -1. A folder that belongs to, or is accessible by,
+ * other users is refused. */
 static int folder_take(bool make, DWORD *ret_status)
 {
     struct stat st;
@@ -86,7 +87,7 @@ static int folder_take(bool make, DWORD *ret_status)
     return folder;
 }
 
-/* Whoever may lock it alone finds that nobody else holds it. */
+/* An exclusive lock succeeds only if no other process holds the object. */
 static bool is_gone(int file)
 {
     return flock(file, LOCK_EX | LOCK_NB) == 0;
@@ -132,7 +133,8 @@ static uint64_t hash(const char *text, uint64_t value)
     return value;
 }
 
-/* Letters and digits stay, so that `ls` shows what there is; a long name ends in two hashes. */
+/* Letters and digits are kept, so that `ls` shows readable names; a long name ends in two
+ * hashes. */
 static DWORD file_name(const char *name, char ret[static FILE_NAME_ROOM])
 {
     size_t used = 0;
@@ -178,7 +180,7 @@ static DWORD fill(int file, const struct opl_shim_object *wish)
     if (wish->bytes > INT64_MAX - SHIM_HEADER ||
         ftruncate(file, (off_t)(SHIM_HEADER + wish->bytes)) != 0)
         return ERROR_NOT_ENOUGH_MEMORY;
-    /* memory that is promised is there: else a full /dev/shm would kill who writes first */
+    /* allocates the memory now: with a full /dev/shm the first write would kill the process */
     int error =
         wish->committed && wish->bytes ? posix_fallocate(file, SHIM_HEADER, (off_t)wish->bytes) : 0;
     if (error && error != EOPNOTSUPP && error != EINVAL)
@@ -194,7 +196,7 @@ static DWORD hold(int file)
     return flock(file, LOCK_SH | LOCK_NB) == 0 ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* The folder is locked, and has been swept. */
+/* The folder is locked, and dead objects are removed. */
 static DWORD join(int folder, const char *name, enum opl_shim_kind kind, bool writable, int *ret)
 {
     struct opl_shim_header header;

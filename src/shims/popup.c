@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MessageBox where nobody looks: an event, as Windows writes one for the boxes of its services
- * (source "Application Popup", id 26), and the answer that Enter would give.
+ * MessageBox without a screen: writes an event, as Windows does for the boxes of its services
+ * (source "Application Popup", id 26), and returns the default button.
  */
 #include "shims.h"
 
@@ -37,7 +37,8 @@ static WORD event_type(UINT style)
                                     : EVENTLOG_INFORMATION_TYPE;
 }
 
-/* A log that cannot be written must not stop the program: it would show its box and go on. */
+/* A log that cannot be written must not stop the program, which with a screen would show its box
+ * and continue. */
 static void report(const char *text, const char *title, UINT style)
 {
     char process[64], line[1024];

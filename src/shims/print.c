@@ -21,7 +21,7 @@ static int count_of(const struct opl_shim_text *made)
     return made->failed || made->count > INT_MAX ? -1 : (int)made->count;
 }
 
-/* How `cut` is told. */
+/* How truncation is returned. */
 enum end { END_LENGTH, END_MINUS, END_OPEN, END_EMPTY };
 
 /* Up to `room` units with the terminator. */
@@ -64,7 +64,7 @@ static int print_in(bool wide, void *to, size_t room, enum end end, const void *
     return deliver(&made, to, room, end);
 }
 
-/* Calls `call`, which uses `arguments`, and answers what it gave. */
+/* Calls `call`, which uses `arguments`, and returns its result. */
 #define ANSWER(call)                                                                               \
     va_list arguments;                                                                             \
     va_start(arguments, format);                                                                   \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes and their modules, from /proc. A handle is the kernel's pidfd, so that a number that
- * went to another process is never taken for the first one's. A module is where it is loaded.
+ * Processes and their modules, from /proc. A handle is the kernel's pidfd, so that a reused number
+ * is never mistaken for the first process. A module's handle is its address.
  */
 #include "shims.h"
 
@@ -71,7 +71,7 @@ static pid_t number_of(HANDLE handle)
     return number > 0 ? number : 0;
 }
 
-/* What was read is this process's only if it is still there afterwards. */
+/* The data belongs to this process only if it still exists after reading. */
 static bool has_ended(HANDLE handle)
 {
     int file;
@@ -89,7 +89,7 @@ struct module {
     char path[NAME_ROOM];
 };
 
-/* The next file that is mapped from its beginning. */
+/* Finds the next file that is mapped from its beginning. */
 static bool next_module(FILE *maps, struct module *ret)
 {
     char line[NAME_ROOM + 128];
@@ -108,7 +108,7 @@ static bool next_module(FILE *maps, struct module *ret)
     return false;
 }
 
-/* Is it an object of the linker's? Data files are mapped, too. */
+/* Is it an ELF object? Data files are mapped, too. */
 static bool is_module(const struct module *module)
 {
     const char *name = strrchr(module->path, '/') + 1;
@@ -146,7 +146,7 @@ BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LP
     }
     fclose(maps);
     *ret_bytes = count * (DWORD)sizeof *modules;
-    if (!count) /* a thread of the kernel */
+    if (!count) /* a kernel thread */
         return opl_shim_fail(ERROR_PARTIAL_COPY);
     return has_ended(process) ? opl_shim_fail(ERROR_INVALID_HANDLE) : TRUE;
 }

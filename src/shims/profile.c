@@ -13,7 +13,7 @@ enum { LARGEST_FILE = 16 << 20 };
 
 /* ---- the file ---- */
 
-/* What CP1252 has between 0x80 and 0x9f; 0: nothing, it stays as it is. */
+/* The characters of CP1252 from 0x80 to 0x9f; 0: undefined, unchanged. */
 static const WCHAR cp1252[32] = {0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
                                  0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017d, 0,
                                  0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
@@ -37,7 +37,7 @@ static void widen(const unsigned char *data, size_t bytes, WCHAR *to)
     to[count ? (size_t)count : bytes] = 0;
 }
 
-/* The caller's; NULL: last error says why. */
+/* The caller frees it; NULL: the last error is the reason. */
 static WCHAR *read_file(LPCWSTR name)
 {
     char *path = name ? opl_shim_narrow(name) : NULL;
@@ -94,7 +94,7 @@ static const WCHAR *find(const WCHAR *text, const WCHAR *end, WCHAR unit)
     return text;
 }
 
-/* *at goes behind the line. A comment, and a line without "=", is LINE_OTHER. */
+/* Moves *at after the line. A comment, and a line without "=", is LINE_OTHER. */
 static enum line next_line(const WCHAR **at, struct span *name, struct span *value)
 {
     const WCHAR *begin = *at, *end = begin;
@@ -162,7 +162,7 @@ static bool look(const WCHAR *text, LPCWSTR section, LPCWSTR key, struct answer 
         if (line == LINE_SECTION && !section)
             put_name(answer, name);
         else if (line == LINE_SECTION && inside)
-            return false; /* the first section of a name counts */
+            return false; /* only the first section of a name is used */
         else if (line == LINE_SECTION)
             inside = same(name, section);
         else if (line == LINE_KEY && inside && !key)
@@ -213,7 +213,7 @@ static WCHAR *wide_of(LPCSTR text)
     return wide;
 }
 
-/* UTF-8 cut between characters, with its terminators. */
+/* UTF-8 truncated between characters, with its terminators. */
 static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to, DWORD room)
 {
     size_t used = 0, reserved = list ? 2 : 1;

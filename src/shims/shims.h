@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shims share. They use the public library only. */
+/* Shared by the shims. They use only the public library. */
 #ifndef OPL_SHIMS_H
 #define OPL_SHIMS_H
 
@@ -22,11 +22,11 @@ BOOL opl_shim_fail(DWORD code);
 void opl_shim_lock(void);
 void opl_shim_unlock(void);
 
-/* ---- handle.c: what a handle is ---- */
+/* ---- handle.c: the kinds of handles ---- */
 
 enum opl_shim_kind {
     SHIM_NOTHING,
-    SHIM_EVENT, /* an eventfd, or a process on kernels that tell no difference */
+    SHIM_EVENT, /* an eventfd, or a process on kernels that do not distinguish them */
     SHIM_PROCESS,
     SHIM_MAPPING,
     SHIM_MUTEX,
@@ -37,14 +37,14 @@ enum opl_shim_kind {
 
 /* *ret_descriptor is -1 for SHIM_NOTHING. */
 enum opl_shim_kind opl_shim_kind(HANDLE handle, int *ret_descriptor);
-/* The handle of a descriptor that becomes its own; -1: NULL. Never 0 to 2. */
+/* Makes a handle of a descriptor and takes ownership of it; -1: NULL. Never 0 to 2. */
 HANDLE opl_shim_handle(int descriptor, enum opl_shim_kind kind);
 
 /* ---- object.c: objects by name ---- */
 
 enum { SHIM_HEADER = 65536, SHIM_MUTEX_AT = 128 };
 
-/* How a mapping's or mutex's file begins; what it holds lies SHIM_HEADER behind. */
+/* The header of a mapping's or mutex's file; its data begins at SHIM_HEADER. */
 struct opl_shim_header {
     char magic[8];
     uint32_t kind, pointer_bytes;
@@ -60,16 +60,16 @@ struct opl_shim_object {
     bool committed;
 };
 
-/* A new object, or the one of this name: *ret_existed. */
+/* A new object, or the existing one of this name (*ret_existed). */
 DWORD opl_shim_create(const struct opl_shim_object *wish, int *ret, bool *ret_existed);
 DWORD opl_shim_open(const char *name, enum opl_shim_kind kind, bool writable, int *ret);
 bool opl_shim_header(int descriptor, struct opl_shim_header *ret);
-/* Removes the objects that nobody holds any more. */
+/* Removes the objects that no process holds any more. */
 void opl_shim_sweep(void);
 
 /* ---- mutex.c ---- */
 
-/* In a new file, which is as long as its header at least. */
+/* Initializes a mutex in a new file, which is at least as long as its header. */
 bool opl_shim_mutex_prepare(int descriptor);
 DWORD opl_shim_mutex_wait(int descriptor, DWORD milliseconds);
 void opl_shim_mutex_leave(int descriptor);
@@ -84,7 +84,7 @@ struct opl_shim_text {
 };
 
 void opl_shim_add(struct opl_shim_text *text, const void *units, size_t count);
-/* Adds what `format`, of the same width as the text, says. */
+/* Adds the text of `format`, which has the same width as the text. */
 void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arguments);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tlhelp32.h: a snapshot is a file in memory with three tables, made of one answer of the
- * performance data. Its handle is the file's descriptor, and how far each table was read stands in
- * the file.
+ * tlhelp32.h: a snapshot is a file in memory with three tables, from one query of the performance
+ * data. Its handle is the file's descriptor; the read position of each table is in the file.
  */
 #include "counters.h"
 #include <openperflib/tlhelp32.h>
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The headers' names of the forms with narrow text, whatever TCHAR is. */
+/* The functions with narrow text, independent of TCHAR. */
 enum { PROCESS = 230, THREAD = 232, ADDRESS_SPACE = 786, FULL_IMAGE = 1408 };
 enum table { PROCESSES, THREADS, MODULES, TABLES };
 
@@ -31,7 +30,7 @@ struct rows {
 struct making {
     opl_block block;
     struct rows tables[TABLES];
-    bool found; /* the process whose modules are wanted */
+    bool found; /* the process whose modules are requested */
 };
 
 static const size_t row_bytes[TABLES] = {sizeof(PROCESSENTRY32W), sizeof(THREADENTRY32),
@@ -51,7 +50,7 @@ static void add_row(struct rows *rows, const void *row, size_t bytes)
     memcpy(rows->rows + rows->count++ * bytes, row, bytes);
 }
 
-/* Cut to its room, and always ended. */
+/* Truncated to its capacity, and always terminated. */
 static void put_text(const char *text, WCHAR *to, int room)
 {
     WCHAR wide[PATH_MAX];
@@ -131,8 +130,8 @@ static void add_module(struct making *making, const char *path, DWORD process, U
     add_row(&making->tables[MODULES], &row, sizeof row);
 }
 
-/* Names of instances have _ for what counters' paths give a meaning to. The file that is meant is
- * one that the process has mapped; false: none (the kernel's page has no file). */
+/* Names of instances have _ for characters with a meaning in counter paths. Finds the mapped
+ * file with this name; false: none (the kernel's page has no file). */
 static bool restore_path(DWORD process, char path[static PATH_MAX])
 {
     char line[PATH_MAX + 128], name[64];

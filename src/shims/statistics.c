@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* iphlpapi.h: each structure is a row of title indices; 0 stands for a field that no counter
- * tells. */
+/* iphlpapi.h: each structure is a row of title indices; 0 is a field without a counter. */
 #include "counters.h"
 #include <openperflib/iphlpapi.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows' own string functions. They compare by Unicode's simple folds, unit by unit: the order
- * is that of the units, and of no language.
+ * Windows' own string functions. They compare by Unicode's simple folds, unit by unit: the order is
+ * that of the units, not of a language.
  */
 #include "shims.h"
 

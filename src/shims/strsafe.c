@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies that end: the functions of strsafe.h that print nothing. */
+/* Copies that are always terminated: the functions of strsafe.h without formats. */
 #include "shims.h"
 
 #include <openperflib/strsafe.h>
@@ -11,7 +11,7 @@ static size_t length_within(bool wide, const void *text, size_t most)
     return wide ? opl_wcsnlen(text, most) : strnlen(text, most);
 }
 
-/* Behind the `used` units that are there. */
+/* Appends after the `used` existing units. */
 static HRESULT append(bool wide, void *to, size_t room, size_t used, const void *from, size_t most)
 {
     size_t unit = wide ? sizeof(WCHAR) : 1;

@@ -11,7 +11,7 @@
 /* ---- priority ---- */
 
 static const struct {
-    int priority, nice; /* beside what the process began with */
+    int priority, nice; /* relative to the process's first value */
 } levels[] = {
     {THREAD_PRIORITY_TIME_CRITICAL, -20},
     {THREAD_PRIORITY_HIGHEST,       -10},
@@ -52,13 +52,13 @@ BOOL WINAPI SetThreadPriority(HANDLE thread, int priority)
     if (level == LEVELS)
         return opl_shim_fail(ERROR_INVALID_PARAMETER);
     pthread_once(&once, find_normal);
-    /* of Linux, PRIO_PROCESS 0 is the calling thread alone */
+    /* on Linux, PRIO_PROCESS 0 is only the calling thread */
     if (setpriority(PRIO_PROCESS, 0, nice_of(level)) != 0)
         return opl_shim_fail(ERROR_ACCESS_DENIED);
     return TRUE;
 }
 
-/* The nearest level: nice may have been set by others. */
+/* The nearest level, because other programs may have set the nice value. */
 int WINAPI GetThreadPriority(HANDLE thread)
 {
     if (thread != GetCurrentThread()) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling process, and lines for who watches it. */
+/* The calling process's name, and trace lines. */
 #include "shims.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ void opl_shim_process(char ret[static 64])
     snprintf(ret, 64, "%.50s[%d]", program_invocation_short_name, (int)getpid());
 }
 
-/* One write, so that lines of several threads stay whole. */
+/* A single write, so that lines of several threads are not mixed. */
 void opl_shim_trace(const char *station, const char *text)
 {
     const char *wish = secure_getenv("OPENPERFLIB_TRACE");
@@ -33,7 +33,7 @@ void opl_shim_trace(const char *station, const char *text)
     };
     int saved = errno;
     if (writev(STDERR_FILENO, parts, sizeof parts / sizeof *parts) < 0)
-        errno = saved; /* nobody listens: nothing to do */
+        errno = saved; /* standard error is closed: nothing to do */
     errno = saved;
 }
 

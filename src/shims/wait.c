@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events are the kernel's: a handle is the number of an eventfd, never 0 to 2. One that resets
- * itself is read by whoever waited for it and does not block; one that stays set is only looked at.
+ * Events are the kernel's: a handle is the number of an eventfd, never 0 to 2. An auto-reset event
+ * is read by the waiter, without blocking; a manual-reset event is only polled.
  */
 #include "shims.h"
 
@@ -41,7 +41,7 @@ HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BO
     return create_event(manual_reset, initial_state, name != NULL);
 }
 
-/* An eventfd has no kind of file; nothing else is ever read, written or closed. */
+/* An eventfd has no file type; nothing else is ever read, written or closed. */
 static int event_of(HANDLE handle)
 {
     struct stat st;
@@ -59,7 +59,7 @@ BOOL WINAPI SetEvent(HANDLE handle)
     int event = event_of(handle);
     if (event < 0)
         return FALSE;
-    if (write(event, &one, sizeof one) < 0 && errno != EAGAIN) /* EAGAIN: set more than enough */
+    if (write(event, &one, sizeof one) < 0 && errno != EAGAIN) /* EAGAIN: already set many times */
         return opl_shim_fail(ERROR_INVALID_HANDLE);
     return TRUE;
 }
@@ -71,7 +71,7 @@ BOOL WINAPI ResetEvent(HANDLE handle)
     struct pollfd look = {.fd = event, .events = POLLIN};
     if (event < 0)
         return FALSE;
-    /* of one that stays set a read would wait; between the two nobody else takes it */
+    /* a read of an unset manual-reset event would block; no other thread reads it in between */
     if (poll(&look, 1, 0) > 0 && read(event, &count, sizeof count) < 0 && errno != EAGAIN)
         return opl_shim_fail(ERROR_INVALID_HANDLE);
     return TRUE;
@@ -86,7 +86,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* It was set: does it belong to us? Of several who wait for one that resets itself, one gets it. */
+/* It was set: take it. Only one of several waiters gets an auto-reset event. */
 static BOOL take(int event)
 {
     uint64_t count;
