@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-SOURCE = re.compile(r"\s*\((?:C\d|reference |house |docs/|[A-K]\.\d)[^()]*\)")
+SOURCE = re.compile(r"(?:\s*\n \*)?\s*\(docs/[^()]*\)")
 SKIPPED = re.compile(r"^\s*#(?:[^\\\n]|\\\n|\\.)*$", re.M)
 
 

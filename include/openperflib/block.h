@@ -64,8 +64,8 @@ typedef struct opl_instance_view {
     size_t end;           /* after the counter block */
 } opl_instance_view;
 
-/* What one value needs to be cooked (reference B.3): the pair, the multi count, ticks per
- * second. */
+/* What one value needs to be cooked (docs/windows/types.md#b3): the pair, the multi count, ticks
+ * per second. */
 typedef struct opl_sample {
     DWORD type;
     bool has_base; /* second is a base counter's value */
@@ -77,7 +77,8 @@ typedef struct opl_sample {
 OPL_BEGIN_DECLS
 
 /* Begins a walk over `size` bytes, which the caller owns. Checks signature, version and header;
- * after a fault the block has no objects. (reference A.1, A.6 rule 1) */
+ * after a fault the block has no objects. (docs/windows/blocks.md#a1, docs/windows/blocks.md#a6,
+ * rule 1) */
 opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size);
 /* Short lower-case text for a fault; never NULL. */
 const char *opl_block_fault_text(opl_block_fault fault);
@@ -85,21 +86,23 @@ const char *opl_block_fault_text(opl_block_fault fault);
  * always terminated if room > 0. */
 size_t opl_block_system_name(const opl_block *block, char *out, size_t room);
 /* Steps to the next object; start with a zeroed view. False at the end or on damage: see
- * block->fault; the view is unchanged. (A.6 rules 2, 3, 7) */
+ * block->fault; the view is unchanged. (docs/windows/blocks.md#a6, rules 2, 3, 7) */
 bool opl_block_next_object(opl_block *block, opl_object_view *object);
 /* Finds the first object with this title index; false: there is none, *object is unchanged. */
 bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view *object);
 /* Steps to the next counter definition of the object; start with a zeroed view. False at the end or
- * on damage, as above. (A.3, A.6 rule 4) */
+ * on damage, as above. (docs/windows/blocks.md#a3, docs/windows/blocks.md#a6, rule 4) */
 bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
                              opl_counter_view *counter);
 /* Steps to the next instance; start with a zeroed view. A single object has exactly one view,
  * with only its counter block; an object without instances, or metadata, has none. False at the
- * end or on damage, as above. (A.4, A.5, A.6 rules 5 to 7) */
+ * end or on damage, as above. (docs/windows/blocks.md#a4, docs/windows/blocks.md#a6, rules 5 to
+ * 7) */
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
-/* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one, C19).
- * Returns the bytes needed with the NUL; writes at most `room` bytes. 1: no name. */
+/* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one,
+ * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `room`
+ * bytes. 1: no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
                          const opl_instance_view *instance, char *out, size_t room);
 /* The address of the value's bytes; NULL: CounterOffset and CounterSize exceed the counter
@@ -115,15 +118,17 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         char *out, size_t room);
 /* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a
  * text. The base is the next definition, if it has a base type; otherwise has_base is false.
- * Types without a name have only their value. (reference B.3) */
+ * Types without a name have only their value. (docs/windows/types.md#b3) */
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);
-/* The parent instance of `instance`, found in the same block; false: it has none. (A.4) */
+/* The parent instance of `instance`, found in the same block; false: it has none.
+ * (docs/windows/blocks.md#a4) */
 bool opl_instance_parent(opl_block *block, const opl_instance_view *instance,
                          opl_object_view *parent_object, opl_instance_view *parent);
 
-/* One counter type, decoded. NULL name: not one of the named types. (reference B.1, B.2, C15) */
+/* One counter type, decoded. NULL name: not one of the named types. (docs/windows/articles.md#c15,
+ * docs/windows/types.md#b1) */
 typedef struct opl_type_info {
     const char *name;      /* "PERF_COUNTER_COUNTER" */
     const char *size_text; /* "DWORD", "LARGE", "ZERO", "VARIABLE_LEN" */
@@ -137,10 +142,12 @@ typedef struct opl_type_info {
     bool needs_base; /* the next definition is its base */
     bool needs_two_samples;
 } opl_type_info;
-/* Decodes any 32 bits; every text is set, to "unknown" for values without a meaning. (C15, C16) */
+/* Decodes any 32 bits; every text is set, to "unknown" for values without a meaning.
+ * (docs/windows/articles.md#c15, docs/windows/articles.md#c16) */
 void opl_type_describe(DWORD counter_type, opl_type_info *ret);
 /* Position in the table of named types, for enumerating: NULL after the last. The last two rows
- * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE. (B.2) */
+ * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE.
+ * (docs/windows/types.md#b2) */
 const char *opl_type_name(size_t position, DWORD *ret_type);
 
 OPL_END_DECLS

@@ -46,7 +46,7 @@ typedef struct opl_build_object_info {
     LONGLONG time, frequency; /* the object's own clock; 0, 0: none */
     /* Instances and counter blocks have exactly the length of their contents, and only the
      * object's end is rounded up to 8, as in the articles' examples; otherwise each of them is
-     * rounded. (C69, C73) */
+     * rounded. (docs/windows/articles.md#c69, docs/windows/articles.md#c73) */
     bool packed;
 } opl_build_object_info;
 
@@ -75,7 +75,8 @@ OPL_BEGIN_DECLS
 /* Begins writing at `data`, which the caller owns. Any alignment; readers prefer 8. */
 void opl_build_init(opl_build *build, void *data, size_t room);
 /* Begins an object; a single one has its counter block at once. Misuse: more than
- * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4. (A.2, A.3) */
+ * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4.
+ * (docs/windows/blocks.md#a2, docs/windows/blocks.md#a3) */
 void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, DWORD count);
 /* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */
@@ -101,7 +102,7 @@ void opl_build_end(opl_build *build);
 /* Returns the result as Collect must: on success *data after the last byte, *bytes, *types;
  * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.
  * A last object without instances is padded by the size of a counter block, because some
- * viewers read one there. (C43, C44, D.4) */
+ * viewers read one there. (docs/windows/articles.md#c43, docs/windows/providers.md#d4) */
 DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 OPL_END_DECLS

@@ -3,7 +3,7 @@
  * Registering counters: the functions behind lodctr and unlodctr.
  *
  * The two LoadPerf functions are Windows'. The tools use the opl_load_ functions below, which
- * report problems with file and line. (C62-C68, C80-C83, C94-C104, reference E)
+ * report problems with file and line. (docs/windows/registration.md, docs/windows/articles.md#c62)
  */
 #ifndef OPENPERFLIB_LOADPERF_H
 #define OPENPERFLIB_LOADPERF_H
@@ -17,8 +17,9 @@
 OPL_BEGIN_DECLS
 
 /* Loads an ini file: "lodctr file.ini"; the first word is ignored, but without it the result is
- * error 87 (C68). `quiet`: prints nothing. ERROR_SUCCESS also if it is already loaded; 2 no such
- * file or service, 5 no rights, 13 the files are damaged, 87 wrong command line. */
+ * error 87 (docs/windows/articles.md#c68). `quiet`: prints nothing. ERROR_SUCCESS also if it is
+ * already loaded; 2 no such file or service, 5 no rights, 13 the files are damaged, 87 wrong
+ * command line. */
 DWORD WINAPI LoadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
     OPL_SYMBOL(LoadPerfCounterTextStringsA);
 DWORD WINAPI LoadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
@@ -48,8 +49,8 @@ DWORD WINAPI UpdatePerfNameFilesW(LPCWSTR counter_path, LPCWSTR help_path, LPWST
 DWORD WINAPI SetServiceAsTrustedA(LPCSTR reserved, LPCSTR service) OPL_SYMBOL(SetServiceAsTrustedA);
 DWORD WINAPI SetServiceAsTrustedW(LPCWSTR reserved, LPCWSTR service)
     OPL_SYMBOL(SetServiceAsTrustedW);
-/* Saves the numbers and settings of the machine's providers and all texts (E.5); `comment`,
- * which may be NULL, is written at the beginning. */
+/* Saves the numbers and settings of the machine's providers and all texts
+ * (docs/windows/registration.md#e5); `comment`, which may be NULL, is written at the beginning. */
 DWORD BackupPerfRegistryToFileW(LPCWSTR path, LPCWSTR comment)
     OPL_SYMBOL(BackupPerfRegistryToFileW);
 /* Restores such a file; `language`: only texts of this language, NULL: of all. Registrations
@@ -130,19 +131,20 @@ typedef struct opl_load_doctor_options {
 
 #pragma GCC visibility push(default)
 
-/* Loads an ini file and its symbol file. All or nothing, durable on return. (E.3) */
+/* Loads an ini file and its symbol file. All or nothing, durable on return.
+ * (docs/windows/registration.md#e3) */
 DWORD opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret);
 /* Removes a service's texts and numbers; its other values stay. If options->library is not NULL
  * (its text does not matter), the service's registration is removed too: what an install with a
- * library wrote. (E.3) */
+ * library wrote. (docs/windows/registration.md#e3) */
 DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret);
 /* Installs a language ("007"): every index gets its text in it, or the English one; or removes
  * it with its texts. English cannot be removed (87). */
 DWORD opl_load_language(const char *language, bool remove, const opl_load_options *options);
 /* Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
 DWORD opl_load_enable(const char *service, bool enable, const opl_load_options *options);
-/* Saves all providers of the layer in the format of Windows' backups (E.5), completely or not at
- * all. */
+/* Saves all providers of the layer in the format of Windows' backups
+ * (docs/windows/registration.md#e5), completely or not at all. */
 DWORD opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
                       opl_load_restored *ret);
 /* Restores a backup, Windows' or ours, in one step; `path` NULL: rebuilds from the ini files

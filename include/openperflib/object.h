@@ -34,7 +34,8 @@
  *
  * Sizes, offsets, definitions, base counters, alignment, the query string, `_Total`,
  * ERROR_MORE_DATA and open files are handled by the engine. A counter that this machine's kernel
- * does not offer has no definition: that is decided once, at Open. (D.2, D.6)
+ * does not offer has no definition: that is decided once, at Open. (docs/windows/providers.md#d2,
+ * docs/windows/providers.md#d6)
  */
 #ifndef OPENPERFLIB_OBJECT_H
 #define OPENPERFLIB_OBJECT_H
@@ -192,7 +193,7 @@ typedef struct opl_counter {
     opl_value value, base;
     opl_total total;
     const char *name, *help; /* help: sentences with a period */
-    const char *where;       /* the source of the value, for docs/counters.md */
+    const char *where;       /* the source of the value, for docs/counters */
     /* OPL_FIELD: for instances whose item is known (opl_listing_read_known), the value is this
      * member, a number, and `value` is not read: the same data from another source. */
     opl_value item;
@@ -269,7 +270,8 @@ typedef struct opl_entry {
     const opl_table_list *tables;
     void (*begin)(void); /* called by Open before the tables are opened; NULL: nothing to do */
     opl_provider *provider;
-    unsigned opened; /* remote service processes open once per connection (D.2) */
+    unsigned opened; /* remote service processes open once per connection
+                      * (docs/windows/providers.md#d2) */
 } opl_entry;
 
 /* Defines the provider's functions Open, Collect and Close, opl_tables, and DllRegisterServer,
@@ -335,7 +337,8 @@ DWORD opl_provider_open(const opl_object *const *objects, size_t count, DWORD fi
                         DWORD first_help, opl_provider **ret);
 /* Answers a query as Collect must: the requested objects and their related ones; nothing for
  * Foreign and for unknown words; ERROR_MORE_DATA with zeros and *data unchanged if the buffer
- * is too small. The caller serialises the calls for one provider. (C43, C44, C71, C116, C118) */
+ * is too small. The caller serialises the calls for one provider. (docs/windows/articles.md#c43,
+ * docs/windows/articles.md#c44) */
 DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
                            LPDWORD types);
 /* Closes the files and frees everything; NULL is allowed. */
@@ -345,11 +348,11 @@ void opl_provider_close(opl_provider *provider);
 /* First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL.
  * `last_offset` is the highest offset that will be added. Not registered: ERROR_FILE_NOT_FOUND;
  * registered for fewer counters: ERROR_INVALID_DATA. Each is reported as an event with advice.
- * (C67, C100, C101) */
+ * (docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
 DWORD opl_service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
                           DWORD *ret_first_help);
 /* Opens the tables with the service's numbers; a further Open is only counted. `devices` are the
- * strings of Linkage\Export, which tables do not use. (C41) */
+ * strings of Linkage\Export, which tables do not use. (docs/windows/articles.md#c41) */
 DWORD opl_entry_open(opl_entry *entry, LPCWSTR devices);
 DWORD opl_entry_collect(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
                         LPDWORD types);
@@ -423,7 +426,7 @@ const void *opl_reading_item(const opl_reading *reading);
  * square brackets. `is_path` is for the paths of files and of mounted file systems, which keep
  * their slashes: a path is not split at a leading slash. Text that does not fit is cut off
  * between two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
- * (D.6) */
+ * (docs/windows/providers.md#d6) */
 size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
 /* Decodes a word of the kernel's tables of mounts and swap areas, where blanks, line ends and
  * backslashes are written as three octal digits, "\040". Text that does not fit is cut off. `to`

@@ -12,7 +12,7 @@
  * length needed, in characters with all zeros; the same if the buffer is too small, and that length
  * is always exact. A functions take and return UTF-8, W functions UTF-16. A data source is NULL for
  * live data or a capture's file name; H functions take an opened one. The caller owns all buffers.
- * (reference F)
+ * (docs/windows/pdh.md)
  */
 #ifndef OPENPERFLIB_PDH_H
 #define OPENPERFLIB_PDH_H
@@ -48,7 +48,8 @@ typedef PDH_HCOUNTER HCOUNTER;
 #define PERF_DETAIL_COSTLY ((DWORD)0x00010000)
 #define PERF_DETAIL_STANDARD ((DWORD)0x0000FFFF)
 
-/* the format of a value: exactly one of LONG, DOUBLE, LARGE, and modifiers (reference F.5) */
+/* the format of a value: exactly one of LONG, DOUBLE, LARGE, and modifiers
+ * (docs/windows/pdh.md#f5) */
 #define PDH_FMT_RAW ((DWORD)0x00000010)
 #define PDH_FMT_ANSI ((DWORD)0x00000020)
 #define PDH_FMT_UNICODE ((DWORD)0x00000040)
@@ -61,8 +62,8 @@ typedef PDH_HCOUNTER HCOUNTER;
 #define PDH_FMT_NOCAP100 ((DWORD)0x00008000)
 
 /* The raw value of a counter at one moment. Whether SecondValue is a clock or a base depends on
- * the type: reference B.3; opl_counter_sample of block.h uses the same rule. TimeStamp is local
- * time. */
+ * the type: docs/windows/types.md#b3; opl_counter_sample of block.h uses the same rule. TimeStamp
+ * is local time. */
 typedef struct _PDH_RAW_COUNTER {
     DWORD CStatus;
     FILETIME TimeStamp;
@@ -207,7 +208,7 @@ typedef struct _PDH_RAW_LOG_RECORD {
 } PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;
 
 typedef PDH_STATUS(WINAPI *CounterPathCallBack)(DWORD_PTR);
-/* The arguments of PdhBrowseCounters; there is no dialog here yet. (F.7) */
+/* The arguments of PdhBrowseCounters; there is no dialog here yet. (docs/windows/pdh.md#f7) */
 typedef struct _BrowseDlgConfig_HW {
     DWORD bIncludeInstanceIndex : 1, bSingleCounterPerAdd : 1, bSingleCounterPerDialog : 1,
         bLocalCountersOnly : 1, bWildCardInstances : 1, bHideDetailBox : 1, bInitializePath : 1,
@@ -680,7 +681,7 @@ PDH_STATUS WINAPI PdhGetDllVersion(LPDWORD version) OPL_SYMBOL(PdhGetDllVersion)
  * PDH_CALC_NEGATIVE_DENOMINATOR  the clock or the base decreased
  *
  * PDH_CALC_NEGATIVE_TIMEBASE     *time_base is zero or less The last three set CStatus to
- * PDH_CSTATUS_INVALID_DATA. (reference B.2-B.5, F.2)
+ * PDH_CSTATUS_INVALID_DATA. (docs/windows/types.md, docs/windows/pdh.md#f2)
  */
 PDH_STATUS WINAPI PdhFormatFromRawValue(DWORD counter_type, DWORD format, LONGLONG *time_base,
                                         PPDH_RAW_COUNTER newest, PPDH_RAW_COUNTER before,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statuses of PDH: of a call (PDH_*) and of a value (PDH_CSTATUS_*). (reference F.6) */
+/* The statuses of PDH: of a call (PDH_*) and of a value (PDH_CSTATUS_*).
+ * (docs/windows/pdh.md#f6) */
 #ifndef OPENPERFLIB_PDHMSG_H
 #define OPENPERFLIB_PDHMSG_H
 

@@ -176,8 +176,8 @@ BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *ticks_per_second)
 /* This host's first label in upper case, at most 15 characters: the name in every block. *size
  * counts characters (A: bytes of UTF-8), in: with the terminator, out: without. Too small:
  * FALSE, last error ERROR_BUFFER_OVERFLOW, *size is the size needed with the terminator, name
- * unchanged. NULL: FALSE, ERROR_INVALID_PARAMETER. (reference C.2: it agrees with the block's
- * header) */
+ * unchanged. NULL: FALSE, ERROR_INVALID_PARAMETER. (docs/windows/queries.md#c2: it agrees with the
+ * block's header) */
 BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameA);
 BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameW);
 /* UTC now. */
@@ -200,7 +200,7 @@ void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
  * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that
  * flag invalid UTF-8 becomes U+FFFD, and unpaired surrogates keep a three-byte form.
  * default_char is never used; both it and used_default must be NULL for CP_UTF8, as on Windows.
- * (C113) */
+ * (docs/windows/articles.md#c113) */
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
                                int room, LPCCH default_char, LPBOOL used_default)
     OPL_SYMBOL(WideCharToMultiByte);
@@ -277,7 +277,7 @@ void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
 /* Of the calling thread only (GetCurrentThread; other handles are ERROR_INVALID_HANDLE), by its
  * nice value: NORMAL is the value that the process started with, BELOW_NORMAL, LOWEST, IDLE are
  * 5, 10, 19 more, ABOVE_NORMAL, HIGHEST, TIME_CRITICAL 5, 10, 20 less. Raising it, even back to
- * NORMAL, needs rights (RLIMIT_NICE): ERROR_ACCESS_DENIED. (C144) */
+ * NORMAL, needs rights (RLIMIT_NICE): ERROR_ACCESS_DENIED. (docs/windows/articles.md#c144) */
 HANDLE WINAPI GetCurrentThread(void) OPL_SHIM(GetCurrentThread);
 BOOL WINAPI SetThreadPriority(HANDLE thread, int priority) OPL_SHIM(SetThreadPriority);
 int WINAPI GetThreadPriority(HANDLE thread) OPL_SHIM(GetThreadPriority);
@@ -320,7 +320,7 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD languag
  * mark, or else CP1252. key NULL: the keys of the section as a multi-string; section NULL: the
  * sections. Not found: `fallback` without blanks at its end. Returns the characters copied
  * without the terminator; `room` - 1 if it was truncated, `room` - 2 for lists. Last error:
- * ERROR_FILE_NOT_FOUND. (C142) */
+ * ERROR_FILE_NOT_FOUND. (docs/windows/articles.md#c142) */
 DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
                                       DWORD room, LPCSTR file) OPL_SHIM(GetPrivateProfileStringA);
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
@@ -356,7 +356,7 @@ DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds) OPL_SHIM(Wai
  * ERROR_INVALID_HANDLE. NULL and last error: ERROR_INVALID_PARAMETER (no size),
  * ERROR_NOT_ENOUGH_MEMORY, ERROR_ACCESS_DENIED, ERROR_PATH_NOT_FOUND (a further backslash),
  * ERROR_FILENAME_EXCED_RANGE (more than 259 characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name
- * for a file). (C122) */
+ * for a file). (docs/windows/articles.md#c122) */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCSTR name)
     OPL_SHIM(CreateFileMappingA);
@@ -388,7 +388,7 @@ HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_AT
 
 /* A mutex of this process, or with a name (as of file mappings) of several. A thread may take
  * it more than once; `owned`: the caller takes it, if it is new. Wait with WaitForSingleObject.
- * (C122) */
+ * (docs/windows/articles.md#c122) */
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
     OPL_SHIM(CreateMutexA);
 HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCWSTR name)

@@ -173,7 +173,7 @@ typedef struct _PERF_COUNTER_BLOCK {
 /* The three functions of a provider. Open gets NULL or the strings of Linkage\Export. Collect
  * gets the query string, the buffer and its size (out: bytes written, objects written);
  * ERROR_MORE_DATA with zeros if the buffer is too small, ERROR_SUCCESS with zeros if it has no
- * data. (C41, C43, C44) */
+ * data. (docs/windows/articles.md#c41, docs/windows/articles.md#c43) */
 OPL_BEGIN_DECLS
 typedef DWORD(APIENTRY PM_OPEN_PROC)(LPWSTR);
 typedef DWORD(APIENTRY PM_COLLECT_PROC)(LPWSTR, LPVOID *, LPDWORD, LPDWORD);

@@ -94,7 +94,8 @@ OPL_BEGIN_DECLS
     LSTATUS WINAPI name##A args_a OPL_SYMBOL(name##A);                                             \
     LSTATUS WINAPI name##W args_w OPL_SYMBOL(name##W)
 
-/* Opens the existing key `sub` below `key`; the caller closes *result. (D.1) */
+/* Opens the existing key `sub` below `key`; the caller closes *result.
+ * (docs/windows/providers.md#d1) */
 OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY result),
        (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
 /* The same with all rights that the caller has. */
@@ -107,8 +108,8 @@ OPL_AW(RegCreateKeyEx,
         LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition));
 OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
 /* Reads a value. On HKEY_PERFORMANCE_DATA `name` is a query and the answer one performance
- * block; its size cannot be queried: ERROR_MORE_DATA leaves *size unchanged. (C2, C3, reference
- * C.2, C.3) */
+ * block; its size cannot be queried: ERROR_MORE_DATA leaves *size unchanged.
+ * (docs/windows/articles.md#c2, docs/windows/queries.md#c2) */
 OPL_AW(RegQueryValueEx,
        (HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size),
        (HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size));
@@ -157,10 +158,11 @@ OPL_AW(RegGetValue,
        (HKEY key, LPCSTR sub, LPCSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size),
        (HKEY key, LPCWSTR sub, LPCWSTR name, DWORD flags, LPDWORD type, PVOID data, LPDWORD size));
 /* A root key of this machine, or of another one by "ssh://HOST", "unix:/PATH" or a name in the
- * registry's list (docs/remote.md). (C28) */
+ * registry's list (docs/remote.md). (docs/windows/articles.md#c28) */
 OPL_AW(RegConnectRegistry, (LPCSTR machine, HKEY key, PHKEY result),
        (LPCWSTR machine, HKEY key, PHKEY result));
-/* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers. (C34, C.6) */
+/* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers.
+ * (docs/windows/articles.md#c34, docs/windows/queries.md#c6) */
 LSTATUS WINAPI RegCloseKey(HKEY key) OPL_SYMBOL(RegCloseKey);
 /* Values are durable when set; this succeeds on every valid key. */
 LSTATUS WINAPI RegFlushKey(HKEY key) OPL_SYMBOL(RegFlushKey);

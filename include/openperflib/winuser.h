@@ -63,7 +63,8 @@ OPL_BEGIN_SHIMS
 
 /* Writes title and text to the event log (source "Application Popup", id 26, level by the icon)
  * with the process's name and number, and to the trace; returns the default button of `style` at
- * once. A title that is NULL is "Error". 0: no such style (ERROR_INVALID_MSGBOX_STYLE). (C45) */
+ * once. A title that is NULL is "Error". 0: no such style (ERROR_INVALID_MSGBOX_STYLE).
+ * (docs/windows/articles.md#c45) */
 int WINAPI MessageBoxA(HWND owner, LPCSTR text, LPCSTR title, UINT style) OPL_SHIM(MessageBoxA);
 int WINAPI MessageBoxW(HWND owner, LPCWSTR text, LPCWSTR title, UINT style) OPL_SHIM(MessageBoxW);
 /* Formats text by the rules of crt.h, truncated to 1023 units; the buffer must have 1024.

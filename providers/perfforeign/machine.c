@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Machines that were queried. Each keeps its key, so that the connection stays open; the library
- * reconnects a lost one, with a limited rate. (C120, C121)
+ * reconnects a lost one, with a limited rate. (docs/windows/articles.md#c120,
+ * docs/windows/articles.md#c121)
  */
 #include "perfforeign.h"
 

@@ -2,7 +2,8 @@
 /*
  * perfforeign.so: answers "Foreign NAME [numbers]" with the block of any machine that
  * RegConnectRegistry reaches, and reports on those machines in its object Foreign Machine (109000).
- * It runs in a helper process, because a machine may be slow. (C32, C116, C121)
+ * It runs in a helper process, because a machine may be slow. (docs/windows/articles.md#c32,
+ * docs/windows/articles.md#c116)
  */
 #include "perfforeign.h"
 

@@ -29,7 +29,7 @@ struct machine {
 struct machine *machine_find(const WCHAR *name, size_t count);
 /* Queries it with `question` and writes its block to `data`. *size in: capacity; out: size of
  * the block, 0: none. For an unreachable machine returns its last block, up to a minute old.
- * (C120) ERROR_MORE_DATA. */
+ * (docs/windows/articles.md#c120) ERROR_MORE_DATA. */
 DWORD machine_ask(struct machine *machine, const WCHAR *question, void *data, DWORD *size);
 struct machine *machine_first(void);
 void machine_forget_all(void);

@@ -2,9 +2,9 @@
 /*
  * Process (230): Idle, every process of proc in its order, _Total. A name is the command name that
  * the kernel keeps (15 characters; kernel threads may have more), with characters replaced that
- * have a meaning in counter paths: kworker/0:1 is kworker_0:1 (D.6). Equal names stay equal;
- * zombies and kernel threads are included. Only the owner may read a process's io: a user who may
- * not read it for every process has no counters of it here, see Process IO.
+ * have a meaning in counter paths: kworker/0:1 is kworker_0:1 (docs/windows/providers.md#d6). Equal
+ * names stay equal; zombies and kernel threads are included. Only the owner may read a process's
+ * io: a user who may not read it for every process has no counters of it here, see Process IO.
  */
 #include <stdio.h>
 #include <string.h>

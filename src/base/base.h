@@ -237,7 +237,8 @@ struct shortage *shortage_here(void);
 enum { DENIED_ROOM = 400 };
 char *denied_here(void);
 
-/* ---- messages.c: the catalog, one row for each event that the library writes (D.5, E.7) ---- */
+/* ---- messages.c: the catalog, one row for each event that the library writes
+ * (docs/windows/providers.md#d5, docs/windows/registration.md#e7) ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
 struct event_message {
     const char *source; /* "Perflib" or "LoadPerf" */

@@ -3,9 +3,10 @@
  * The message catalog: one row for each event that the library writes. The lines of the event log,
  * the catalog of `journalctl -x` and docs/events.md are made from these rows.
  *
- * Numbers, levels and fields are Windows' own (reference D.5, E.7); texts and advice are ours, and
- * so are the numbers from 4000. {Field} stands for the field's value. An event whose cause does not
- * exist on this system keeps its row, so that a reader of old logs finds it.
+ * Numbers, levels and fields are Windows' own (docs/windows/providers.md#d5,
+ * docs/windows/registration.md#e7); texts and advice are ours, and so are the numbers from 4000.
+ * {Field} stands for the field's value. An event whose cause does not exist on this system keeps
+ * its row, so that a reader of old logs finds it.
  */
 #include "base/base.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A query whose buffer is too small returns that status and nothing more (C118). The sizes measured
- * on the way are kept here, for the event that reports endless retries. Nor does an answer state
- * which counters it lacks because of missing rights; tools for people want to report them.
+ * A query whose buffer is too small returns that status and nothing more
+ * (docs/windows/articles.md#c118). The sizes measured on the way are kept here, for the event that
+ * reports endless retries. Nor does an answer state which counters it lacks because of missing
+ * rights; tools for people want to report them.
  */
 #include "base/base.h"
 

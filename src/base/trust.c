@@ -3,7 +3,8 @@
  * Which files are trusted, and whose code may run: a user who can change a file, or replace it,
  * determines what the reader does. So a library and every folder up to "/" must belong to root or
  * the reader, and be writable by no others; in a user namespace also users that it cannot map are
- * accepted, if "/" belongs to them: real root is one of them. (house section 0a)
+ * accepted, if "/" belongs to them: real root is one of them.
+ * (docs/security.md)
  */
 #include "base/base.h"
 

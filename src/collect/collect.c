@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One query, on one page: parse, collect from the providers behind a header, complete the header.
- * (C2-C4, C12, reference C.2-C.8)
+ * (docs/windows/articles.md#c2, docs/windows/queries.md)
  */
 #include "collect/collect.h"
 #include "collect/header.h"

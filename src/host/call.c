@@ -2,7 +2,7 @@
 /*
  * One Collect in this process: the only place where a provider's code writes data here. Collect
  * gets a private buffer between guards; at ExtCounterTestLevel 4 it gets the caller's own buffer.
- * (D.3)
+ * (docs/windows/providers.md#d3)
  */
 #include "host/internal.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The buffer a provider writes to: private, with 1 KiB of pattern on both sides. Arming and
- * checking cost 0.06 us, so there is no reason for a faster path without them. (C125, C126)
+ * checking cost 0.06 us, so there is no reason for a faster path without them.
+ * (docs/windows/articles.md#c125, docs/windows/articles.md#c126)
  */
 #include "host/internal.h"
 

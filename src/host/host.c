@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One query, to all providers that it concerns. The only lock held is that of the provider whose
- * Collect is running. (C39, C.5, C.6)
+ * Collect is running. (docs/windows/articles.md#c39, docs/windows/queries.md#c5)
  */
 #include "host/host.h"
 #include "host/internal.h"

@@ -11,10 +11,11 @@
  * *ret_objects: objects. ERROR_MORE_DATA when a provider needs a larger buffer; ERROR_LOCK_FAILED
  * when a provider's own code calls this; other failures cost only that provider's data. *ret_whole:
  * the buffer holds one PERF_DATA_BLOCK that a provider made for a foreign machine, and nothing
- * else. (C39, C121, C.5) */
+ * else. (docs/windows/articles.md#c39, docs/windows/queries.md#c5) */
 LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,
                      uint32_t *ret_objects, bool *ret_whole);
-/* Closes and unloads all; Keep Resident keeps a library loaded. May be called again. (C.6) */
+/* Closes and unloads all; Keep Resident keeps a library loaded. May be called again.
+ * (docs/windows/queries.md#c6) */
 void host_close(void);
 
 /* The last answer of a service that passed the checks, as recorded by programs of root and of this

@@ -11,7 +11,8 @@
 
 #include <pthread.h>
 
-/* Perflib's switches (reference D.1, D.4), read again when the registry changes. */
+/* Perflib's switches (docs/windows/providers.md#d1, docs/windows/providers.md#d4), read again when
+ * the registry changes. */
 struct host_settings {
     uint32_t test_level;    /* ExtCounterTestLevel: 1 all checks ... 4 the caller's own buffer */
     uint32_t configuration; /* Configuration Flags, CONFIGURATION_* */
@@ -31,7 +32,7 @@ enum {
 /* A provider that needs more than this has failed. */
 enum { LARGEST_ANSWER = ISOLATE_ROOM };
 enum { TICKS_PER_MS = CLOCK_TICKS_PER_SECOND / 1000 };
-/* How long a provider may take, unless its registration states otherwise. (house section 0a) */
+/* How long a provider may take, unless its registration states otherwise. */
 enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30000 };
 
 /* ---- guard.c: a buffer between two guard patterns; it grows and is reused ---- */
@@ -127,8 +128,8 @@ void owner_check_titles(struct service *service, const struct host_settings *set
 
 /* ---- select.c ---- */
 /* Writes the positions of the services that the query concerns, ascending, and returns their
- * number: at most roster->count. Runs in time that does not depend on other services. (C50-C55,
- * reference C.5) */
+ * number: at most roster->count. Runs in time that does not depend on other services.
+ * (docs/windows/articles.md#c50, docs/windows/queries.md#c5) */
 size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret);
 
 /* The position in roster->listed of the first entry of `object`, or where it would be inserted. */

@@ -2,7 +2,7 @@
 /*
  * A provider in a helper process, queried through shared memory. Everything the helper wrote is
  * hostile input: each value is read once, texts are truncated and cleaned, waits are bounded.
- * (house section 0a)
+ * (docs/isolation.md)
  */
 #include "host/isolate.h"
 #include "host/helper.h"

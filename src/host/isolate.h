@@ -3,7 +3,7 @@
  * A provider in a process of its own, as its client sees it: queried without waiting, awaited until
  * a deadline, and never trusted. perfhost.c is the other side, channel.h what both share.
  *
- * It is fault isolation, not a security boundary. (house section 0a)
+ * It is fault isolation, not a security boundary. (docs/isolation.md)
  */
 #ifndef OPL_HOST_ISOLATE_H
 #define OPL_HOST_ISOLATE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks an answer, in the order of reference D.4, wherever the provider runs. Bytes are copied to
- * the caller first and checked there, because the provider may go on changing its own buffer.
- * (C115-C118, C123-C129)
+ * Checks an answer, in the order of docs/windows/providers.md#d4, wherever the provider runs. Bytes
+ * are copied to the caller first and checked there, because the provider may go on changing its own
+ * buffer. (docs/windows/articles.md#c115, docs/windows/articles.md#c123)
  */
 #include "host/internal.h"
 
@@ -93,7 +93,8 @@ static struct finding judge_content(struct service *service, const struct host_s
     return content.grave;
 }
 
-/* For a foreign machine the answer may be one whole block, of either byte order. (C121) */
+/* For a foreign machine the answer may be one whole block, of either byte order.
+ * (docs/windows/articles.md#c121) */
 static bool is_whole_block(const struct answer *answer, const struct piece *piece)
 {
     return answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);

@@ -2,7 +2,7 @@
 /*
  * Starts a keeper from within a third-party program, and requests helpers from it. Everything that
  * needs descriptors happens in a detached child (apart.c): the program's own descriptor table never
- * contains one of ours, not even briefly. (house section 0a)
+ * contains one of ours, not even briefly. (docs/isolation.md)
  */
 #include "host/helper.h"
 

@@ -2,8 +2,9 @@
 /*
  * A provider's library: found, checked, and in this process loaded, opened, closed. Where its code
  * runs is decided by the real path of its file: libraries of the shipped folder run here,
- * third-party ones only if their registration requests that with Isolation = 0. (C39, C57, C58,
- * D.2; house section 0a)
+ * third-party ones only if their registration requests that with Isolation = 0.
+ * (docs/windows/articles.md#c39, docs/windows/providers.md#d2,
+ * docs/isolation.md)
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -86,7 +87,7 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* D.5: a library of the other word size has an event of its own. */
+/* docs/windows/providers.md#d5: a library of the other word size has an event of its own. */
 static unsigned load_event(LSTATUS status)
 {
     if (status != ERROR_BAD_EXE_FORMAT)
@@ -101,7 +102,7 @@ void library_report_load(const struct service *service, LSTATUS status, const ch
 }
 
 /* Compares the file's time and size with those recorded when it was installed or first trusted
- * (D.1). */
+ * (docs/windows/providers.md#d1). */
 static bool matches_code(const struct service *service, const char *real_path)
 {
     struct stat st;

@@ -2,7 +2,8 @@
 /*
  * Loads libraries like LoadLibrary: DllMain is called when a library is loaded and unloaded, but
  * not for threads, and may refuse to start. Only names that the library itself exports count: dlsym
- * would also find "Open" and "close" in libc. (C45, D.2)
+ * would also find "Open" and "close" in libc. (docs/windows/articles.md#c45,
+ * docs/windows/providers.md#d2)
  */
 #include "host/module.h"
 

@@ -2,8 +2,8 @@
 /*
  * A provider in its helper process, as a query uses it: queried, awaited until its deadline,
  * checked like any other. A late provider is not waited for again until it answers; one that stays
- * silent for much longer is ended. No lock is held while waiting. (house section 0a; D.4, 10 and
- * 11)
+ * silent for much longer is ended. No lock is held while waiting. (docs/isolation.md,
+ * docs/windows/providers.md#d4, checks 10 and 11)
  */
 #include "host/internal.h"
 
@@ -99,7 +99,8 @@ static bool has_ended(const struct isolate_reply *reply)
            reply->end == ISOLATE_LARGE;
 }
 
-/* D.5 has events for crashes in the three procedures; a crash before them is a failure to load. */
+/* docs/windows/providers.md#d5 has events for crashes in the three procedures; a crash before them
+ * is a failure to load. */
 static void take_crash(struct service *service, const struct host_settings *settings,
                        const struct isolate_reply *reply)
 {

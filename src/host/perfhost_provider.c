@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider itself: loaded, its procedures found and called. Everything here may crash, hang or
- * end the process; `stage` is set beforehand to what is being tried. (C39, C57, C58, D.2) */
+ * end the process; `stage` is set beforehand to what is being tried. (docs/windows/articles.md#c39,
+ * docs/windows/providers.md#d2) */
 #include "base/base.h"
 #include "host/module.h"
 #include "host/perfhost.h"

@@ -4,8 +4,8 @@
  * session, for 1 s, 2 s, 4 s ...; after Error Count Limit failures it is disabled by `Disable
  * Performance Counters` = 1 and a value `Quarantine` with the reason and the end: 10 minutes, then
  * twice as long each time. After that it is tried again, and one more failure starts the next
- * quarantine. A provider that is disabled by hand has no such value and stays disabled. (D.4, 12;
- * D.5)
+ * quarantine. A provider that is disabled by hand has no such value and stays disabled.
+ * (docs/windows/providers.md#d4, 12; docs/windows/providers.md#d5)
  *
  * Being late is no failure: a program that queries once exits before it could distinguish a slow
  * provider from a hung one. `Unanswered` counts such programs until one of them gets an answer;

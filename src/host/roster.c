@@ -2,8 +2,8 @@
 /*
  * The service table: all services at one moment. It is rebuilt when the registry changes and never
  * altered: a query holds the one that was current when it began, and no lock while it waits.
- * Unchanged code is passed on to the next table; the last holder of removed code closes it. (C39,
- * C.5, C.6)
+ * Unchanged code is passed on to the next table; the last holder of removed code closes it.
+ * (docs/windows/articles.md#c39, docs/windows/queries.md#c5)
  *
  * The time of a query by index must not depend on how many others are registered: the index of
  * listed objects is sorted here, once.
@@ -69,7 +69,8 @@ void roster_index_done(struct roster *roster)
 
 /* ---- order and code ---- */
 
-/* The shipped providers answer first, as the system's own objects do on Windows (C.5, 6). */
+/* The shipped providers answer first, as the system's own objects do on Windows
+ * (docs/windows/queries.md#c5, 6). */
 static LSTATUS put_shipped_first(struct roster *roster)
 {
     struct service *ordered = calloc(roster->count + 1, sizeof(*ordered));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which providers a query concerns. A provider with an Object List is queried for its own objects;
- * one without is queried only if some index is in no provider's list. (C50-C56, reference C.5)
+ * one without is queried only if some index is in no provider's list.
+ * (docs/windows/articles.md#c50, docs/windows/queries.md#c5)
  */
 #include "host/internal.h"
 

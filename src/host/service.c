@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a provider's registration: HKLM\SYSTEM\CurrentControlSet\Services\NAME\Performance and
- * NAME\Linkage. A service without Library there is no provider. (C39, C40, reference D.1)
+ * NAME\Linkage. A service without Library there is no provider. (docs/windows/articles.md#c39,
+ * docs/windows/providers.md#d1)
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Disable Performance Counters: 1 for all, 2 for 32-bit consumers, 4 for 64-bit ones (D.1). */
+/* Disable Performance Counters: 1 for all, 2 for 32-bit consumers, 4 for 64-bit ones
+ * (docs/windows/providers.md#d1). */
 enum { DISABLED_ALL = 1, DISABLED_32_BIT = 2, DISABLED_64_BIT = 4 };
 enum { DEFAULT_ERROR_LIMIT = 5 };
 
@@ -141,7 +143,7 @@ static bool take_value(void *self, const struct registry_value *value)
     return !reading->status;
 }
 
-/* Open gets the strings of Linkage\Export; NULL without them. (C41) */
+/* Open gets the strings of Linkage\Export; NULL without them. (docs/windows/articles.md#c41) */
 static LSTATUS read_export(struct service *service, const char *path)
 {
     BUFFER_AUTO names = {0};

@@ -2,7 +2,7 @@
 /*
  * The consequences of a provider's mistake: an event, whether its data is kept, whether it is
  * quarantined. One row per mistake; the choices where documents differ are in docs/experiments.md.
- * (D.4, D.5)
+ * (docs/windows/providers.md#d4, docs/windows/providers.md#d5)
  */
 #include "host/internal.h"
 #include "names/names.h"
@@ -22,7 +22,7 @@ enum effect {
 static const struct verdict {
     unsigned event;
     unsigned effects;
-    const char *fields[2]; /* the names of the numbers in reference D.5 */
+    const char *fields[2]; /* the names of the numbers in docs/windows/providers.md#d5 */
     /* the reason for the quarantine; with EACH_TIME also details that the event's row lacks */
     const char *why;
 } verdicts[MISTAKE_COUNT] = {

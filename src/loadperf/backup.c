@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saving (E.5): the numbers and settings of all providers and the texts of all installed languages,
- * as in Windows' own backup. What its format lacks (libraries, texts written by hand, the number of
- * texts) is in additional values and sections, which Windows skips.
+ * Saving (docs/windows/registration.md#e5): the numbers and settings of all providers and the texts
+ * of all installed languages, as in Windows' own backup. What its format lacks (libraries, texts
+ * written by hand, the number of texts) is in additional values and sections, which Windows skips.
  */
 #include "loadperf/stored.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Completes a plan: invalid offsets are refused with file and line, where the original tool
- * overwrote other providers' texts (C66); every offset gets an English name, so that every language
- * has one (C82); the objects are listed once each (C65).
+ * overwrote other providers' texts (docs/windows/articles.md#c66); every offset gets an English
+ * name, so that every language has one (docs/windows/articles.md#c82); the objects are listed once
+ * each (docs/windows/articles.md#c65).
  */
 #include "loadperf/inner.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The command lines of LoadPerfCounterTextStrings and its counterpart: a first word that is
- * ignored, like a program's name (C68), then one argument, in quotation marks if it contains
- * blanks.
+ * ignored, like a program's name (docs/windows/articles.md#c68), then one argument, in quotation
+ * marks if it contains blanks.
  */
 #include "loadperf/inner.h"
 

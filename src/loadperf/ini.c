@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ini file as GetPrivateProfileString reads it (C95): sections and keys without regard to case,
- * of equal keys the first, blanks around keys and values stripped, then one pair of quotation marks
- * around a value. A section that occurs twice is continued. Lines that begin with a semicolon are
- * comments; any other line is a key, with or without a value.
+ * An ini file as GetPrivateProfileString reads it (docs/windows/articles.md#c95): sections and keys
+ * without regard to case, of equal keys the first, blanks around keys and values stripped, then one
+ * pair of quotation marks around a value. A section that occurs twice is continued. Lines that
+ * begin with a semicolon are comments; any other line is a key, with or without a value.
  */
 #include "loadperf/inner.h"
 

@@ -14,7 +14,7 @@
 #define SOURCE "LoadPerf"
 #define LANGUAGES_KEY NAMES_LANGUAGES_KEY
 
-/* Reference E.7. */
+/* docs/windows/registration.md#e7. */
 enum {
     EVENT_LOADED = 1000,
     EVENT_REMOVED = 1001,
@@ -188,7 +188,8 @@ bool plan_key(struct span key, struct span *ret_symbol, uint32_t *ret_language, 
 /* takes ownership of text->text */
 bool plan_add_text(struct plan *plan, const struct plan_text *text);
 
-/* ---- check.c: completes a plan: refuses what E.3 refuses, fills English, reads [objects] ---- */
+/* ---- check.c: completes a plan: refuses what docs/windows/registration.md#e3 refuses, fills
+ * English, reads [objects] ---- */
 LSTATUS plan_complete(struct planning *planning);
 
 /* ---- scan.c: the indices, services and languages in one registry file ---- */

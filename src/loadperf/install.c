@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers a provider (E.3): a plan gets the numbers behind the highest in use, and becomes one
- * file's new text, so that one rename registers it. The file is NAME.reg; only if others would hide
- * it, because the same values were deleted or written by hand, it is manual.reg, which is merged
- * last.
+ * Registers a provider (docs/windows/registration.md#e3): a plan gets the numbers behind the
+ * highest in use, and becomes one file's new text, so that one rename registers it. The file is
+ * NAME.reg; only if others would hide it, because the same values were deleted or written by hand,
+ * it is manual.reg, which is merged last.
  */
 #include "loadperf/inner.h"
 #include "loadperf/stored.h"

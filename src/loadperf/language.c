@@ -2,7 +2,7 @@
 /*
  * Switches languages and services on and off. A shipped language is installed from the beginning;
  * other choices are stored in SOFTWARE\openperflib\Languages, because subkeys of Perflib must be
- * languages (C107).
+ * languages (docs/windows/articles.md#c107).
  */
 #include "loadperf/inner.h"
 

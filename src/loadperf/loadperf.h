@@ -6,7 +6,7 @@
 #include <openperflib/loadperf.h>
 
 /* The command lines of the LoadPerf functions, in UTF-8: an ignored word, then the argument
- * (C68). */
+ * (docs/windows/articles.md#c68). */
 DWORD load_command(const char *command_line, bool quiet);
 /* InstallPerfDll; `computer` NULL: this machine. */
 DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flags);

@@ -40,7 +40,8 @@ bool plan_add_text(struct plan *plan, const struct plan_text *text)
 
 /* ---- keys ---- */
 
-/* "009", "9", "0409", "404"; full ids stand for their language, except the four named in C.2. */
+/* "009", "9", "0409", "404"; full ids stand for their language, except the four named in
+ * docs/windows/queries.md#c2. */
 static bool read_language(struct span text, uint32_t *ret)
 {
     if (text.count > 4 || !text_hex(text.at, text.count, ret))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The meaning of a registry file for registrations: the highest index in use, the services it
- * mentions, and whether it mentions languages. (C96)
+ * mentions, and whether it mentions languages. (docs/windows/articles.md#c96)
  */
 #include "loadperf/inner.h"
 

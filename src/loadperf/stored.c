@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a backup (E.5): an ini file with the providers' numbers and every language's texts, made by
- * Windows, by hand or by us. Only ours contains the number of its texts: without it, texts lost by
- * truncation would look like texts that never existed.
+ * Reads a backup (docs/windows/registration.md#e5): an ini file with the providers' numbers and
+ * every language's texts, made by Windows, by hand or by us. Only ours contains the number of its
+ * texts: without it, texts lost by truncation would look like texts that never existed.
  */
 #include "loadperf/stored.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registrations as they are stored in one file (E.5), or as in the registry: every provider's
- * numbers and settings, and texts of indices. backup.c writes the file, stored.c reads it, merge.c
- * merges it into the registry.
+ * Registrations as they are stored in one file (docs/windows/registration.md#e5), or as in the
+ * registry: every provider's numbers and settings, and texts of indices. backup.c writes the file,
+ * stored.c reads it, merge.c merges it into the registry.
  */
 #ifndef OPL_LOADPERF_STORED_H
 #define OPL_LOADPERF_STORED_H

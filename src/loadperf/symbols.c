@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbol files are real C headers (C64, C98): only lines "#define NAME number" count, with the
- * number as atol reads it. Comments are blanks, as in C.
+ * Symbol files are real C headers (docs/windows/articles.md#c64, docs/windows/articles.md#c98):
+ * only lines "#define NAME number" count, with the number as atol reads it. Comments are blanks, as
+ * in C.
  */
 #include "loadperf/inner.h"
 

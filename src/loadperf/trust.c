@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Library Validation Code (D.1): a library that was replaced since it was recorded is not
- * trusted. */
+/* The Library Validation Code (docs/windows/providers.md#d1): a library that was replaced since it
+ * was recorded is not trusted. */
 #include "loadperf/stored.h"
 
 #include <stdlib.h>

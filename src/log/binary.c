@@ -3,7 +3,7 @@
  * BLG, the container: an event-trace log. Buffers of one size, each with a head of 72 bytes and
  * records that begin at multiples of 8; those of performance data carry one GUID. A body too long
  * for a record is split into numbered parts. docs/format.md describes the observed files.
- * (reference F.8)
+ * (docs/windows/pdh.md#f8)
  *
  * Damage costs the rest of its buffer, and is reported once; reading continues with the next
  * buffer.

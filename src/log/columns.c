@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The columns of all files of a capture. Equal paths in two files are one column; equal paths in
- * one file are two. A path is split by the rules of F.3: the object ends at the first bracket or
- * backslash, the instance at the last ")" before a backslash.
+ * one file are two. A path is split by the rules of docs/windows/pdh.md#f3: the object ends at the
+ * first bracket or backslash, the instance at the last ")" before a backslash.
  */
 #include "log/inner.h"
 

@@ -3,7 +3,7 @@
  * CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample, every
  * field in quotes that are not doubled inside. Also accepted: UTF-16 of either order, the Western
  * code page, fields without quotes, either newline, several heads. A last line without its end is
- * incomplete, unless only the newline is missing. (reference F.8)
+ * incomplete, unless only the newline is missing. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 

@@ -4,7 +4,7 @@
  *
  * Whole lines are passed to the system; if it writes only a part, what is behind the last complete
  * line is removed. So however a writer ends, by a full disk or by a kill, at most one line is torn,
- * and the next writer that appends removes it. (reference F.8)
+ * and the next writer that appends removes it. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 

@@ -4,7 +4,7 @@
  *
  * A language's base merges the vendor's names/LLL.names, every service's texts
  * (Services\NAME\Performance\Names\LLL) and texts written by hand. A text that a language lacks is
- * the English one. (C21-C26, C.8)
+ * the English one. (docs/windows/articles.md#c21, docs/windows/queries.md#c8)
  */
 #ifndef OPL_NAMES_H
 #define OPL_NAMES_H

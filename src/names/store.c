@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program read a whole base, added its names and wrote all of it back (C80): only texts that no
- * other source has are stored, as Perflib\LLL\Manual. Earlier texts by hand that it omitted are
- * deleted; texts of the vendor and of services stay, because they belong to their registrations.
+ * A program read a whole base, added its names and wrote all of it back
+ * (docs/windows/articles.md#c80): only texts that no other source has are stored, as
+ * Perflib\LLL\Manual. Earlier texts by hand that it omitted are deleted; texts of the vendor and of
+ * services stay, because they belong to their registrations.
  */
 #include "names/table.h"
 #include "registry/registry.h"

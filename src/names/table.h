@@ -20,7 +20,8 @@ struct name_table {
 
 enum { NAMES_PARTS = NAMES_HELP + 1, NAMES_FIRST_PAIR = 1 };
 
-/* The part to which an index belongs: names are even (and the first pair), helps odd. (C24, C97) */
+/* The part to which an index belongs: names are even (and the first pair), helps odd.
+ * (docs/windows/articles.md#c24, docs/windows/articles.md#c97) */
 enum names_part names_part_of(uint32_t index);
 
 /* ---- table.c ---- */

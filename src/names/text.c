@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* "Counter 009", "Explain 009": a whole base as one multi-string, made once for each encoding.
- * (C24) */
+ * (docs/windows/articles.md#c24) */
 #include "names/table.h"
 
 #include <stdio.h>
@@ -27,7 +27,8 @@ static LSTATUS make_text(const struct name_table *table, bool wide, struct buffe
     return status;
 }
 
-/* The size rules of name queries (C.3, C108): unlike for data, the size can be queried. */
+/* The size rules of name queries (docs/windows/articles.md#c108, docs/windows/queries.md#c3):
+ * unlike for data, the size can be queried. */
 static LSTATUS hand_out(const struct buffer *text, void *data, DWORD *size)
 {
     DWORD room = *size;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links a provider's tables with the service that it is registered as: the numbers that lodctr
- * assigned, and the values by which it is found. (C40, C67, C100, C101)
+ * assigned, and the values by which it is found. (docs/windows/articles.md#c40,
+ * docs/windows/articles.md#c67)
  */
 #include "object/object.h"
 #include "registry/registry.h"

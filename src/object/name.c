@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of instances, made from the system's names. (D.6) */
+/* Names of instances, made from the system's names. (docs/windows/providers.md#d6) */
 #include "object/object.h"
 
 #include <string.h>

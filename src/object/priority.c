@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Costly objects are collected at a lowered priority of the calling thread. (D.2) Without rights,
- * Linux lets a thread lower its priority but not raise it: then it is only marked as a batch
- * thread, which any thread may undo.
+ * Costly objects are collected at a lowered priority of the calling thread.
+ * (docs/windows/providers.md#d2) Without rights, Linux lets a thread lower its priority but not
+ * raise it: then it is only marked as a batch thread, which any thread may undo.
  */
 #include "object/object.h"
 

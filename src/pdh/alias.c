@@ -5,7 +5,7 @@
  * a row is used only if the machine has no object or counter of that name. Those lists write (*)
  * behind objects without instances, too. (product 3.2)
  *
- * Names without a row, and the reasons, are in docs/counters.md at the objects that come nearest.
+ * Names without a row, and the reasons, are in docs/counters at the objects that come nearest.
  */
 #include "pdh/source.h"
 

@@ -27,7 +27,7 @@ static FILETIME filetime_of(int64_t time)
     return (FILETIME){(DWORD)(uint64_t)time, (DWORD)((uint64_t)time >> 32)};
 }
 
-/* House decision 15: a clock was set, or the machine slept, when the two lengths of an interval
+/* A clock was set, or the machine slept, when the two lengths of an interval
  * differ by more than 1 %. The time between reading the two clocks is not a difference. */
 static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
 {

@@ -214,7 +214,8 @@ static PDH_STATUS find_meaning(struct counter *counter)
     return status;
 }
 
-/* A counter whose machine cannot be reached is kept: it may be reachable later. (F.2) */
+/* A counter whose machine cannot be reached is kept: it may be reachable later.
+ * (docs/windows/pdh.md#f2) */
 static PDH_STATUS enter(struct query *query, struct counter *counter, PDH_HCOUNTER *ret)
 {
     PDH_STATUS status = find_meaning(counter);
@@ -367,7 +368,8 @@ static PDH_STATUS give_info(struct counter *counter, const char *explanation, st
     return status;
 }
 
-/* A buffer for the structure alone, to the byte: numbers only, as on Windows. (F.2) */
+/* A buffer for the structure alone, to the byte: numbers only, as on Windows.
+ * (docs/windows/pdh.md#f2) */
 static void give_numbers(const struct counter *counter, void *ret)
 {
     const PDH_COUNTER_INFO_A info = {.dwLength = sizeof info,

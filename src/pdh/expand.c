@@ -2,7 +2,7 @@
 /*
  * Expands and validates paths: all objects, counters and instances that match, each with the one
  * path by which it is known. A pattern that matches nothing in the user's language is tried in the
- * others, as names are. (reference F.3, F.4)
+ * others, as names are. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/capture.h"
 

@@ -20,7 +20,7 @@ bool format_valid(DWORD format)
 }
 
 /* Percentages are limited to 0 to 100: several processors exceed 100, skewed clocks give less than
- * 0. (B.5) */
+ * 0. (docs/windows/types.md#b5) */
 static double capped(const struct cooked *cooked, DWORD format)
 {
     if (!cooked->percent)

@@ -2,8 +2,8 @@
 /*
  * The arithmetic of every counter type: a row states how to read the two samples and which formula
  * to apply. The order of operations is Windows' own, determined by reproducing 242 printed values
- * bit for bit: operands become double first, divisions come first, times 100 comes last. (reference
- * B.4)
+ * bit for bit: operands become double first, divisions come first, times 100 comes last.
+ * (docs/windows/types.md#b4)
  */
 #include "pdh/pdh.h"
 
@@ -45,13 +45,15 @@ static double formula_percent_inverse(const struct operands *from)
     return (1.0 - from->first / from->second) * 100.0;
 }
 
-/* FirstValue is stored multiplied by the frequency (B.3), so no time base here. */
+/* FirstValue is stored multiplied by the frequency (docs/windows/types.md#b3), so no time base
+ * here. */
 static double formula_multi(const struct operands *from)
 {
     return from->first / from->second / from->multi_count * 100.0;
 }
 
-/* Divided by the count as perfmon does; the documentation's sample omits that. (B.5) */
+/* Divided by the count as perfmon does; the documentation's sample omits that.
+ * (docs/windows/types.md#b5) */
 static double formula_multi_inverse(const struct operands *from)
 {
     return (from->multi_count - from->first / from->second) / from->multi_count * 100.0;
@@ -155,7 +157,8 @@ bool formula_needs_two(DWORD counter_type)
 }
 
 /* A counter's increase. It may wrap once between two samples: a decrease of more than half its
- * range. A smaller one means that it now counts something else: false. (B.5) */
+ * range. A smaller one means that it now counts something else: false.
+ * (docs/windows/types.md#b5) */
 static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
 {
     ULONGLONG to = (ULONGLONG)newest, from = (ULONGLONG)before;
@@ -208,7 +211,7 @@ static PDH_STATUS read_rise(const struct formula_row *row, const PDH_RAW_COUNTER
     return 0;
 }
 
-/* 0 means not started; a start in the future has no age either. (B.5) */
+/* 0 means not started; a start in the future has no age either. (docs/windows/types.md#b5) */
 static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     ULONGLONG age = 0;
@@ -240,7 +243,7 @@ static PDH_STATUS read_operands(const struct formula_row *row, const PDH_RAW_COU
     return read_rise(row, newest, before, ret);
 }
 
-/* Nothing was counted in no time: 0, never a NaN. (B.5) */
+/* Nothing was counted in no time: 0, never a NaN. (docs/windows/types.md#b5) */
 static bool nothing_happened(const struct formula_row *row, const struct operands *from)
 {
     return (row->flags & DIVIDES && from->second == 0) ||

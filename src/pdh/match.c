@@ -2,7 +2,7 @@
 /*
  * Matches paths: patterns of names, and the one or the many instances in its brackets. Names may
  * contain slashes and hashes themselves, so brackets are compared as a whole before they are split
- * into a parent, a name and a number. (reference F.3, F.4)
+ * into a parent, a name and a number. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/pdh.h"
 

@@ -117,7 +117,7 @@ static void take_definition(const opl_counter_view *view, struct offer_counter *
     ret->hidden = type.is_base;
 }
 
-/* A position in practice, a title in the documents. (A.2) */
+/* A position in practice, a title in the documents. (docs/windows/blocks.md#a2) */
 static uint32_t default_counter(const struct offer *offer, const PERF_OBJECT_TYPE *type)
 {
     if ((DWORD)type->DefaultCounter < offer->counter_count)
@@ -158,7 +158,7 @@ struct offer *offer_of_object(struct machine *machine, struct picture *picture,
     return offer;
 }
 
-/* B.3; counters without a clock count in ticks too. */
+/* docs/windows/types.md#b3; counters without a clock count in ticks too. */
 LONGLONG offer_time_base(const struct offer *offer, DWORD type)
 {
     enum { TIMER_MASK = 0x00300000 };

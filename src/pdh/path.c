@@ -2,8 +2,8 @@
 /*
  * Texts of paths: \\machine\object(parent/instance#index)\counter parsed and composed. There is no
  * escaping, and names contain brackets, slashes and hashes; so the object ends as early and the
- * instance as late as possible. The syntax for shells has "::" in place of backslashes. (reference
- * F.3)
+ * instance as late as possible. The syntax for shells has "::" in place of backslashes.
+ * (docs/windows/pdh.md#f3)
  */
 #include "pdh/pdh.h"
 

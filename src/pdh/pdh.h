@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * API of pdh: counters by path, their samples, and cooked values. All text is UTF-8. Arguments are
- * checked here, in the same order as on Windows. (reference B.2-B.5, F)
+ * checked here, in the same order as on Windows. (docs/windows/types.md, docs/windows/pdh.md)
  */
 #ifndef OPL_PDH_H
 #define OPL_PDH_H
@@ -19,7 +19,7 @@ struct cooked {
     bool percent; /* capped at 100 unless the caller requests otherwise */
 };
 /* PERF_DOUBLE_RAW of later headers: FirstValue contains the bits of a double. In text captures.
- * (B.1) */
+ * (docs/windows/types.md#b1) */
 enum { TYPE_DOUBLE = 0x00012000 };
 /* Does the type have a formula? False for bases, texts, headings, unknown ones. */
 bool formula_known(DWORD counter_type);

@@ -47,7 +47,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- definitions ---- */
 
-/* House decision 16: a process is identified by its number and its start, a thread by its own
+/* A process is identified by its number and its start, a thread by its own
  * number too. */
 enum { ID_PROCESS = 784, ELAPSED_TIME = 684, ID_THREAD = 804 };
 

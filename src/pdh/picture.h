@@ -26,7 +26,7 @@ struct picture_object {
     uint32_t first_counter, counter_count;
     uint32_t first_instance, instance_count;
     bool with_parents;
-    bool identified;      /* its instances can be identified: house decision 16 */
+    bool identified;      /* its instances can be identified */
     uint32_t identity[3]; /* positions of 784, 684, 804; PICTURE_NONE */
 };
 struct picture {

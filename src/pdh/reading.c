@@ -541,7 +541,7 @@ static PDH_STATUS collect_one(struct query *query, const struct log_sample **ret
     return status;
 }
 
-/* Samples before the range serve only as the start of its first rate. (G.2) */
+/* Samples before the range serve only as the start of its first rate. (docs/windows/tools.md#g2) */
 PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
 {
     const struct log_sample *sample = NULL;

@@ -61,7 +61,8 @@ bool offer_fits(const struct offer *offer, enum title_stage stage, const char *p
 bool offer_counter_fits(const struct offer *offer, const struct offer_counter *counter,
                         enum title_stage stage, const char *pattern);
 
-/* How old a description may be. Lists stay the same until a refresh is requested (F.2). */
+/* How old a description may be. Lists stay the same until a refresh is requested
+ * (docs/windows/pdh.md#f2). */
 enum offer_age {
     OFFER_KEPT,
     OFFER_RECENT, /* one second */

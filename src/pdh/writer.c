@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a query's values as CSV or TSV. The columns of such a file are fixed when it is created: a
- * wildcard stands for the instances at that moment. (F.4, F.8)
+ * wildcard stands for the instances at that moment. (docs/windows/pdh.md#f4,
+ * docs/windows/pdh.md#f8)
  */
 #include "pdh/capture.h"
 
@@ -245,7 +246,7 @@ static PDH_STATUS cook_instance(struct counter *counter, const struct instance_k
                         before ? &before->sample : NULL, counter->comparable, ret);
 }
 
-/* Neither scaled nor capped (F.8); NAN: no value. */
+/* Neither scaled nor capped (docs/windows/pdh.md#f8); NAN: no value. */
 static double number_of(const struct writer_column *column, uint32_t hint)
 {
     PDH_FMT_COUNTERVALUE value;

@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* Keywords that stand alone, and the text for providers. OLD_Global means all except counter sets,
- * which do not exist yet. (C.2) */
+ * which do not exist yet. (docs/windows/queries.md#c2) */
 static const struct {
     const char *word, *told;
     enum query_kind kind;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* API of query: parses a value name of HKEY_PERFORMANCE_DATA. (C30-C33, C.2, C72) */
+/* API of query: parses a value name of HKEY_PERFORMANCE_DATA. (docs/windows/articles.md#c30,
+ * docs/windows/queries.md#c2) */
 #ifndef OPL_QUERY_H
 #define OPL_QUERY_H
 

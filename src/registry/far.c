@@ -59,7 +59,8 @@ struct asking {
     size_t count;
 };
 
-/* The key does not return the required size (C.3): the buffer is doubled, and kept. */
+/* The key does not return the required size (docs/windows/queries.md#c3): the buffer is doubled,
+ * and kept. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)
 {
     enum { FIRST_ROOM = 64 << 10, MOST_ROOM = 256 << 20 };

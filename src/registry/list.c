@@ -223,7 +223,8 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return ERROR_INVALID_PARAMETER;
     if (held.far)
         return enum_far_value(&held, index, wide, name, name_size, type, data, size);
-    /* the names of a performance key's values are unlimited: no buffer is large enough (C.4) */
+    /* the names of a performance key's values are unlimited: no buffer is large enough
+     * (docs/windows/queries.md#c4) */
     status = held.performance ? ERROR_MORE_DATA : look(&held, &snapshot, &node);
     if (status)
         return status;

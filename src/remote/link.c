@@ -2,7 +2,6 @@
 /*
  * Streams to other machines. Programs close descriptors that they do not know: before each use ours
  * is compared with its recorded identity, and a descriptor that now is another file is left alone.
- * (house section 0a)
  */
 #include "remote/internal.h"
 

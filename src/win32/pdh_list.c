@@ -240,7 +240,7 @@ PDH_STATUS PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR 
 
 /* ---- numbers and titles ---- */
 
-/* Number 0 has no name: the result is empty. (F.9) */
+/* Number 0 has no name: the result is empty. (docs/windows/pdh.md#f9) */
 static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_out out)
 {
     BUFFER_AUTO name = {0};

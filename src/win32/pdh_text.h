@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: how the functions of pdh.h return lists and names, A and W alike. (F.1) */
+/* Private to win32: how the functions of pdh.h return lists and names, A and W alike.
+ * (docs/windows/pdh.md#f1) */
 #ifndef OPL_WIN32_PDH_TEXT_H
 #define OPL_WIN32_PDH_TEXT_H
 

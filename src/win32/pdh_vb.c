@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of pdh.h with the simple signatures that Visual Basic can call: ANSI text, no
- * structures. (F.2) */
+ * structures. (docs/windows/pdh.md#f2) */
 #include "win32/pdh_text.h"
 
 #include <string.h>

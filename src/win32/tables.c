@@ -29,7 +29,7 @@ static LSTATUS query_data(const char *name, DWORD *type, void *data, DWORD *size
     return collect_query(name, data, size);
 }
 
-/* The language in a text query; English without one. (C23) */
+/* The language in a text query; English without one. (docs/windows/articles.md#c23) */
 static uint32_t language_of(const char *name)
 {
     const char *cursor = name;
@@ -135,7 +135,7 @@ static const struct mount mounts[] = {
      .last_write = names_last_write,
      .opens_as = HKEY_PERFORMANCE_TEXT},
     {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
-     .alias = true, /* the subkeys are the installed languages (C107) */
+     .alias = true, /* the subkeys are the installed languages (docs/windows/articles.md#c107) */
      .query = performance_nlstext,
      .set = language_set,
      .names = text_names,

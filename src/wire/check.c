@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks of a provider's answer at ExtCounterTestLevel 1 (D.4, checks 5-8): lengths that add
- * up; and our own: no number twice, bases behind their counters, values in their blocks. Strict
- * where a reader would fail, lenient where shipped providers are known to be imprecise. Each
- * finding has the field, its value, and the expected value.
+ * The checks of a provider's answer at ExtCounterTestLevel 1 (docs/windows/providers.md#d4, checks
+ * 5-8): lengths that add up; and our own: no number twice, bases behind their counters, values in
+ * their blocks. Strict where a reader would fail, lenient where shipped providers are known to be
+ * imprecise. Each finding has the field, its value, and the expected value.
  */
 #include "wire/inner.h"
 

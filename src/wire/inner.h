@@ -6,7 +6,7 @@
 
 #include "wire/wire.h"
 
-/* the enumerated fields of a counter type: mask first, then compare (B.1) */
+/* the enumerated fields of a counter type: mask first, then compare (docs/windows/types.md#b1) */
 enum {
     TYPE_SIZE_MASK = 0x00000300,
     TYPE_KIND_MASK = 0x00000C00,
@@ -14,7 +14,7 @@ enum {
     TYPE_TIMER_MASK = 0x00300000
 };
 
-/* What a sample stores besides the value (B.3). */
+/* What a sample stores besides the value (docs/windows/types.md#b3). */
 enum second_value { SECOND_NONE, SECOND_TICKS, SECOND_100NS, SECOND_OBJECT, SECOND_BASE };
 
 struct type_row {

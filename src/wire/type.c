@@ -2,8 +2,9 @@
 /*
  * The counter types: one row per named type, and the bit fields of any type as text.
  *
- * The fields are enumerations, not flags: each is masked first and then compared (C15, B.1). What
- * Windows pairs with a value comes from the row, because the bits alone do not determine it (B.3).
+ * The fields are enumerations, not flags: each is masked first and then compared
+ * (docs/windows/articles.md#c15, docs/windows/types.md#b1). What Windows pairs with a value comes
+ * from the row, because the bits alone do not determine it (docs/windows/types.md#b3).
  */
 #include "wire/inner.h"
 

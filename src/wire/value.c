@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The values in a counter block: as a number, as a text, and as the sample that PDH would store,
- * which is the value together with the clock or base that its type requires (B.3).
+ * which is the value together with the clock or base that its type requires
+ * (docs/windows/types.md#b3).
  */
 #include "wire/inner.h"
 

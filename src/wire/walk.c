@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checked walk (A.6): a structure is copied once, checked, and only the copy is used, because
- * the bytes may be untrusted, misaligned, and changing while we read. The lengths of a returned
- * view stay inside its object, so the next step need not trust the data again.
+ * The checked walk (docs/windows/blocks.md#a6): a structure is copied once, checked, and only the
+ * copy is used, because the bytes may be untrusted, misaligned, and changing while we read. The
+ * lengths of a returned view stay inside its object, so the next step need not trust the data
+ * again.
  */
 #include "wire/inner.h"
 
@@ -163,7 +164,8 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t room)
 
 /* ---- objects ---- */
 
-/* A.6 rules 3 and 7. Divisions, because products of hostile counts overflow. */
+/* docs/windows/blocks.md#a6, rules 3 and 7. Divisions, because products of hostile counts
+ * overflow. */
 static bool object_lengths_good(const PERF_OBJECT_TYPE *type, size_t left)
 {
     if (type->HeaderLength < MINIMUM_OBJECT || type->HeaderLength > type->DefinitionLength ||
@@ -239,7 +241,7 @@ static size_t object_end(const opl_object_view *object)
     return object->offset + object->type.TotalByteLength;
 }
 
-/* Completes a view whose counter block begins at `counters`. (A.6 rule 6) */
+/* Completes a view whose counter block begins at `counters`. (docs/windows/blocks.md#a6, rule 6) */
 static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
                                 opl_instance_view *ret)
 {
@@ -252,7 +254,8 @@ static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
     return true;
 }
 
-/* The only counter block of a single object, right behind the definitions (C9). */
+/* The only counter block of a single object, right behind the definitions
+ * (docs/windows/articles.md#c9). */
 static bool next_of_single(opl_block *block, const opl_object_view *object,
                            opl_instance_view *instance)
 {

@@ -9,7 +9,8 @@
 #include <openperflib/build.h>
 #include <openperflib/winperf.h>
 
-/* What is wrong with a provider's answer; in the order of reference D.4, checks 5-8, then ours. */
+/* What is wrong with a provider's answer; in the order of docs/windows/providers.md#d4, checks 5-8,
+ * then ours. */
 enum wire_fault {
     WIRE_GOOD,
     WIRE_FAULT_OBJECTS,     /* the objects' lengths do not add up (event 1003) */

@@ -194,7 +194,7 @@ static void stars_behind_what_has_no_instances(void **state)
     assert_true(value_at("\\Network(wlp2s0)\\Total Bytes") == 1002 + 9002);
 }
 
-/* Only of those names, and only a star: F.4 holds for all else. */
+/* Only of those names, and only a star: docs/windows/pdh.md#f4 holds for all else. */
 static void other_brackets_are_refused(void **state)
 {
     static const char *const paths[] = {"\\Memory(*)\\Available Bytes", "\\Memory(x)\\Pages/sec",

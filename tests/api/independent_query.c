@@ -231,7 +231,7 @@ static DWORD append_pair(HKEY key, const char *value, unsigned index, const char
     return size;
 }
 
-/* Checklist 80: every subkey of Perflib, Last Counter + 2, then the two maxima. */
+/* docs/windows/articles.md#c80: every subkey of Perflib, Last Counter + 2, then the two maxima. */
 INDEPENDENT(c80_names_by_hand_in_every_language)
 {
     char code[16], query[32], text[64];
@@ -438,7 +438,8 @@ struct seen {
     char name[32];
 };
 
-/* Names of instances have none of \ / # * and control characters, and square brackets. (D.6) */
+/* Names of instances have none of \ / # * and control characters, and square brackets.
+ * (docs/windows/providers.md#d6) */
 static void as_an_instance(char *name)
 {
     for (char *at; (at = strpbrk(name, "()")) != NULL;)

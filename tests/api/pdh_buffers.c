@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules that all functions of pdh.h share: how lists and texts are asked for, A and W alike,
- * and which handles are refused, with the outputs as they were. (reference F.1)
+ * and which handles are refused, with the outputs as they were. (docs/windows/pdh.md#f1)
  */
 #include <setjmp.h>
 #include <stdarg.h>

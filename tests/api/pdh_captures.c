@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures through the public functions: the 250 cells of Windows' own recording from all three
- * formats, and its records as they lie in the files. (reference B.4, F.2, F.8)
+ * formats, and its records as they lie in the files. (docs/windows/types.md#b4,
+ * docs/windows/pdh.md#f2)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +135,8 @@ static DWORD dword_at(const UCHAR *at)
     return number;
 }
 
-/* The first piece is the array of network cards: items of name, multi, first, second. (F.8) */
+/* The first piece is the array of network cards: items of name, multi, first, second.
+ * (docs/windows/pdh.md#f8) */
 static void cards_are(const UCHAR *piece, size_t sample)
 {
     enum { ITEMS = 8 + 24, ITEM = 24 };

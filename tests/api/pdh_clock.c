@@ -2,7 +2,7 @@
 /*
  * What happens to values when the clock is set or the machine sleeps, through the whole library:
  * this program has a clock_gettime of its own, which the library gets instead of the C library's.
- * (house decision 15)
+ * An interval whose wall and monotonic lengths differ by more than 1 % has no value.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths and lists of pdh.h as a program sees them, on a frozen machine. (reference F.1-F.4, F.9) */
+/* Paths and lists of pdh.h as a program sees them, on a frozen machine. (docs/windows/pdh.md,
+ * docs/windows/pdh.md#f9) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Queries of pdh.h as a program sees them, on a frozen machine: whose fault is told first, and what
- * is told. The order of checks is that of Windows. (reference F.2, F.6, F.9)
+ * is told. The order of checks is that of Windows. (docs/windows/pdh.md#f2, docs/windows/pdh.md#f6)
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PdhVb...: a loop of a Visual Basic program on a frozen machine, and what is refused. (F.2) */
+/* PdhVb...: a loop of a Visual Basic program on a frozen machine, and what is refused.
+ * (docs/windows/pdh.md#f2) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

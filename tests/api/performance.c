@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The performance keys from outside: what is asked, sizes, statuses, untouched outputs, the header.
- * Expectations from the checklist, reference C.2-C.8 and the observed facts.
+ * Expectations from the checklist, docs/windows/queries.md and the observed facts.
  */
 #include <openperflib/block.h>
 #include <openperflib/windows.h>
@@ -452,7 +452,8 @@ static void c28_a_connection_to_this_machine_by_its_names(void **state)
     assert_int_equal(RegConnectRegistryA("\\\\NO..SUCH", DATA, &key), ERROR_BAD_NETPATH);
 }
 
-/* C145: each caller has a buffer of its own size, and its own answer, all at the same time. */
+/* docs/windows/articles.md#c145: each caller has a buffer of its own size, and its own answer, all
+ * at the same time. */
 struct caller {
     DWORD room;
     bool small;

@@ -237,7 +237,7 @@ static void rights_are_checked(void **state)
     assert_int_equal(RegCloseKey(writer), ERROR_SUCCESS);
 }
 
-/* C28 */
+/* docs/windows/articles.md#c28 */
 static void c28_connect_to_this_machine_by_its_names(void **state)
 {
     char host[256] = "", slashed[260], dotted[300];
@@ -325,7 +325,7 @@ static void no_rights_is_error_5_and_nothing_falls_through(void **state)
     assert_int_equal(access(user, F_OK), -1);
 }
 
-/* C34: every number of closes succeeds. */
+/* docs/windows/articles.md#c34: every number of closes succeeds. */
 static void performance_keys_as_observed(void **state)
 {
     HKEY key;

@@ -290,7 +290,7 @@ static void c142_ini_files(void **state)
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
 }
 
-/* The ini files of counters, as lodctr reads them. (C142) */
+/* The ini files of counters, as lodctr reads them. (docs/windows/articles.md#c142) */
 static void c142_counters_ini_files(void **state)
 {
     char path[PATH_MAX], keys[4096], text[256];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The message catalog: complete (D.5, E.7), and each row such that its texts can be made. */
+/* The message catalog: complete (docs/windows/providers.md#d5, docs/windows/registration.md#e7),
+ * and each row such that its texts can be made. */
 #include "test.h"
 
 #include <ctype.h>

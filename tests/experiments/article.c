@@ -2,7 +2,8 @@
 /*
  * The experiments of the second article, each under its own name with its exact sequence of calls
  * and events, once with the provider in the asking process (Isolation = 0) and once in a helper.
- * Every session is a new process, as every start of the article's program was. (C39-C59)
+ * Every session is a new process, as every start of the article's program was.
+ * (docs/windows/articles.md#c39)
  */
 #include "session.h"
 

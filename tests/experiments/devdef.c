@@ -2,7 +2,8 @@
 /*
  * The example of the design document of lodctr, loaded and unloaded through the API, with the
  * document's own ini and symbol file; what must be there afterwards is written in
- * tests/golden/devdef, L being the highest index before. Then its provider answers. (C94-C104)
+ * tests/golden/devdef, L being the highest index before. Then its provider answers.
+ * (docs/windows/articles.md#c94)
  */
 #include "lab.h"
 

@@ -2,8 +2,9 @@
 /*
  * Faults of third-party providers, one row for each kind: what Collect (or Open, Close, the
  * library) does, and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is
- * written (D.4, D.5, docs/experiments.md). In each case System and another third-party provider
- * answer the same query as usual. docs/third-party.md is printed from here.
+ * written (docs/windows/providers.md#d4, docs/windows/providers.md#d5, docs/experiments.md). In
+ * each case System and another third-party provider answer the same query as usual.
+ * docs/third-party.md is printed from here.
  */
 #include "kinds.h"
 
@@ -22,7 +23,7 @@
 static const struct kind lies[] = {
     {"good", "returns a valid object", ALWAYS(K(NONE)), 0},
     {"nothing", "returns no objects", ALWAYS(D(NONE)), 0},
-    {"forgets", "returns success without setting its outputs (C45)", {D(2000), D(2000), ANY, ANY}, DISABLES},
+    {"forgets", "returns success without setting its outputs", {D(2000), D(2000), ANY, ANY}, DISABLES},
     {"error_31", "returns ERROR_GEN_FAILURE", ALWAYS(D(1014)), 0},
     {"error_5", "returns ERROR_ACCESS_DENIED", ALWAYS(D(1014)), 0},
     {"error_with_data", "returns an error and data", ALWAYS(D(1014)), 0},
@@ -162,7 +163,7 @@ static const struct kind deeds[] = {
     DEED("writes_far_above", "writes 256 MiB above the buffer", ANY, 0),
     OPEN("crash", "writes to address 0", D(1009), 0),
     OPEN("exits", "calls exit(0)", D(4011), 0),
-    OPEN("denied", "returns ERROR_ACCESS_DENIED (C57)", D(1008), 0),
+    OPEN("denied", "returns ERROR_ACCESS_DENIED", D(1008), 0),
     CLOSE("crash", "writes to address 0", K(1011), AT_CLOSE),
     CLOSE("exits", "calls exit(0)", K(4011), AT_CLOSE),
     CLOSE("fails", "returns ERROR_GEN_FAILURE", K(WHATEVER), AT_CLOSE),

@@ -9,7 +9,7 @@
 
 enum { NOT_RUN, KEPT, DROPPED, EITHER };
 
-/* Events beside the numbers of D.5. */
+/* Events beside the numbers of docs/windows/providers.md#d5. */
 enum { NONE = 0, SOME = 1, WHATEVER = 2 };
 
 /* At one test level: is its data delivered, and which event tells about it (or which else)? EITHER

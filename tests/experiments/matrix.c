@@ -7,7 +7,7 @@
  *     matrix in-process | isolated | isolated-levels | table
  *
  * `isolated` is test level 1, `isolated-levels` 2 and 3; `table` prints docs/third-party.md.
- * MATRIX_ONLY=WORD runs the kinds whose names contain it. (C123-C129)
+ * MATRIX_ONLY=WORD runs the kinds whose names contain it. (docs/windows/articles.md#c123)
  */
 #include "case.h"
 

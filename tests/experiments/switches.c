@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values of a registration and of Perflib that steer how providers are asked (D.1), each tried
- * by sessions of real programs; patience and quarantine; providers that share a library or a
- * moment.
+ * The values of a registration and of Perflib that steer how providers are asked
+ * (docs/windows/providers.md#d1), each tried by sessions of real programs; patience and quarantine;
+ * providers that share a library or a moment.
  */
 #include "session.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The judge alone: answers made by hand, what is kept, what is said, and that nobody who goes on
- * writing after his answer can alter what was judged. (D.4, D.5)
+ * writing after his answer can alter what was judged. (docs/windows/providers.md#d4,
+ * docs/windows/providers.md#d5)
  */
 #include "host.h"
 

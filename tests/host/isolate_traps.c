@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Programs that are strange to a helper: each is a child of the test with a keeper of its own. The
- * program must never notice that there is another process. (house section 0a)
+ * program must never notice that there is another process. (docs/isolation.md)
  */
 #include "../skip.h"
 #include "host/isolate.h"

@@ -109,7 +109,7 @@ static void c46_disabled_is_never_asked_and_claims_nothing(void **state)
     assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
 }
 
-/* lodctr of Windows writes an index once for each language (C65). */
+/* lodctr of Windows writes an index once for each language (docs/windows/articles.md#c65). */
 static void c65_a_list_with_repetitions_is_a_list(void **state)
 {
     static uint32_t repeated[] = {2, 2, 22222};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registry says of a provider, and of all of them. (reference D.1) */
+/* What the registry says of a provider, and of all of them. (docs/windows/providers.md#d1) */
 #include "host.h"
 
 static void c40_values_of_a_registration(void **state)
@@ -66,7 +66,7 @@ static void c41_export_is_ended_twice(void **state)
     assert_memory_equal(service->export_names, expected, sizeof expected);
 }
 
-/* D.1: 1 for all, 2 and 4 by the consumer's word size. */
+/* docs/windows/providers.md#d1: 1 for all, 2 and 4 by the consumer's word size. */
 static void disabled_for_whom(void **state)
 {
     bool wide = sizeof(void *) == 8;

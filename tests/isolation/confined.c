@@ -2,7 +2,7 @@
 /*
  * Programs in narrow places: no exec, no file of the helper, no descriptors, no processes, others'
  * orphans. What can be answered is answered; what cannot is said by an event that tells why, and
- * never done in the program's own process instead. (house section 0a)
+ * never done in the program's own process instead. (docs/isolation.md)
  */
 #include "isolation.h"
 

@@ -38,7 +38,7 @@ static void unload_all(int count)
     }
 }
 
-/* C62, C102 and E.5: 60 providers in 5 languages. */
+/* docs/windows/articles.md#c62, docs/windows/registration.md#e5: 60 providers in 5 languages. */
 static void saving_and_restoring_is_the_identity(void **state)
 {
     BUFFER_AUTO before = {0};

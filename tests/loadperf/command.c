@@ -40,7 +40,8 @@ static void line_for(char *line, size_t room, const char *format)
     snprintf(line, room, format, test_root);
 }
 
-/* C68, Q188769: without a dummy first word the argument is taken for one. */
+/* docs/windows/articles.md#c68, Q188769: without a dummy first word the argument is taken for
+ * one. */
 static void c68_the_first_word_is_a_dummy(void **state)
 {
     static const char *const bad[] = {

@@ -1052,7 +1052,7 @@ static void without_its_ini_file_its_registration_tells(void **state)
     assert_name(1852, 9, "Nobody"); /* it could be one of its own */
 }
 
-/* Whoever registered himself by hand (C80) has no other texts. */
+/* Whoever registered himself by hand (docs/windows/articles.md#c80) has no other texts. */
 static void who_has_only_texts_by_hand_keeps_them(void **state)
 {
     static const uint32_t numbers[NUMBERS] = {1848, 1850, 1849, 1851};

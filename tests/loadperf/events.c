@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of E.7: each where its moment comes, with the values of its row, and none in a dry
- * run. */
+/* The events of docs/windows/registration.md#e7: each where its moment comes, with the values of
+ * its row, and none in a dry run. */
 #include "test.h"
 
 #include <errno.h>

@@ -51,7 +51,8 @@ static void a_missing_service_is_error_2(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* C40 and C62: the article's way. What was written by hand stays where it is. */
+/* docs/windows/articles.md#c40, docs/windows/articles.md#c62: the article's way. What was written
+ * by hand stays where it is. */
 static void c62_a_record_by_hand_stays_by_hand(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -129,7 +130,7 @@ static void deleted_values_do_not_hide_the_new_ones(void **state)
     assert_last(1846);
 }
 
-/* ---- languages (C82) ---- */
+/* ---- languages (docs/windows/articles.md#c82) ---- */
 
 static const struct {
     uint32_t languages[4];
@@ -200,7 +201,7 @@ static void a_single_text_fills_english(void **state)
     assert_name(1851, 9, "Hilfe");
 }
 
-/* ---- ranges (C96) ---- */
+/* ---- ranges (docs/windows/articles.md#c96) ---- */
 
 static void c96_ranges_do_not_overlap(void **state)
 {
@@ -222,7 +223,7 @@ static void c96_ranges_do_not_overlap(void **state)
     assert_last(1864);
 }
 
-/* Names written by hand, by the algorithm of C80, are in use too. */
+/* Names written by hand, by the algorithm of docs/windows/articles.md#c80, are in use too. */
 static void texts_by_hand_are_in_use(void **state)
 {
     static const char base[] = "1\0001847\0002\0System\0002000\0By hand\0";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is refused, with file and line, and what is passed over with a warning (E.3). */
+/* What is refused, with file and line, and what is passed over with a warning
+ * (docs/windows/registration.md#e3). */
 #include "test.h"
 
 #define HEAD "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n009=\n"
@@ -188,7 +189,7 @@ static void missing_objects_are_an_event(void **state)
     assert_text(PERFORMANCE_KEY, "Object List", NULL);
 }
 
-/* The original lists an object once for each language line (C65). */
+/* The original lists an object once for each language line (docs/windows/articles.md#c65). */
 static void c65_objects_once_each_in_order(void **state)
 {
     put("vendor/data/names/00C.names", "2\tSystème\n");

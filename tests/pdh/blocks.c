@@ -219,7 +219,7 @@ static void values_are_found_by_their_names(void **state)
     assert_true(value_of(faults) == 30);
 }
 
-/* House decision 16 holds for the past, too. */
+/* A process is identified by its number and its start, in the past too. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");

@@ -98,7 +98,7 @@ static void a_range_begins_and_ends_inside(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* The sample before the begin is there for the first rate. (G.2) */
+/* The sample before the begin is there for the first rate. (docs/windows/tools.md#g2) */
 static void a_range_begins_with_a_rate(void **state)
 {
     static struct table whole, part;

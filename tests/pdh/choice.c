@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Expanding, validating and listing over a source of the test's own: titles that are missing or
- * stand for several, objects without instances, bases, levels, costs. (reference F.2, F.4)
+ * stand for several, objects without instances, bases, levels, costs. (docs/windows/pdh.md#f2,
+ * docs/windows/pdh.md#f4)
  */
 #include <setjmp.h>
 #include <stdarg.h>

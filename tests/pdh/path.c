@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths taken apart, put together and compared, as pure text. (reference F.3, F.4) */
+/* Paths taken apart, put together and compared, as pure text. (docs/windows/pdh.md#f3,
+ * docs/windows/pdh.md#f4) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

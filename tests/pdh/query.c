@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries on a machine of the test's own (fake.h): handles, the order of argument checks (F.9),
- * one question a collection, values, and the pairs of samples that have no value.
+ * Queries on a machine of the test's own (fake.h): handles, the order of argument checks
+ * (docs/windows/pdh.md#f9), one question a collection, values, and the pairs of samples that have
+ * no value.
  */
 #include "pdh/query.h"
 
@@ -189,7 +190,7 @@ static void values_are_cooked_from_two_samples(void **state)
     fake_length = 5;
     fake_busy = 1;
     fake_base = 4;
-    assert_true(value_of(length, 0) == 0); /* before the first sample (F.9) */
+    assert_true(value_of(length, 0) == 0); /* before the first sample (docs/windows/pdh.md#f9) */
     collect(0);
     no_value(reads, PDH_CSTATUS_INVALID_DATA);
     assert_true(value_of(length, 0) == 5);
@@ -257,7 +258,7 @@ static void names_may_hold_what_paths_are_made_of(void **state)
 
 /* ---- pairs without a value ---- */
 
-/* House decision 16. */
+/* A process is identified by its number and its start. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");
@@ -303,7 +304,7 @@ static void a_process_that_moves_up_has_no_value(void **state)
     assert_int_equal(items[1].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* House decision 15: the wall clock is set, or the machine sleeps. */
+/* The wall clock is set, or the machine sleeps. */
 static void an_interval_of_two_lengths_has_no_value(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");

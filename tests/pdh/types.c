@@ -3,7 +3,7 @@
  * Every counter type, and instance names of every kind, from a block to the value, through the
  * public functions: what a sample keeps, the time base, the number; which instance a path means.
  * The machine has other clocks than ours: ticks of 3,579,545, objects of 1,000 a second, as Windows
- * has them. (reference B.2, B.3, F.3)
+ * has them. (docs/windows/types.md#b2, docs/windows/types.md#b3)
  */
 #include <openperflib/build.h>
 #include <openperflib/pdh.h>
@@ -247,7 +247,7 @@ static LONGLONG second_of(const struct typed *of)
     }
 }
 
-/* B.3: tick multi timers are kept times the frequency. */
+/* docs/windows/types.md#b3: tick multi timers are kept times the frequency. */
 static void keeps(const struct typed *of, PDH_HCOUNTER counter)
 {
     bool ticking = of->type == PERF_COUNTER_MULTI_TIMER || of->type == PERF_COUNTER_MULTI_TIMER_INV;

@@ -2,7 +2,7 @@
 /*
  * A machine that says at each moment what Windows sampled (golden/pdh-vectors.tsv): a query on the
  * present gives the texts that Windows printed, through the public functions. Its clocks are those
- * of the recording: 2,630,633 ticks a second. (reference B.3, B.4)
+ * of the recording: 2,630,633 ticks a second. (docs/windows/types.md#b3, docs/windows/types.md#b4)
  */
 #include <openperflib/build.h>
 #include <openperflib/windows.h>

@@ -245,7 +245,7 @@ static void machines_without_both_have_no_object(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
-/* C.7: a child's parents must be in the same block. */
+/* docs/windows/queries.md#c7: a child's parents must be in the same block. */
 static void logical_disks_bring_their_parents(void **state)
 {
     ask("laptop4", "236");

@@ -561,7 +561,8 @@ static void computed_values_over_and_under_the_files(void **state)
     key_close(key);
 }
 
-/* C2, C3: the size cannot be asked; RegGetValue hands the caller's buffer on. */
+/* docs/windows/articles.md#c2, docs/windows/articles.md#c3: the size cannot be asked; RegGetValue
+ * hands the caller's buffer on. */
 static void get_value_asks_a_query_once(void **state)
 {
     char data[8];

@@ -96,7 +96,8 @@ static void judge_foreigner(void)
         ERROR_MORE_DATA);
 }
 
-/* C121: "construct a PERF_DATA_BLOCK": it is the answer, header and all. */
+/* docs/windows/articles.md#c121: "construct a PERF_DATA_BLOCK": it is the answer, header and
+ * all. */
 static void c121_a_block_is_the_answer(void **state)
 {
     register_foreigner(LAB_ISOLATED);
@@ -195,7 +196,8 @@ static void its_times(void **state)
     assert_true(now - since < 10 * second);
 }
 
-/* C120: lost, it shows the last valid data and says so; and it comes back by itself. */
+/* docs/windows/articles.md#c120: lost, it shows the last valid data and says so; and it comes back
+ * by itself. */
 static void c120_lost_and_found(void **state)
 {
     plain.state->level = 100;

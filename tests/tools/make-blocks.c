@@ -56,7 +56,8 @@ static opl_build begin(void)
     return build;
 }
 
-/* C36: a text counter, as in "Hello, World!", a hex number, a type that nobody named. */
+/* docs/windows/articles.md#c36: a text counter, as in "Hello, World!", a hex number, a type that
+ * nobody named. */
 static void write_texts(const char *folder)
 {
     static const opl_build_object_info info = {5000, 5001, 100, 0, true, 0, 0, 0};
@@ -74,7 +75,8 @@ static void write_texts(const char *folder)
     save(&build, folder, "texts.perf", 0);
 }
 
-/* C18, C19: parents, a UniqueID for a name, equal names, names that would steer a terminal. */
+/* docs/windows/articles.md#c18, docs/windows/articles.md#c19: parents, a UniqueID for a name, equal
+ * names, names that would steer a terminal. */
 static void write_names(const char *folder)
 {
     static const opl_build_object_info parent = {230, 231, 100, 0, false, 0, 0, 0};
@@ -102,7 +104,7 @@ struct process {
     LONGLONG start, time;
 };
 
-/* House decision 16: the second sample has a new process under an old name and an old number. */
+/* The second sample has a new process under an old name and an old number. */
 static void write_processes(const char *folder, const char *file, int seconds,
                             const struct process *processes, size_t count)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/check.c: what ExtCounterTestLevel 1 refuses, warns of and lets pass (D.4, 5-8). */
+/* Tests of wire/check.c: what ExtCounterTestLevel 1 refuses, warns of and lets pass
+ * (docs/windows/providers.md#d4, 5-8). */
 #include "golden.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/type.c: the fields of any type, the rows of the named ones (reference B.1, B.2). */
+/* Tests of wire/type.c: the fields of any type, the rows of the named ones
+ * (docs/windows/types.md#b1, docs/windows/types.md#b2). */
 #include "golden.h"
 
 #include "wire/inner.h"
@@ -68,7 +69,7 @@ static void c16_values_of_each_field(void **state)
     }
 }
 
-/* The whole of reference B.2, written down a second time. */
+/* The whole of docs/windows/types.md#b2, written down a second time. */
 static void b2_every_named_type(void **state)
 {
     enum { TWO = 1, BASED = 2, BASE = 4 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/value.c: numbers, texts, and the pairs that PDH keeps (reference B.3). */
+/* Tests of wire/value.c: numbers, texts, and the pairs that PDH keeps
+ * (docs/windows/types.md#b3). */
 #include "golden.h"
 
 enum { TICKS = 10000000, BLOCK_TIME = 1000000000, OBJECT_TIME = 500, OBJECT_TICKS = 1000 };

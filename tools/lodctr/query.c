@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lodctr /Q: the indices and every service with counters, printed as Windows prints them (E.4),
- * and what only this system has: the process that a provider runs in, and its quarantine. */
+/* lodctr /Q: the indices and every service with counters, printed as Windows prints them
+ * (docs/windows/registration.md#e4), and what only this system has: the process that a provider
+ * runs in, and its quarantine. */
 #include "lodctr.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Titles and explanations, read as any program reads them: "Counter 009" and "Explain 009". The
  * pairs may be in any order, with gaps and duplicates; the first of equal indices is used.
- * (C21-C26) */
+ * (docs/windows/articles.md#c21) */
 #include "view.h"
 
 #include <ctype.h>
