@@ -21,11 +21,11 @@
 
 static const char help[] =
     "usage: bench-isolation [PART...]\n\n"
-    "What providers in helper processes cost, each figure with its target.\n\n"
+    "The cost of providers in helper processes, each figure with its target.\n\n"
     "parts (all, if none is named):\n"
-    "  call        one call of an isolated provider, beside the same one in-process\n"
+    "  call        one call of an isolated provider, and of the same one in-process\n"
     "  cold        the first Global query with 60 isolated providers\n"
-    "  hanging     Global with a provider that never comes back\n"
+    "  hanging     Global with a provider that never returns\n"
     "  registered  a query by index among 1, 100 and 1,000 registered providers\n\n"
     "Run it in a release build: meson devenv -C build-bench bench/bench-isolation\n";
 

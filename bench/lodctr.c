@@ -21,10 +21,10 @@ extern char **environ;
 static const char help[] =
     "usage: bench-lodctr [--counters N] [--providers N] [PROGRAM]\n"
     "\n"
-    "Registers 1,000 providers with 100 counters in 5 languages each, in the order of calls in\n"
-    "this process and of as many processes, and unloads them; prints seconds. PROGRAM is what a\n"
-    "process runs with the ini file as its argument, such as tools/lodctr; without one it is this\n"
-    "program. Each registration is durable when it returns: the disk's sync counts.\n";
+    "Registers 1,000 providers with 100 counters in 5 languages each, first by calls in this\n"
+    "process, then by one process each, and unloads them; prints seconds. Each process runs\n"
+    "PROGRAM with the ini file as its argument, for example tools/lodctr; the default is this\n"
+    "program. Each registration is durable when it returns: the time of the sync is included.\n";
 
 static const char *const languages[] = {"009", "007", "00C", "00A", "019"};
 static int providers = 1000, counters = 100;

@@ -230,9 +230,9 @@ int main(int argc, char **argv)
         bool asked = argc > 1 && strcmp(argv[1], "--help") == 0;
         fputs(
             "usage: bench-log CAPTURE [RELOG [MB]]\n\n"
-            "What reading, cooking and writing cost. CAPTURE is\n"
+            "The cost of reading, cooking and writing. CAPTURE is\n"
             "tests/golden/perfmon-logs/CounterSamples.blg; its samples are repeated to 100 MB, or\n"
-            "MB, in /var/tmp. With the path of relog also what the whole program costs.\n",
+            "MB, in /var/tmp. With the path of relog also the cost of the whole program.\n",
             asked ? stdout : stderr);
         return asked ? 0 : 2;
     }

@@ -18,11 +18,10 @@
 
 static const char help[] =
     "usage: bench-objects [PART...]\n\n"
-    "CPU time of the objects beside other programs, medians of variants that take turns; of\n"
-    "programs, less what their start costs, and with that of the servers that work for them, "
-    "which\n"
-    "run on 127.0.0.1 meanwhile. bench/objects-setup gets them; who is missing is left out. Run\n"
-    "openperflib-bpf pin before: without it the records are /proc too.\n\n"
+    "CPU time of the objects compared with other programs, medians of variants that take turns;\n"
+    "for programs without the cost of their start, and with that of their servers, which run on\n"
+    "127.0.0.1 meanwhile. bench/objects-setup gets the programs; missing ones are left out. Run\n"
+    "openperflib-bpf pin before: without it the records are read from /proc, too.\n\n"
     "parts (all, if none is named):\n"
     "  process  Process with 1,000 idle processes more\n"
     "  thread   Process and Thread with 5,000 processes, 450 of which have 9 threads\n"

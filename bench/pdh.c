@@ -14,8 +14,8 @@
 
 static const char help[] =
     "usage: bench-pdh [PROCESSES]\n\n"
-    "CPU time of PDH beside that of the registry query which it makes, medians.\n"
-    "PROCESSES: so many idle ones for the wildcard (5000).\n\n"
+    "CPU time of PDH compared with that of its registry query, medians.\n"
+    "PROCESSES: the number of idle processes for the wildcard (5000).\n\n"
     "Run it in a release build: meson devenv -C build-bench bench/bench-pdh\n";
 
 enum { COUNTERS = 1000 };

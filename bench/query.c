@@ -19,11 +19,11 @@ static const char help[] =
     "usage: bench-query [PART...] [PROCESSES...]\n\n"
     "CPU time per query in microseconds, medians of variants that take turns.\n\n"
     "parts (all, if none is named):\n"
-    "  system     the system objects together and one by one, beside a reader of their files\n"
+    "  system     the system objects together and one by one, and a reader of their files\n"
     "  network    Network Interface, the protocols, and a reader of their files\n"
-    "  processes  Process and Thread with so many idle processes (100 1000 5000), beside a reader\n"
-    "             of their files, ps and, where installed, pminfo\n"
-    "  replay     the same with copies of the files in memory (1000): what is our own work?\n\n"
+    "  processes  Process and Thread with PROCESSES idle processes (100 1000 5000), a reader of\n"
+    "             their files, ps and, if installed, pminfo\n"
+    "  replay     the same with copies of the files in memory (1000), to measure our own work\n\n"
     "Run it in a release build: meson devenv -C build-bench bench/bench-query\n";
 
 /* ---- the variants ---- */

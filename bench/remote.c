@@ -18,11 +18,11 @@
 static const char help[] =
     "usage: bench-remote [PART...]\n\n"
     "parts (all, if none is named):\n"
-    "  block     a block of 58 KB and one of 6 MB: here, by a socket, through a program as ssh\n"
-    "            starts it, and over SMB where scripts/demo-samba can start a server\n"
+    "  block     a block of 58 KB and one of 6 MB: local, by a socket, through a program as ssh\n"
+    "            starts it, and over SMB if scripts/demo-samba can start a server\n"
     "  clients   small queries of 8 programs at once, by a socket and over SMB\n"
     "  crowd     a query of 1,000 machines with 8 objects each, by sockets\n"
-    "  samba     the same with 100 machines over SMB, each an smbd of its own (3 GB of memory)\n\n"
+    "  samba     the same with 100 machines over SMB, one smbd each (3 GB of memory)\n\n"
     "Run it in a release build: meson devenv -C build-bench bench/bench-remote\n";
 
 enum { DATA_ROOM = 64 << 20, CLIENTS = 8, CLIENT_SECONDS = 2, SERVER_SECONDS = 5 };

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) {
         bool asked = strcmp(argv[1], "--help") == 0;
-        fputs("usage: bench-wire\n\nWhat building, checking and walking a block costs, in "
+        fputs("usage: bench-wire\n\nThe cost of building, checking and walking a block, in "
               "microseconds.\n",
               asked ? stdout : stderr);
         return asked ? 0 : 2;

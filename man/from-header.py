@@ -70,7 +70,7 @@ def comment_lines(comment):
 
 
 def comment_text(comment):
-    """One paragraph; lines that stand in by two to six blanks begin anew, as a list."""
+    """One paragraph; lines that are indented by two to six blanks start a new line, as a list."""
     out, listed = [], False
     for line in comment_lines(SOURCE.sub("", comment)):
         indent = len(line) - len(line.lstrip())
@@ -92,7 +92,7 @@ def prototype(name, text):
 
 
 def header_groups(path):
-    """[(comment, [(name, prototype)])]: what stands below one comment belongs together."""
+    """[(comment, [(name, prototype)])]: a comment belongs to all functions below it."""
     groups, heading = [], None
     with open(path, encoding="utf-8") as file:
         for kind, text in pieces(file.read()):

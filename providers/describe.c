@@ -307,7 +307,7 @@ static void print_absent(FILE *file, DWORD object)
         if (is_remark(index, why))
             continue;
         if (!heading)
-            printf("\nNot there:\n\n| index | counter | why |\n|---|---|---|\n");
+            printf("\nAbsent counters:\n\n| index | counter | why |\n|---|---|---|\n");
         heading = true;
         printf("| %s | %s | %s |\n", index, name, why);
     }
@@ -364,7 +364,7 @@ static void print_untried(const opl_object *object)
     const char *between = ": ";
     if (!count)
         return;
-    printf("\nNot tried on hardware, only on archived trees");
+    printf("\nNot tested on hardware, only on archived trees");
     for (size_t i = 0; i < object->counter_count && count < object->counter_count; i++)
         if (untried[i]) {
             printf("%s%s", between, object->counters[i].name);
@@ -396,7 +396,7 @@ static bool begin_page(const char *folder, const char *name)
 static void print_object(const opl_object *object, FILE *const *absent, size_t absent_count)
 {
     printf("# %s (%u)\n\n%s\n\n", object->name, (unsigned)object->index, object->help);
-    printf("| index | counter | type |%s where from | what it says |\n|---|---|---|---|---|%s\n",
+    printf("| index | counter | type |%s source | explanation |\n|---|---|---|---|---|%s\n",
            object->total ? " `_Total` |" : "", object->total ? "---|" : "");
     for (size_t row = 0; row < object->counter_count; row++)
         print_row(object, &object->counters[row]);
