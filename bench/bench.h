@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"

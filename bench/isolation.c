@@ -18,6 +18,7 @@
 
 #include "../tests/temp.h"
 #include <openperflib/block.h>
+#include <winperf.h>
 
 static const char help[] =
     "usage: bench-isolation [PART...]\n\n"
@@ -114,7 +115,7 @@ static pid_t answered_by(int guest)
     opl_object_view object;
     opl_counter_view counter = {0};
     opl_instance_view single = {0};
-    ULONGLONG value = 0;
+    uint64_t value = 0;
     if (opl_block_init(&block, data, sizeof data) != OPL_BLOCK_GOOD ||
         !opl_block_find_object(&block, (DWORD)(FIRST_OBJECT + 10 * guest), &object) ||
         !opl_object_next_counter(&block, &object, &counter) ||

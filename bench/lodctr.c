@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 extern char **environ;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <openperflib/pdh.h>
+#include <pdh.h>
 
 static const char help[] =
     "usage: bench-pdh [PROCESSES]\n\n"

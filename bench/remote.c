@@ -6,7 +6,7 @@
  */
 #include "remote.h"
 
-#include <openperflib/pdh.h>
+#include <pdh.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

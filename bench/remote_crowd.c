@@ -5,6 +5,7 @@
 #include "../tests/remote/stream.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>

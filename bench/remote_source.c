@@ -4,7 +4,7 @@
  * KB, 22223 with enough for 6 MB.
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a section 3 page: a line @FUNCTIONS name.h@ becomes all functions of that public header with
+"""Makes a section 3 page: a line @FUNCTIONS folder/name.h@ becomes all functions of that public header with
 their comments, so that page and header cannot disagree.
 
-    from-header.py INCLUDE-FOLDER PAGE.scd SCDOC OUTPUT [LIST]    @LIST@ stands for the file LIST
+    from-header.py SOURCE-ROOT PAGE.scd SCDOC OUTPUT [LIST]    @LIST@ stands for the file LIST
     from-header.py --names HEADER...     prints the functions' names, for the tests
 """
 import os

@@ -12,6 +12,8 @@
 
 #include <openperflib/block.h>
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 enum { MOST_OBJECTS = 256, MOST_TEXTS = 65536, MOST_LISTS = 16 };
 

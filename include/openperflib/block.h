@@ -16,9 +16,7 @@
 #ifndef OPENPERFLIB_BLOCK_H
 #define OPENPERFLIB_BLOCK_H
 
-#include <stdbool.h>
-
-#include "winperf.h"
+#include <openperflib/format.h>
 
 typedef enum opl_block_fault {
     OPL_BLOCK_GOOD = 0,
@@ -67,11 +65,11 @@ typedef struct opl_instance_view {
 /* What one value needs to be cooked (docs/windows/types.md#b3): the pair, the multi count, ticks
  * per second. */
 typedef struct opl_sample {
-    DWORD type;
+    uint32_t type;
     bool has_base; /* second is a base counter's value */
-    LONGLONG first, second;
-    DWORD multi_count;
-    LONGLONG time_base;
+    int64_t first, second;
+    uint32_t multi_count;
+    int64_t time_base;
 } opl_sample;
 
 OPL_BEGIN_DECLS
@@ -89,7 +87,7 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t room);
  * block->fault; the view is unchanged. (docs/windows/blocks.md#a6, rules 2, 3, 7) */
 bool opl_block_next_object(opl_block *block, opl_object_view *object);
 /* Finds the first object with this title index; false: there is none, *object is unchanged. */
-bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view *object);
+bool opl_block_find_object(opl_block *block, uint32_t title_index, opl_object_view *object);
 /* Steps to the next counter definition of the object; start with a zeroed view. False at the end or
  * on damage, as above. (docs/windows/blocks.md#a3, docs/windows/blocks.md#a6, rule 4) */
 bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
@@ -111,7 +109,7 @@ const void *opl_counter_data(const opl_block *block, const opl_instance_view *in
                              const opl_counter_view *counter);
 /* The value as a number by CounterSize: 4 (zero-extended) or 8 bytes; false: text, or damaged. */
 bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
-                        const opl_counter_view *counter, ULONGLONG *ret);
+                        const opl_counter_view *counter, uint64_t *ret);
 /* A text counter as UTF-8, like opl_instance_name; 0: it is not a text counter, or damaged. */
 size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
@@ -144,11 +142,11 @@ typedef struct opl_type_info {
 } opl_type_info;
 /* Decodes any 32 bits; every text is set, to "unknown" for values without a meaning.
  * (docs/windows/articles.md#c15, docs/windows/articles.md#c16) */
-void opl_type_describe(DWORD counter_type, opl_type_info *ret);
+void opl_type_describe(uint32_t counter_type, opl_type_info *ret);
 /* Position in the table of named types, for enumerating: NULL after the last. The last two rows
  * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE.
  * (docs/windows/types.md#b2) */
-const char *opl_type_name(size_t position, DWORD *ret_type);
+const char *opl_type_name(size_t position, uint32_t *ret_type);
 
 OPL_END_DECLS
 

@@ -23,27 +23,25 @@
 #ifndef OPENPERFLIB_BUILD_H
 #define OPENPERFLIB_BUILD_H
 
-#include <stdbool.h>
-
-#include "winerror.h"
-#include "winperf.h"
+#include <openperflib/format.h>
 
 typedef struct opl_build_counter {
-    DWORD name_index, help_index;
-    DWORD type; /* PERF_* */
-    LONG scale; /* power of ten for graphs, -7..7 */
-    DWORD level;
-    DWORD size;   /* bytes; 0: by the type (4 or 8; average timers 8) */
-    DWORD offset; /* in the counter block; 0: placed by the builder, 8-byte values aligned to 8 */
+    uint32_t name_index, help_index;
+    uint32_t type; /* PERF_* */
+    int32_t scale; /* power of ten for graphs, -7..7 */
+    uint32_t level;
+    uint32_t size; /* bytes; 0: by the type (4 or 8; average timers 8) */
+    uint32_t
+        offset; /* in the counter block; 0: placed by the builder, 8-byte values aligned to 8 */
 } opl_build_counter;
 
 typedef struct opl_build_object_info {
-    DWORD name_index, help_index;
-    DWORD level;              /* 0: the lowest of its counters */
-    LONG default_counter;     /* position, -1: none */
+    uint32_t name_index, help_index;
+    uint32_t level;              /* 0: the lowest of its counters */
+    int32_t default_counter;     /* position, -1: none */
     bool single;              /* PERF_NO_INSTANCES */
-    DWORD code_page;          /* 0: names are UTF-16 */
-    LONGLONG time, frequency; /* the object's own clock; 0, 0: none */
+    uint32_t code_page;          /* 0: names are UTF-16 */
+    int64_t time, frequency; /* the object's own clock; 0, 0: none */
     /* Instances and counter blocks have exactly the length of their contents, and only the
      * object's end is rounded up to 8, as in the articles' examples; otherwise each of them is
      * rounded. (docs/windows/articles.md#c69, docs/windows/articles.md#c73) */
@@ -57,17 +55,17 @@ typedef struct opl_build {
     size_t room, used;
     bool full;    /* something did not fit */
     bool misused; /* calls in a wrong order, or counters out of range: ERROR_INVALID_PARAMETER */
-    DWORD objects;
+    uint32_t objects;
     size_t object;   /* offset of the object being written; (size_t)-1: none */
     size_t empty;    /* offset of the object before, if it has no instances; (size_t)-1: none */
     size_t counters; /* offset of the counter block being written; (size_t)-1: none */
     bool single, packed;
-    DWORD code_page;
-    DWORD block_size;
-    DWORD counter_count;
-    DWORD instances;
-    DWORD offsets[OPL_BUILD_MAX_COUNTERS];
-    DWORD sizes[OPL_BUILD_MAX_COUNTERS];
+    uint32_t code_page;
+    uint32_t block_size;
+    uint32_t counter_count;
+    uint32_t instances;
+    uint32_t offsets[OPL_BUILD_MAX_COUNTERS];
+    uint32_t sizes[OPL_BUILD_MAX_COUNTERS];
 } opl_build;
 
 OPL_BEGIN_DECLS
@@ -78,24 +76,24 @@ void opl_build_init(opl_build *build, void *data, size_t room);
  * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4.
  * (docs/windows/blocks.md#a2, docs/windows/blocks.md#a3) */
 void opl_build_object(opl_build *build, const opl_build_object_info *info,
-                      const opl_build_counter *counters, DWORD count);
+                      const opl_build_counter *counters, uint32_t count);
 /* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */
 void opl_build_instance(opl_build *build, const char *name);
 /* The same with all fields: the name with its length, the parent (object 0: none), UniqueID (-1:
  * none). */
 void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
-                             DWORD parent_object, DWORD parent_instance, LONG unique_id);
+                             uint32_t parent_object, uint32_t parent_instance, int32_t unique_id);
 /* Sets the value of the counter at `position` in the current instance. A value wider than the
  * counter is misuse; a DWORD may be set in 8 bytes. */
-void opl_build_dword(opl_build *build, DWORD position, DWORD value);
-void opl_build_large(opl_build *build, DWORD position, ULONGLONG value);
+void opl_build_dword(opl_build *build, uint32_t position, uint32_t value);
+void opl_build_large(opl_build *build, uint32_t position, uint64_t value);
 /* Writes the counter's size: 4 bytes (the low half) or 8. */
-void opl_build_number(opl_build *build, DWORD position, ULONGLONG value);
+void opl_build_number(opl_build *build, uint32_t position, uint64_t value);
 /* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
-void opl_build_multi(opl_build *build, DWORD position, ULONGLONG value, DWORD count);
+void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32_t count);
 /* A text counter, from UTF-8: UTF-16 with terminator, truncated to its size; UTF-8 bytes for the
  * subtype ASCII. */
-void opl_build_text(opl_build *build, DWORD position, const char *text);
+void opl_build_text(opl_build *build, uint32_t position, const char *text);
 /* Ends the current object and sets its TotalByteLength and NumInstances. The next
  * opl_build_object and opl_build_collect call it too. */
 void opl_build_end(opl_build *build);
@@ -103,7 +101,7 @@ void opl_build_end(opl_build *build);
  * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.
  * A last object without instances is padded by the size of a counter block, because some
  * viewers read one there. (docs/windows/articles.md#c43, docs/windows/providers.md#d4) */
-DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types);
+uint32_t opl_build_collect(opl_build *build, void **data, uint32_t *bytes, uint32_t *types);
 
 OPL_END_DECLS
 

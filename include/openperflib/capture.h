@@ -3,9 +3,7 @@
 #ifndef OPENPERFLIB_CAPTURE_H
 #define OPENPERFLIB_CAPTURE_H
 
-#include <stddef.h>
-
-#include "windef.h"
+#include <openperflib/base.h>
 
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)

@@ -3,9 +3,7 @@
 #ifndef OPENPERFLIB_MACHINE_H
 #define OPENPERFLIB_MACHINE_H
 
-#include <stddef.h>
-
-#include "pdh.h"
+#include <openperflib/base.h>
 
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
@@ -22,7 +20,7 @@ OPL_BEGIN_DECLS
  * Returns 0 if all are connected, else PDH_CSTATUS_NO_MACHINE, or PDH_INVALID_ARGUMENT if
  * `machines` is NULL and `count` is not 0, or PDH_MEMORY_ALLOCATION_FAILURE; the last two do not
  * change ret_reasons. */
-PDH_STATUS opl_connect_machines(const char *const *machines, size_t count, LSTATUS *ret_reasons);
+int32_t opl_connect_machines(const char *const *machines, size_t count, int32_t *ret_reasons);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

@@ -40,10 +40,7 @@
 #ifndef OPENPERFLIB_OBJECT_H
 #define OPENPERFLIB_OBJECT_H
 
-#include <stdbool.h>
-
-#include "winerror.h"
-#include "winperf.h"
+#include <openperflib/format.h>
 
 typedef struct opl_object opl_object;
 typedef struct opl_source opl_source;
@@ -186,10 +183,10 @@ typedef enum opl_total {
 /* One row: one counter. Rows of fraction and average types get their base counter automatically,
  * with the same title, as the next definition. */
 typedef struct opl_counter {
-    DWORD index, help_index; /* absolute, or relative to First Counter and First Help */
-    DWORD type;              /* PERF_*; a text has the value OPL_VARIABLE or OPL_FIELD */
-    LONG scale;              /* power of ten for graphs, -7..7 */
-    DWORD level;             /* PERF_DETAIL_* */
+    uint32_t index, help_index; /* absolute, or relative to First Counter and First Help */
+    uint32_t type;              /* PERF_*; a text has the value OPL_VARIABLE or OPL_FIELD */
+    int32_t scale;              /* power of ten for graphs, -7..7 */
+    uint32_t level;             /* PERF_DETAIL_* */
     opl_value value, base;
     opl_total total;
     const char *name, *help; /* help: sentences with a period */
@@ -209,8 +206,8 @@ typedef struct opl_counter {
  * bytes, a multiple of 8. */
 typedef struct opl_records {
     const char *name; /* the file in OPL_RECORDS_FOLDER */
-    DWORD version;
-    DWORD least; /* the minimum length of a record, in bytes */
+    uint32_t version;
+    uint32_t least; /* the minimum length of a record, in bytes */
 } opl_records;
 #define OPL_RECORDS_FOLDER "sys/fs/bpf/openperflib"
 
@@ -223,11 +220,12 @@ typedef struct opl_lines {
 } opl_lines;
 
 struct opl_object {
-    DWORD index, help_index;
+    uint32_t index, help_index;
     const char *name, *help;
     const opl_counter *counters;
     size_t counter_count;
-    DWORD default_counter; /* the title index of the counter to show first (if absent: the first) */
+    uint32_t
+        default_counter; /* the title index of the counter to show first (if absent: the first) */
     bool clock;            /* its PerfTime is a FILETIME, PerfFreq 10,000,000; else both are 0 */
     /* Answers only "Costly" and its own number, at a lowered priority of the calling thread;
      * `list` is not called at Open, so that opening is cheap. */
@@ -281,13 +279,13 @@ typedef struct opl_entry {
  * the tables are opened (or NULL). */
 #define OPL_PROVIDER_AS(service, objects, begin, open, collect, close)                             \
     OPL_DEFINE_PROVIDER(service, objects, begin, open, collect, close);                            \
-    OPL_EXPORTED HRESULT DllRegisterServer(void);                                                  \
-    OPL_EXPORTED HRESULT DllUnregisterServer(void);                                                \
-    HRESULT DllRegisterServer(void)                                                                \
+    OPL_EXPORTED int32_t DllRegisterServer(void);                                                  \
+    OPL_EXPORTED int32_t DllUnregisterServer(void);                                                \
+    int32_t DllRegisterServer(void)                                                                \
     {                                                                                              \
         return opl_entry_register(&opl_this_entry);                                                \
     }                                                                                              \
-    HRESULT DllUnregisterServer(void)                                                              \
+    int32_t DllUnregisterServer(void)                                                              \
     {                                                                                              \
         return opl_entry_unregister(&opl_this_entry);                                              \
     }                                                                                              \
@@ -304,21 +302,23 @@ typedef struct opl_entry {
 #endif
 /* clang-format off */
 #define OPL_DEFINE_PROVIDER(service, objects, begin, open, collect, close)                         \
-    OPL_EXPORTED DWORD APIENTRY open(LPWSTR devices);                                              \
-    OPL_EXPORTED DWORD APIENTRY collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types); \
-    OPL_EXPORTED DWORD APIENTRY close(void);                                                       \
+    OPL_EXPORTED uint32_t open(opl_char16 *devices);                                               \
+    OPL_EXPORTED uint32_t collect(opl_char16 *query, void **data, uint32_t *bytes,                 \
+                                 uint32_t *types);                                                 \
+    OPL_EXPORTED uint32_t close(void);                                                             \
     extern OPL_EXPORTED_DATA const opl_table_list opl_tables;                                      \
     const opl_table_list opl_tables = {OPL_OBJECTS(objects), service, {#open, #collect, #close}};  \
     static opl_entry opl_this_entry = {&opl_tables, begin, NULL, 0};                               \
-    DWORD APIENTRY open(LPWSTR devices)                                                            \
+    uint32_t open(opl_char16 *devices)                                                             \
     {                                                                                              \
         return opl_entry_open(&opl_this_entry, devices);                                           \
     }                                                                                              \
-    DWORD APIENTRY collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)               \
+    uint32_t collect(opl_char16 *query, void **data, uint32_t *bytes,                              \
+                     uint32_t *types)                                                              \
     {                                                                                              \
         return opl_entry_collect(&opl_this_entry, query, data, bytes, types);                      \
     }                                                                                              \
-    DWORD APIENTRY close(void)                                                                     \
+    uint32_t close(void)                                                                           \
     {                                                                                              \
         return opl_entry_close(&opl_this_entry);                                                   \
     }                                                                                              \
@@ -333,33 +333,33 @@ OPL_BEGIN_DECLS
  * added to every index: 0 for the numbers of NT's own objects, else the values of the
  * registration. ERROR_INVALID_PARAMETER: a row is wrong, event 4004 has the row and the reason;
  * ERROR_NOT_ENOUGH_MEMORY. */
-DWORD opl_provider_open(const opl_object *const *objects, size_t count, DWORD first_counter,
-                        DWORD first_help, opl_provider **ret);
-/* Answers a query as Collect must: the requested objects and their related ones; nothing for
- * Foreign and for unknown words; ERROR_MORE_DATA with zeros and *data unchanged if the buffer
- * is too small. The caller serialises the calls for one provider. (docs/windows/articles.md#c43,
- * docs/windows/articles.md#c44) */
-DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
-                           LPDWORD types);
-/* Closes the files and frees everything; NULL is allowed. */
+uint32_t opl_provider_open(const opl_object *const *objects, size_t count, uint32_t first_counter,
+                        uint32_t first_help, opl_provider **ret);
+/*Answers a query as Collect must: the requested objects and their related ones; nothing for
+ *Foreign and for unknown words; ERROR_MORE_DATA with zeros and *data unchanged if the buffer
+ *is too small. The caller serialises the calls for one provider. (docs/windows/articles.md#c43,
+ *docs/windows/articles.md#c44) */
+uint32_t opl_provider_collect(opl_provider *provider, const opl_char16 *query, void **data, uint32_t *bytes,
+                           uint32_t *types);
+/*Closes the files and frees everything; NULL is allowed. */
 void opl_provider_close(opl_provider *provider);
 
-/* ---- for the macros OPL_PROVIDER... ---- */
-/* First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL.
- * `last_offset` is the highest offset that will be added. Not registered: ERROR_FILE_NOT_FOUND;
- * registered for fewer counters: ERROR_INVALID_DATA. Each is reported as an event with advice.
- * (docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
-DWORD opl_service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
-                          DWORD *ret_first_help);
-/* Opens the tables with the service's numbers; a further Open is only counted. `devices` are the
- * strings of Linkage\Export, which tables do not use. (docs/windows/articles.md#c41) */
-DWORD opl_entry_open(opl_entry *entry, LPCWSTR devices);
-DWORD opl_entry_collect(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
-                        LPDWORD types);
-/* The last Close closes. Always ERROR_SUCCESS. */
-DWORD opl_entry_close(opl_entry *entry);
-/* Writes Library (the file that contains `entry`), Open, Collect and Close of the service's
- * Performance key, or removes them, and the key if it is empty then. */
+/*---- for the macros OPL_PROVIDER... ---- */
+/*First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL.
+ *`last_offset` is the highest offset that will be added. Not registered: ERROR_FILE_NOT_FOUND;
+ *registered for fewer counters: ERROR_INVALID_DATA. Each is reported as an event with advice.
+ *(docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
+uint32_t opl_service_numbers(const char *service, uint32_t last_offset, uint32_t *ret_first_counter,
+                          uint32_t *ret_first_help);
+/*Opens the tables with the service's numbers; a further Open is only counted. `devices` are the
+ *strings of Linkage\Export, which tables do not use. (docs/windows/articles.md#c41) */
+uint32_t opl_entry_open(opl_entry *entry, const opl_char16 *devices);
+uint32_t opl_entry_collect(opl_entry *entry, const opl_char16 *query, void **data, uint32_t *bytes,
+                        uint32_t *types);
+/*The last Close closes. Always ERROR_SUCCESS. */
+uint32_t opl_entry_close(opl_entry *entry);
+/*Writes Library (the file that contains `entry`), Open, Collect and Close of the service's
+ *Performance key, or removes them, and the key if it is empty then. */
 HRESULT opl_entry_register(const opl_entry *entry);
 HRESULT opl_entry_unregister(const opl_entry *entry);
 
@@ -411,10 +411,10 @@ uint32_t opl_reading_position(const opl_reading *reading);
 /* The instance's folder, which replaces '*'; "" for a single object. */
 const char *opl_reading_folder(const opl_reading *reading);
 /* The time of this collection as FILETIME; the same for all objects of an answer. */
-LONGLONG opl_reading_time(const opl_reading *reading);
+int64_t opl_reading_time(const opl_reading *reading);
 /* The system's start time as FILETIME: determined once; setting the clock does not change it.
  * Below another system root: btime of its proc/stat. 0: unknown. */
-LONGLONG opl_boot_time(opl_reading *reading);
+int64_t opl_boot_time(opl_reading *reading);
 /* The number that the list function set for the instance (opl_listing_note). */
 uint64_t opl_reading_note(const opl_reading *reading);
 /* The item that the list function passed to opl_listing_item; NULL: none. */
@@ -474,7 +474,7 @@ bool opl_listing_read_known(opl_listing *listing, const char *folder, const char
 bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
                          size_t *ret_bytes);
 /* Sets a value of the last instance, by the row's index; nothing happens if the row is absent. */
-void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value);
+void opl_listing_set(opl_listing *listing, uint32_t index, uint64_t value);
 /* The unconverted value of word `column` in a source of the last instance that was read; 0:
  * none. */
 uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);

@@ -9,9 +9,7 @@
 #ifndef OPENPERFLIB_REGFILE_H
 #define OPENPERFLIB_REGFILE_H
 
-#include <stdbool.h>
-
-#include "winreg.h"
+#include <openperflib/base.h>
 
 typedef enum opl_reg_kind {
     OPL_REG_KEY,          /* [key] */
@@ -27,7 +25,7 @@ typedef struct opl_reg_entry {
     unsigned line;    /* where it begins, from 1 */
     const char *key;  /* the key it belongs to, with its root's long name: HKEY_LOCAL_MACHINE\... */
     const char *name; /* the value's name, "" for the default value; UTF-8 */
-    DWORD type;
+    uint32_t type;
     const void *data; /* text types in UTF-8, with the terminators that the file gives */
     size_t size;
     const char *why;
@@ -42,21 +40,21 @@ OPL_BEGIN_DECLS
 
 /* Calls `each` for every entry in the file's order, until it returns false; pointers are valid
  * during the call. Errors: ERROR_NOT_REGISTRY_FILE, ERROR_NOT_ENOUGH_MEMORY. */
-LSTATUS opl_reg_read(const void *bytes, size_t size, unsigned flags,
+int32_t opl_reg_read(const void *bytes, size_t size, unsigned flags,
                      bool (*each)(void *self, const opl_reg_entry *entry), void *self);
 
 /* Writes the file's entries to the registry: HKEY_LOCAL_MACHINE's part in one durable step, then
  * HKEY_CURRENT_USER's; each is written completely or not at all. Deleting absent keys and values
  * succeeds. `say`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line,
  * which is skipped, and with the returned status for the entry that could not be written. */
-LSTATUS opl_reg_import(const void *bytes, size_t size, unsigned flags,
-                       void (*say)(void *self, const opl_reg_entry *entry, LSTATUS status),
+int32_t opl_reg_import(const void *bytes, size_t size, unsigned flags,
+                       void (*say)(void *self, const opl_reg_entry *entry, int32_t status),
                        void *self);
 
 /* Writes the entry as lines of a version 5 file in UTF-8 with "\n" ends and a terminator. *size
  * in: capacity, out: bytes needed with the terminator; ERROR_MORE_DATA if the capacity is too
  * small, ERROR_INVALID_PARAMETER for an entry that cannot be written as text. */
-LSTATUS opl_reg_print(const opl_reg_entry *entry, char *text, size_t *size);
+int32_t opl_reg_print(const opl_reg_entry *entry, char *text, size_t *size);
 
 OPL_END_DECLS
 

@@ -7,6 +7,8 @@
 #define OPL_PERFDISK_H
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 enum { PERFDISK_DEVICES, PERFDISK_MOUNTS, PERFDISK_PLACES }; /* slots of opl_reading_memory */
 enum { PERFDISK_NAME = 64, PERFDISK_POINT = 1024 };

@@ -8,6 +8,7 @@
 #include "perfforeign.h"
 
 #include <openperflib/block.h>
+#include <winperf.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define PERFFOREIGN_H
 
 #include <openperflib/object.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 enum { MACHINE_NAME_ROOM = 256 };
 

@@ -8,6 +8,8 @@
 #define PERFLINUX_H
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 extern const opl_object perflinux_processor, perflinux_pressure, perflinux_interrupt,
     perflinux_softnet, perflinux_zone, perflinux_slab, perflinux_limits, perflinux_conntrack,

@@ -4,6 +4,8 @@
 #define OPL_PERFNET_H
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 extern const opl_object perfnet_interface, perfnet_adapter;
 extern const opl_object perfnet_ipv4, perfnet_ipv6, perfnet_icmp, perfnet_icmpv6;

@@ -7,6 +7,8 @@
 #define PERFOS_H
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 extern const opl_object perfos_system, perfos_memory, perfos_cache, perfos_processor,
     perfos_objects, perfos_paging_file, perfos_numa;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 /* Windows' thread states that Linux has, too. */
 enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERFPROC_UNKNOWN = 7 };

@@ -11,7 +11,9 @@
 #define _GNU_SOURCE 1 /* SCHED_BATCH, nftw */
 #endif
 #include "../common/sample.h"
-#include <build.h>
+#include <openperflib/build.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include "offsets.h"
 

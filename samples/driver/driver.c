@@ -4,6 +4,8 @@
  * it counts in files of sysfs, as any driver can (DEVICE_ATTR_RO): a row for each number is all.
  */
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include <string.h>
 

@@ -4,7 +4,8 @@
 
 #ifndef _WIN32
 #include <dlfcn.h>
-#include <loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 #endif
 #include <string.h>
 

@@ -4,7 +4,9 @@
  * length and no padding is ours to compute.
  */
 #include "../common/sample.h"
-#include <build.h>
+#include <openperflib/build.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include "offsets.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* myperf2_inst: the answer of myperf1_inst, byte for byte, written with openperflib's builder. */
 #include "../common/sample.h"
-#include <build.h>
+#include <openperflib/build.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include "../myperf1_inst/data.h"
 #include "offsets.h"

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>

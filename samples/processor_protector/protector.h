@@ -13,8 +13,8 @@
 #ifndef PROCESSOR_PROTECTOR_H
 #define PROCESSOR_PROTECTOR_H
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

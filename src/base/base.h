@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include <openperflib/windef.h>
-#include <openperflib/winerror.h>
+#include <windef.h>
+#include <winerror.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))

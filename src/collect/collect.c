@@ -8,7 +8,7 @@
 #include "host/host.h"
 #include "query/query.h"
 
-#include <openperflib/winperf.h>
+#include <winperf.h>
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "collect/header.h"
 #include "base/base.h"
 
-#include <openperflib/winperf.h>
+#include <winperf.h>
 #include <string.h>
 
 enum { PROCESSOR_OBJECT = 238, ALIGNMENT = 8, NAME_UNITS = 16 };

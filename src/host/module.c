@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openperflib/winbase.h>
+#include <winbase.h>
 
 typedef BOOL WINAPI DLL_MAIN(HINSTANCE, DWORD, LPVOID);
 

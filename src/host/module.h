@@ -4,7 +4,7 @@
 #define OPL_HOST_MODULE_H
 
 #include "base/base.h"
-#include <openperflib/winperf.h>
+#include <winperf.h>
 
 enum module_procedure { MODULE_OPEN, MODULE_COLLECT, MODULE_CLOSE, MODULE_PROCEDURES };
 enum { MODULE_TEXT = 256 };

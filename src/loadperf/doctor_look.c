@@ -4,6 +4,7 @@
 #include "loadperf/doctor.h"
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
 #ifndef OPL_LOADPERF_H
 #define OPL_LOADPERF_H
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <loadperf.h>
 
 /* The command lines of the LoadPerf functions, in UTF-8: an ignored word, then the argument
  * (docs/windows/articles.md#c68). */

@@ -3,6 +3,7 @@
 #include "loadperf/merge.h"
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "loadperf/stored.h"
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "loadperf/inner.h"
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 #include <stdlib.h>
 #include <string.h>

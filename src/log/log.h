@@ -13,8 +13,8 @@
 #define OPL_LOG_H
 
 #include "base/base.h"
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 }; /* the numbers of PDH_LOG_TYPE_* */
 

@@ -10,6 +10,8 @@
 #include "base/base.h"
 #include "query/query.h"
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 enum {
     OBJECT_MAX_ROWS = 256,  /* counters of an object, base counters included */

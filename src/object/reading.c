@@ -56,7 +56,7 @@ const char *opl_reading_folder(const opl_reading *reading)
     return reading->folder;
 }
 
-LONGLONG opl_reading_time(const opl_reading *reading)
+int64_t opl_reading_time(const opl_reading *reading)
 {
     return reading->provider->time;
 }
@@ -102,17 +102,17 @@ static int64_t boot_of_archive(opl_reading *reading)
     return clock_filetime_of(&btime);
 }
 
-LONGLONG opl_boot_time(opl_reading *reading)
+int64_t opl_boot_time(opl_reading *reading)
 {
     opl_provider *provider = reading->provider;
-    static LONGLONG live; /* the same for all providers of this process */
+    static int64_t live; /* the same for all providers of this process */
     if (provider->boot)
         return provider->boot;
     if (!provider_live())
         return provider->boot = boot_of_archive(reading);
-    LONGLONG boot = __atomic_load_n(&live, __ATOMIC_RELAXED);
+    int64_t boot = __atomic_load_n(&live, __ATOMIC_RELAXED);
     if (!boot) {
-        LONGLONG first = 0;
+        int64_t first = 0;
         boot = boot_of_clocks();
         if (!__atomic_compare_exchange_n(&live, &first, boot, false, __ATOMIC_RELAXED,
                                          __ATOMIC_RELAXED))

@@ -3,6 +3,7 @@
 #include "pdh/machine.h"
 
 #include <openperflib/machine.h>
+#include <pdh.h>
 #include <stdlib.h>
 
 PDH_STATUS opl_connect_machines(const char *const *machines, size_t count, LSTATUS *ret_reasons)

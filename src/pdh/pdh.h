@@ -7,8 +7,8 @@
 #define OPL_PDH_H
 
 #include "base/base.h"
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 /* ---- formula.c ---- */
 /* A value before it is formatted. Raw counts and differences are whole, and stay exact. */

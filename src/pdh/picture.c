@@ -297,7 +297,7 @@ uint64_t picture_identity(struct picture *picture, const struct picture_object *
     if (!object->identified)
         return 0;
     for (size_t i = 0; i < COUNT(object->identity); i++) {
-        ULONGLONG value = 0;
+        uint64_t value = 0;
         if (object->identity[i] != PICTURE_NONE)
             opl_counter_number(&picture->block, &instance->view, &counters[object->identity[i]],
                                &value);

@@ -9,6 +9,7 @@
 
 #include "pdh/pdh.h"
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #define PICTURE_NONE UINT32_MAX
 

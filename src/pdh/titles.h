@@ -4,7 +4,7 @@
 #define OPL_PDH_TITLES_H
 
 #include "base/base.h"
-#include <openperflib/winreg.h>
+#include <winreg.h>
 
 struct titles;
 /* Reads `query` from the performance key, such as "Counter 009". */

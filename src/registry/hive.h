@@ -6,6 +6,7 @@
 
 #include "registry/tree.h"
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 #define HIVE_HEADER "Windows Registry Editor Version 5.00"
 

@@ -11,7 +11,7 @@
 #define OPL_REGISTRY_H
 
 #include "base/base.h"
-#include <openperflib/winreg.h>
+#include <winreg.h>
 
 #define REGISTRY_SERVICES "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services"
 #define REGISTRY_PERFLIB                                                                           \

@@ -7,7 +7,7 @@
 #include "remote/smb.h"
 #include "remote/smb_rules.h"
 
-#include <openperflib/winreg.h>
+#include <winreg.h>
 #include <string.h>
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;

@@ -8,7 +8,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <openperflib/block.h>
-#include <openperflib/winreg.h>
+#include <winperf.h>
+#include <winreg.h>
 #include <options.h>
 #include <signal.h>
 #include <stdio.h>

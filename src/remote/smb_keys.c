@@ -6,7 +6,7 @@
  */
 #include "remote/smb.h"
 
-#include <openperflib/winreg.h>
+#include <winreg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,8 @@
 #include "wire/wire.h"
 
 #include <openperflib/block.h>
-#include <openperflib/winreg.h>
+#include <winperf.h>
+#include <winreg.h>
 #include <string.h>
 
 enum { TOTAL_AT = offsetof(PERF_DATA_BLOCK, TotalByteLength) };

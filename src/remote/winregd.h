@@ -5,7 +5,7 @@
 
 #include "remote/form.h"
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 /* ---- winregd_access.c ---- */
 /* The client: a process here, or a remote caller on whose behalf a trusted process asks. */

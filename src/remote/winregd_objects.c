@@ -8,6 +8,7 @@
 #include "remote/winregd.h"
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading keys without Enter, and commands from wide text. */
 #include "shims.h"
-#include <openperflib/conio.h>
+#include <conio.h>
 
 #include <poll.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ void opl_shim_counters(opl_block *block, const opl_object_view *object, const DW
 }
 
 bool opl_shim_number(const opl_block *block, const opl_instance_view *instance,
-                     const opl_counter_view *counter, ULONGLONG *ret)
+                     const opl_counter_view *counter, uint64_t *ret)
 {
     *ret = 0;
     return counter->definition.ByteLength && opl_counter_number(block, instance, counter, ret);

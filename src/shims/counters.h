@@ -5,6 +5,7 @@
 
 #include "shims.h"
 #include <openperflib/block.h>
+#include <winperf.h>
 
 /* The caller frees *ret_data, which is NULL unless the status is 0; *ret walks over it. */
 DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data);
@@ -13,6 +14,6 @@ void opl_shim_counters(opl_block *block, const opl_object_view *object, const DW
                        size_t count, opl_counter_view *ret);
 /* false: the counter is missing; *ret is 0 then. */
 bool opl_shim_number(const opl_block *block, const opl_instance_view *instance,
-                     const opl_counter_view *counter, ULONGLONG *ret);
+                     const opl_counter_view *counter, uint64_t *ret);
 
 #endif

@@ -2,7 +2,7 @@
 /* The printing functions of crt.h, winuser.h and strsafe.h over format.c. */
 #include "shims.h"
 
-#include <openperflib/strsafe.h>
+#include <strsafe.h>
 
 #include <limits.h>
 #include <stdio.h>

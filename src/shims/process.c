@@ -5,7 +5,7 @@
  */
 #include "shims.h"
 
-#include <openperflib/psapi.h>
+#include <psapi.h>
 
 #include <ctype.h>
 #include <dirent.h>

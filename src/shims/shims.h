@@ -3,7 +3,7 @@
 #ifndef OPL_SHIMS_H
 #define OPL_SHIMS_H
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <stdarg.h>
 #include <stdbool.h>

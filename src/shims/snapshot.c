@@ -4,7 +4,7 @@
  * data. Its handle is the file's descriptor; the read position of each table is in the file.
  */
 #include "counters.h"
-#include <openperflib/tlhelp32.h>
+#include <tlhelp32.h>
 
 #include <limits.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void add_processes(struct making *making, DWORD wanted)
     opl_instance_view instance = {0};
     opl_counter_view counters[4];
     char name[PATH_MAX];
-    ULONGLONG values[4];
+    uint64_t values[4];
     if (!opl_block_find_object(block, PROCESS, &object))
         return;
     opl_shim_counters(block, &object, titles, 4, counters);
@@ -98,7 +98,7 @@ static void add_threads(struct making *making)
     opl_object_view object = {0};
     opl_instance_view instance = {0};
     opl_counter_view counters[4];
-    ULONGLONG values[4];
+    uint64_t values[4];
     char name[16];
     if (!opl_block_find_object(block, THREAD, &object))
         return;
@@ -118,7 +118,7 @@ static void add_threads(struct making *making)
     }
 }
 
-static void add_module(struct making *making, const char *path, DWORD process, ULONGLONG bytes)
+static void add_module(struct making *making, const char *path, DWORD process, uint64_t bytes)
 {
     const char *slash = strrchr(path, '/');
     MODULEENTRY32W row = {.dwSize = sizeof row,
@@ -162,7 +162,7 @@ static void add_modules(struct making *making, DWORD wanted)
     opl_instance_view image = {0}, parent = {0};
     opl_counter_view counters[8], id;
     char path[PATH_MAX];
-    ULONGLONG value, process, bytes;
+    uint64_t value, process, bytes;
     if (!opl_block_find_object(block, FULL_IMAGE, &images) ||
         !opl_block_find_object(block, ADDRESS_SPACE, &parents))
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* iphlpapi.h: each structure is a row of title indices; 0 is a field without a counter. */
 #include "counters.h"
-#include <openperflib/iphlpapi.h>
+#include <iphlpapi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static DWORD read_object(DWORD index, const DWORD *titles, size_t count, DWORD *
     opl_object_view object = {0};
     opl_instance_view values = {0};
     opl_counter_view counters[MOST_FIELDS];
-    ULONGLONG number;
+    uint64_t number;
     void *data;
     if (!ret)
         return ERROR_INVALID_PARAMETER;

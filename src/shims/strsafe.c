@@ -2,7 +2,7 @@
 /* Copies that are always terminated: the functions of strsafe.h without formats. */
 #include "shims.h"
 
-#include <openperflib/strsafe.h>
+#include <strsafe.h>
 
 #include <string.h>
 

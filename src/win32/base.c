@@ -3,7 +3,7 @@
  * UTF-16. */
 #include "base/base.h"
 #include "names/names.h"
-#include <openperflib/winbase.h>
+#include <winbase.h>
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 /* The event functions of winbase.h: programs report events under names of their own. */
 #include "base/base.h"
 #include "messagefile.h"
-#include <openperflib/winbase.h>
+#include <winbase.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -118,11 +118,7 @@ DWORD opl_load_last_answer(const char *service, opl_load_answer *ret)
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = host_last_answer(service, &answer);
     if (!status)
-        *ret = (opl_load_answer){
-            {(DWORD)answer.when, (DWORD)((uint64_t)answer.when >> 32)},
-            (ULONGLONG)answer.took,
-            answer.by_root
-        };
+        *ret = (opl_load_answer){answer.when, (ULONGLONG)answer.took, answer.by_root};
     return (DWORD)status;
 }
 
@@ -138,7 +134,7 @@ DWORD opl_load_last_event(const char *service, opl_load_event *ret)
         return ERROR_INVALID_PARAMETER;
     if (!event_last(service, &last))
         return ERROR_FILE_NOT_FOUND;
-    ret->when = (FILETIME){(DWORD)last.when, (DWORD)((uint64_t)last.when >> 32)};
+    ret->when = last.when;
     ret->id = last.id;
     memcpy(ret->level, last.level, sizeof ret->level);
     memcpy(ret->text, last.text, sizeof ret->text);

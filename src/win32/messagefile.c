@@ -6,8 +6,8 @@
  * \n, \t and \\. openperflib-cc makes it from .mc files. Nothing is loaded: the section is read.
  */
 #include "messagefile.h"
-#include <openperflib/winbase.h>
-#include <openperflib/winreg.h>
+#include <winbase.h>
+#include <winreg.h>
 
 #include <fcntl.h>
 #include <link.h>

@@ -4,7 +4,7 @@
 #define OPL_WIN32_MESSAGEFILE_H
 
 #include "base/base.h"
-#include <openperflib/windef.h>
+#include <windef.h>
 
 /* Appends the text of event `id`, from the files in EventMessageFile of the source; false: no file
  * has it. */

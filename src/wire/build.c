@@ -326,7 +326,7 @@ static unsigned char *value_slot(opl_build *build, DWORD position)
     return build->data + build->counters + build->offsets[position];
 }
 
-void opl_build_number(opl_build *build, DWORD position, ULONGLONG value)
+void opl_build_number(opl_build *build, DWORD position, uint64_t value)
 {
     DWORD low = (DWORD)value;
     unsigned char *at = value_slot(build, position);
@@ -345,7 +345,7 @@ void opl_build_dword(opl_build *build, DWORD position, DWORD value)
     opl_build_number(build, position, value);
 }
 
-void opl_build_large(opl_build *build, DWORD position, ULONGLONG value)
+void opl_build_large(opl_build *build, DWORD position, uint64_t value)
 {
     if (!value_slot(build, position))
         return;
@@ -365,7 +365,7 @@ static DWORD counter_type(const opl_build *build, DWORD position)
     return type;
 }
 
-void opl_build_multi(opl_build *build, DWORD position, ULONGLONG value, DWORD count)
+void opl_build_multi(opl_build *build, DWORD position, uint64_t value, DWORD count)
 {
     unsigned char *at = value_slot(build, position);
     if (!at)

@@ -27,9 +27,9 @@ static DWORD load_dword(const opl_block *block, const unsigned char *at)
     return block->swapped ? bswap_32(value) : value;
 }
 
-static ULONGLONG load_large(const opl_block *block, const unsigned char *at)
+static uint64_t load_large(const opl_block *block, const unsigned char *at)
 {
-    ULONGLONG value;
+    uint64_t value;
     memcpy(&value, at, sizeof(value));
     return block->swapped ? bswap_64(value) : value;
 }
@@ -40,7 +40,7 @@ static bool is_text(const opl_counter_view *counter)
 }
 
 bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
-                        const opl_counter_view *counter, ULONGLONG *ret)
+                        const opl_counter_view *counter, uint64_t *ret)
 {
     const void *data = opl_counter_data(block, instance, counter);
     if (!data || is_text(counter))
@@ -85,7 +85,7 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
 /* ---- samples ---- */
 
 /* Types without a clock count in ticks of the block, too. */
-static LONGLONG time_base(const opl_block *block, const opl_object_view *object, DWORD type)
+static int64_t time_base(const opl_block *block, const opl_object_view *object, uint32_t type)
 {
     switch (type & TYPE_TIMER_MASK) {
     case PERF_TIMER_100NS:
@@ -104,7 +104,7 @@ static bool take_base(opl_block *block, const opl_object_view *object,
                       opl_sample *sample)
 {
     opl_counter_view base = *counter;
-    ULONGLONG value;
+    uint64_t value;
     if (!opl_object_next_counter(block, object, &base))
         return true;
     const struct type_row *row = type_find(base.definition.CounterType);
@@ -113,7 +113,7 @@ static bool take_base(opl_block *block, const opl_object_view *object,
     if (!opl_counter_number(block, instance, &base, &value))
         return false;
     sample->has_base = true;
-    sample->second = (LONGLONG)value;
+    sample->second = (int64_t)value;
     return true;
 }
 
@@ -149,7 +149,7 @@ static bool take_count(const opl_block *block, const opl_instance_view *instance
     sample->multi_count = load_dword(block, block->data + instance->counters + offset);
     if ((sample->type & TYPE_TIMER_MASK) == PERF_TIMER_TICK)
         sample->first =
-            (LONGLONG)((ULONGLONG)sample->first * (ULONGLONG)block->header.PerfFreq.QuadPart);
+            (int64_t)((uint64_t)sample->first * (uint64_t)block->header.PerfFreq.QuadPart);
     return true;
 }
 
@@ -159,10 +159,10 @@ bool opl_counter_sample(opl_block *block, const opl_object_view *object,
 {
     DWORD type = counter->definition.CounterType;
     const struct type_row *row = type_find(type);
-    ULONGLONG value;
+    uint64_t value;
     if (!opl_counter_number(block, instance, counter, &value))
         return false;
-    opl_sample sample = {.type = type, .first = (LONGLONG)value, .multi_count = 1};
+    opl_sample sample = {.type = type, .first = (int64_t)value, .multi_count = 1};
     sample.time_base = time_base(block, object, type);
     if (row && !take_second(block, object, instance, counter, row->second, &sample))
         return false;

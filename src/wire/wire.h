@@ -7,7 +7,8 @@
 #include "base/base.h"
 #include <openperflib/block.h>
 #include <openperflib/build.h>
-#include <openperflib/winperf.h>
+#include <winerror.h>
+#include <winperf.h>
 
 /* What is wrong with a provider's answer; in the order of docs/windows/providers.md#d4, checks 5-8,
  * then ours. */

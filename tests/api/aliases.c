@@ -3,9 +3,9 @@
  * Names of other agents: each leads to the counter that means the same, when it is added, checked
  * and expanded. Names that nobody has stay unknown.
  */
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
-#include <openperflib/windows.h>
+#include <pdh.h>
+#include <pdhmsg.h>
+#include <windows.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 static LONGLONG now_100ns(clockid_t clock)
 {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 enum { PROCESS_OBJECT = 230, MOST_LINES = 100000 };
 

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 static char folder[64], log_path[128];
 static char events[1 << 20];

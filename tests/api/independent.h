@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <openperflib/block.h>
+#include <winperf.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -354,11 +354,11 @@ INDEPENDENT(definitions_are_those_of_windows)
     like_windows("s00-3-Network_Interface.perf", "510", 510, true);
 }
 
-static ULONGLONG number_of(opl_block *block, opl_object_view *object, opl_instance_view *instance,
-                           DWORD title)
+static uint64_t number_of(opl_block *block, opl_object_view *object, opl_instance_view *instance,
+                          DWORD title)
 {
     opl_counter_view counter = {0};
-    ULONGLONG value = ~0ull;
+    uint64_t value = ~0ull;
     while (opl_object_next_counter(block, object, &counter))
         if (counter.definition.CounterNameTitleIndex == title) {
             CHECK(opl_counter_number(block, instance, &counter, &value));
@@ -392,7 +392,7 @@ INDEPENDENT(threads_and_their_processes)
     while (opl_object_next_instance(&block, &processes, &process)) {
         char name[256];
         opl_instance_name(&block, &processes, &process, name, sizeof(name));
-        ULONGLONG said = number_of(&block, &processes, &process, 680);
+        uint64_t said = number_of(&block, &processes, &process, 680);
         if (process.position == (DWORD)processes.type.NumInstances - 1)
             CHECK_IS(counted[process.position], 1); /* _Total of _Total */
         else if (counted[process.position] != said)
@@ -418,7 +418,7 @@ INDEPENDENT(total_is_the_sum_of_all_processes)
     CHECK(opl_block_find_object(&block, 230, &object));
     while (opl_object_next_counter(&block, &object, &counter)) {
         opl_instance_view instance = {0};
-        ULONGLONG sum = 0, value = 0;
+        uint64_t sum = 0, value = 0;
         while (opl_object_next_instance(&block, &object, &instance)) {
             sum += value;
             CHECK(opl_counter_number(&block, &instance, &counter, &value));
@@ -467,7 +467,7 @@ static size_t read_ps(struct seen *list, size_t room)
     return count;
 }
 
-static const struct seen *seen_pid(const struct seen *list, size_t count, ULONGLONG pid)
+static const struct seen *seen_pid(const struct seen *list, size_t count, uint64_t pid)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i].pid == pid)
@@ -482,7 +482,7 @@ static void compare(opl_block *block, opl_object_view *object, opl_instance_view
     opl_instance_name(block, object, instance, name, sizeof(name));
     CHECK_IS(number_of(block, object, instance, 1410), seen->parent);
     CHECK_IS(number_of(block, object, instance, 680), seen->threads);
-    CHECK_IS(number_of(block, object, instance, 174), (ULONGLONG)seen->vsz * 1024);
+    CHECK_IS(number_of(block, object, instance, 174), (uint64_t)seen->vsz * 1024);
     long long set = (long long)number_of(block, object, instance, 180) / 1024;
     CHECK(llabs(set - (long long)seen->rss) <= (long long)seen->rss / 20 + 1024);
     size_t same = strcspn(seen->name, "-+"); /* behind it stands what it does, or did last */
@@ -507,7 +507,7 @@ INDEPENDENT(processes_beside_ps)
     CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
     CHECK(opl_block_find_object(&block, 230, &object));
     while (opl_object_next_instance(&block, &object, &instance)) {
-        ULONGLONG pid = number_of(&block, &object, &instance, 784);
+        uint64_t pid = number_of(&block, &object, &instance, 784);
         const struct seen *one = seen_pid(before, then, pid), *two = seen_pid(after, now, pid);
         if (one)
             listed[one - before] = true;
@@ -559,7 +559,7 @@ INDEPENDENT(a_process_that_comes_and_goes)
         CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
         CHECK(opl_block_find_object(&block, 230, &object));
         while (opl_object_next_instance(&block, &object, &instance))
-            found += number_of(&block, &object, &instance, 784) == (ULONGLONG)child;
+            found += number_of(&block, &object, &instance, 784) == (uint64_t)child;
         CHECK_IS(found, 1);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -570,7 +570,7 @@ INDEPENDENT(a_process_that_comes_and_goes)
         CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
         CHECK(opl_block_find_object(&block, 230, &object));
         while (opl_object_next_instance(&block, &object, &instance))
-            found += number_of(&block, &object, &instance, 784) == (ULONGLONG)child;
+            found += number_of(&block, &object, &instance, 784) == (uint64_t)child;
         CHECK_IS(found, 0);
     }
 }

@@ -4,8 +4,8 @@
  * explanations are there, and paths find them.
  */
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
-#include <openperflib/pdh.h>
+#include <windows.h>
+#include <pdh.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

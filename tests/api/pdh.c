@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 static void newest_comes_before_older(void **state)
 {

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 #include "../pdh/frozen.h"
 

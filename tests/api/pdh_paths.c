@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 #include "../pdh/frozen.h"
 

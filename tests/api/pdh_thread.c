@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* PdhCollectQueryDataEx, and the events of libopenperflib-win32 that it sets. */
-#include <openperflib/windows.h>
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <windows.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * Expectations from the checklist, docs/windows/queries.md and the observed facts.
  */
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

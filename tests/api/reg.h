@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../temp.h"
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TEST_KEY "SOFTWARE\\OpenPerfLibTest"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include <openperflib/psapi.h>
-#include <openperflib/windows.h>
+#include <psapi.h>
+#include <windows.h>
 
 #include "../temp.h"
 

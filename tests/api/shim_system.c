@@ -24,11 +24,11 @@
 
 #include "../skip.h"
 #include "../temp.h"
-#include <openperflib/iphlpapi.h>
-#include <openperflib/ntstatus.h>
-#include <openperflib/regstr.h>
-#include <openperflib/tlhelp32.h>
-#include <openperflib/windows.h>
+#include <iphlpapi.h>
+#include <ntstatus.h>
+#include <regstr.h>
+#include <tlhelp32.h>
+#include <windows.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

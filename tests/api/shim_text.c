@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include <openperflib/crt.h>
-#include <openperflib/strsafe.h>
-#include <openperflib/windows.h>
+#include <crt.h>
+#include <strsafe.h>
+#include <windows.h>
 
 #include <limits.h>
 #include <math.h>

@@ -4,8 +4,8 @@
  * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects, a stranger in its helper process
  * and names; nor in PdhCollectQueryData and the formatting of values and arrays.
  */
-#include <openperflib/windows.h>
-#include <openperflib/pdh.h>
+#include <windows.h>
+#include <pdh.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 static int failed;
 

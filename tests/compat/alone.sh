@@ -8,7 +8,6 @@ shift
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-include=$root/include
 failed=0
 
 compile() { # NAME FLAG...: standard input is the source
@@ -25,9 +24,14 @@ echo 'int main(void) { return 0; }' | "$@" -fsyntax-only - 2>/dev/null || {
     echo "$* cannot compile at all"
     exit 77
 }
-for path in "$include"/openperflib/*.h; do
-    name=${path##*/}
-    echo "#include <openperflib/$name>" | compile "$name" "$@" -I"$include"
+# ours with nothing else in the path, Windows' as their .pc gives them, what stands beside as its own does
+set -- "$@" -I"$root/include"
+for path in "$root"/include/openperflib/*.h; do
+    echo "#include <openperflib/${path##*/}>" | compile "${path##*/}" "$@"
 done
-compile "system headers behind ours" "$@" -I"$include/openperflib" <"$root/tests/compat/system.h"
+set -- "$@" -I"$root/include/openperflib-windows" -I"$root/compat/include"
+for path in "$root"/include/openperflib-windows/*.h "$root"/compat/include/*.h; do
+    echo "#include <${path##*/}>" | compile "${path##*/}" "$@"
+done
+compile "system headers behind ours" "$@" <"$root/tests/compat/system.h"
 exit $failed

@@ -4,7 +4,7 @@
 
     layout.py SOURCE_ROOT ours|own COMPILER [FLAG...]
 
-`ours` compiles with -Iinclude/openperflib, `own` with the compiler's own headers (mingw-w64). Two
+`ours` compiles with include/openperflib-windows in the path, `own` with the compiler's own headers (mingw-w64). Two
 files are compiled: layout.c (sizes, offsets, prototypes) and one generated here, which asserts the
 value of every constant that our headers define. Then each once more with one wrong value, which must
 fail. Exit 77 when the compiler is absent.
@@ -23,9 +23,14 @@ INCLUDES = '#include <windows.h>\n#include <winperf.h>\n#include <pdh.h>\n#inclu
 WORDS = {'CONST', 'VOID', 'PASCAL'}  # not values
 
 
+def include_path(root):
+    return ['-I' + os.path.join(root, folder)
+            for folder in ('include', 'include/openperflib-windows', 'compat/include')]
+
+
 def headers(root):
     for name in HEADERS:
-        path = os.path.join(root, 'include', 'openperflib', name)
+        path = os.path.join(root, 'include', 'openperflib-windows', name)
         with open(path, encoding='utf-8') as file:
             text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
         yield name, text.replace('\\\n', ' ')
@@ -69,8 +74,7 @@ def our_values(root, names, folder):
         file.write('#include <stdio.h>\n' + INCLUDES +
                    'static void print(ULONGLONG value) { printf("%llu\\n", '
                    '(unsigned long long)value); }\nint main(void)\n{\n' + lines + '}\n')
-    include = '-I' + os.path.join(root, 'include', 'openperflib')
-    subprocess.run(['cc', '-w', include, program + '.c', '-o', program], check=True)
+    subprocess.run(['cc', '-w', *include_path(root), program + '.c', '-o', program], check=True)
     return [int(line) for line in subprocess.run([program], capture_output=True, text=True,
                                                  check=True).stdout.split()]
 
@@ -103,7 +107,7 @@ def main():
     command = [compiler, '-std=c11', '-O1', '-Wall', '-Wextra', '-Werror', *flags]
     command += ['-pedantic-errors'] if whose == 'ours' else ['-D_WIN32_WINNT=0x0601']
     if whose == 'ours':
-        command.append('-I' + os.path.join(root, 'include', 'openperflib'))
+        command += include_path(root)
     with tempfile.TemporaryDirectory() as folder:
         probe = compile_text(command, '#include <stdio.h>\n', folder)
         if probe.returncode != 0:

@@ -52,7 +52,8 @@ def main():
     here = [name for name, why in rows(root) if not why]
     refused = [name for name, why in rows(root) if why]
     faults = []
-    compiler += ["-fshort-wchar", f"-I{root}/include/openperflib"]
+    compiler += ["-fshort-wchar", f"-I{root}/include", f"-I{root}/include/openperflib-windows",
+                 f"-I{root}/compat/include"]
     if "++" not in compiler[0]:
         compiler.append("-Werror=implicit-function-declaration")
     with tempfile.TemporaryDirectory() as place:

@@ -11,7 +11,8 @@ printf 'д n 4000000000\n4000000000 1099511627776\nt\n' >"$folder/wanted"
 for mode in '' '-DUNICODE -D_UNICODE'; do
     # shellcheck disable=SC2086 # words are wanted
     "$@" -x $language $mode -g -Wall -Wextra -Werror -Wno-format -Wno-format-extra-args -fshort-wchar \
-        -DOPL_WINDOWS_PRINTF -I"$root/include/openperflib" "$root/tests/compat/print.c" -x none \
+        -DOPL_WINDOWS_PRINTF -I"$root/include" -I"$root/include/openperflib-windows" -I"$root/compat/include" \
+        "$root/tests/compat/print.c" -x none \
         -o "$folder/print" -L"$library" -lopenperflib-win32 -lopenperflib ${SANITIZE-} &&
         LD_LIBRARY_PATH=$library "$folder/print" | diff "$folder/wanted" - || exit 1
 done

@@ -5,14 +5,13 @@
 root=$1
 shift
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
-include=$root/include/openperflib
 object=$(mktemp) || exit 1
 trap 'rm -f "$object"' EXIT
 
 compile() { # LANGUAGE SOURCE FLAG...
     language=$1 source=$2
     shift 2
-    printf '%b' "$source" | $compiler -O1 -x "$language" -I"$include" "$@" -c -o "$object" - 2>&1
+    printf '%b' "$source" | $compiler -O1 -x "$language" -I"$root/include" -I"$root/include/openperflib-windows" -I"$root/compat/include" "$@" -c -o "$object" - 2>&1
 }
 expect_refused() { # LANGUAGE SOURCE REASON
     output=$(compile "$1" "$2" -fshort-wchar) && { echo "compiled: $2"; exit 1; }

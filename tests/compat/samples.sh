@@ -12,7 +12,7 @@ done
 place=$(mktemp -d) || exit 1
 trap 'rm -rf "$place"' EXIT
 
-ours="-I$root/include -I$root/include/openperflib -fPIC -L$library -lopenperflib-win32 -lopenperflib"
+ours="-I$root/include -I$root/include/openperflib-windows -I$root/compat/include -fPIC -L$library -lopenperflib-win32 -lopenperflib"
 theirs="-ladvapi32 -luser32"
 only_ours='build\.h|object\.h'
 libraries=$ours

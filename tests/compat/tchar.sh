@@ -5,7 +5,7 @@
 root=$1
 shift
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
-case $1 in *mingw*) include= ;; *) include=-I$root/include/openperflib ;; esac
+case $1 in *mingw*) include= ;; *) include="-I$root/include -I$root/include/openperflib-windows -I$root/compat/include" ;; esac
 for mode in '' '-DUNICODE -D_UNICODE'; do
     # shellcheck disable=SC2086 # words are wanted
     "$@" -std=gnu11 -D_WIN32_WINNT=0x0600 -Wall -Wextra -Werror $include $mode -fsyntax-only \

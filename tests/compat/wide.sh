@@ -8,4 +8,4 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 case $1 in *++*) language=c++ ;; *) language=c ;; esac
 "$@" -x $language -g -fsanitize=undefined -fno-sanitize-recover -Wall -Wextra -Werror \
-    -I"$root/include/openperflib" "$root/tests/compat/wide.c" -o "$folder/wide" && "$folder/wide"
+    -I"$root/include" -I"$root/include/openperflib-windows" -I"$root/compat/include" "$root/tests/compat/wide.c" -o "$folder/wide" && "$folder/wide"

@@ -10,7 +10,7 @@
  * 1000" waits a second. At the end the key is closed; closing is noted in $OPENPERFLIB_ROOT/notes.
  */
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "case.h"
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include <fcntl.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static opl_block_fault walk(void)
     opl_block block;
     opl_object_view object = {0};
     char name[256];
-    ULONGLONG number;
+    uint64_t number;
     opl_block_init(&block, data, size);
     while (opl_block_next_object(&block, &object)) {
         opl_instance_view instance = {0};

@@ -11,7 +11,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <openperflib/block.h>
-#include <openperflib/loadperf.h>
+#include <winperf.h>
+#include <loadperf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * The provider of the design document's example: static structures with the offsets of devdef.h, to
  * which Open adds First Counter and First Help, looking that no index lies above Last Counter.
  */
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <string.h>
 

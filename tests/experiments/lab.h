@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #define LAB_SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
 #define LAB_PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"

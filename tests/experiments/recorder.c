@@ -6,8 +6,8 @@
  * (SECOND) signs its notes and has an object of its own.
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <fcntl.h>
 #include <stdatomic.h>

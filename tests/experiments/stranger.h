@@ -4,8 +4,8 @@
 #define OPL_EXPERIMENTS_STRANGER_H
 
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <fcntl.h>
 #include <stdio.h>

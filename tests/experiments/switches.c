@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <openperflib/block.h>
+#include <winperf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A library with a DllMain that counts its calls, and refuses to start where REFUSE_TO_START is
  * set. `open` is one of libc's names and not this library's. */
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * "notes" of OPENPERFLIB_ROOT, so that tests see the exact sequence. Object 22222, one counter.
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <stdint.h>
 #include <stdio.h>

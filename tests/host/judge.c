@@ -4,7 +4,7 @@
  * who is switched off, and that the other objects of the same query are there all the same.
  */
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A provider with every vice, each under a name of its own: isolate.c's tests choose three
  * procedures of it. It must never be loaded into the test itself. */
-#include <openperflib/winbase.h>
-#include <openperflib/windef.h>
-#include <openperflib/winerror.h>
+#include <winbase.h>
+#include <windef.h>
+#include <winerror.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * costing more than once, while threads ask, close the key and fork.
  */
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,8 +8,8 @@
  * go to its file "notes", also when two threads are inside.
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -40,7 +40,7 @@ static inline pid_t visitor_process(void)
     opl_object_view object;
     opl_counter_view counter = {0};
     opl_instance_view single = {0};
-    ULONGLONG value = 0;
+    uint64_t value = 0;
     CHECK_IS(ask("22222"), 0);
     if (opl_block_init(&block, answer, answer_size) != OPL_BLOCK_GOOD ||
         !opl_block_find_object(&block, VISITOR, &object) ||

@@ -6,7 +6,7 @@
 #include "remote/internal.h"
 
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <poll.h>
 #include <stdio.h>

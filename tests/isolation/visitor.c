@@ -6,8 +6,8 @@
  * process's number behind the end of the file "notes" in OPENPERFLIB_ROOT.
  */
 #include <openperflib/build.h>
-#include <openperflib/winerror.h>
-#include <openperflib/winperf.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include <fcntl.h>
 #include <stdio.h>

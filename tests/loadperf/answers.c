@@ -3,7 +3,7 @@
  * A provider for any service: its file is svc-N.so, and the program that loads it tells by which
  * number it answers. One object, one counter.
  */
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <dlfcn.h>
 #include <stdlib.h>

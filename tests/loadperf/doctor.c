@@ -4,8 +4,8 @@
 #include "machine.h"
 
 #include <dirent.h>
-#include <openperflib/winperf.h>
-#include <openperflib/winreg.h>
+#include <winperf.h>
+#include <winreg.h>
 
 enum { PROVIDERS_HURT = 8, SEEDS = 5, QUICK_SEEDS = 1, QUICK_PAIRS = 30, TURNS = 40 };
 

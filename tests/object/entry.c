@@ -3,7 +3,7 @@
 #include "tree.h"
 
 #include "../temp.h"
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #define SERVICE "SYSTEM\\CurrentControlSet\\Services\\Zoo"
 enum { VISITORS = 2, MOTTO = 4, TICKETS = 6, ANIMAL = 8, WEIGHT = 10, NAME = 12, LEGS = 14 };

@@ -187,7 +187,7 @@ static void a_counter_and_its_base_are_unknown_together(void **state)
     opl_object_view object;
     opl_counter_view counter;
     opl_instance_view instance;
-    ULONGLONG base;
+    uint64_t base;
     assert_true(answer_object(&answer, 2000, &object));
     assert_true(object_counter(&answer, &object, 2000 + SHARE, &counter));
     assert_true(opl_object_next_counter(&answer.block, &object, &counter));

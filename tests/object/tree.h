@@ -19,6 +19,8 @@
 
 #include <openperflib/block.h>
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 static char tree_root[64];
 
@@ -152,7 +154,7 @@ static inline uint64_t value_at(struct answer *answer, opl_object_view *object,
                                 opl_instance_view *instance, DWORD index)
 {
     opl_counter_view counter;
-    ULONGLONG value;
+    uint64_t value;
     if (!object_counter(answer, object, index, &counter))
         fail_msg("no counter %u", (unsigned)index);
     assert_true(opl_counter_number(&answer->block, instance, &counter, &value));

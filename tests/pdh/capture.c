@@ -5,6 +5,7 @@
  */
 #include "pdh/capture.h"
 #include <openperflib/capture.h>
+#include <windef.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <openperflib/block.h>
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <stdio.h>
 #include <stdlib.h>

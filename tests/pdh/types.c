@@ -6,9 +6,9 @@
  * has them. (docs/windows/types.md#b2, docs/windows/types.md#b3)
  */
 #include <openperflib/build.h>
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
-#include <openperflib/windows.h>
+#include <pdh.h>
+#include <pdhmsg.h>
+#include <windows.h>
 
 #include <math.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
  * of the recording: 2,630,633 ticks a second. (docs/windows/types.md#b3, docs/windows/types.md#b4)
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #ifndef OPL_TEST_PDH_VECTORS_H
 #define OPL_TEST_PDH_VECTORS_H
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
-#include <openperflib/winerror.h>
-#include <openperflib/winperf.h>
+#include <winerror.h>
+#include <winperf.h>
 
 enum { ANSWER_ROOM = 1 << 20 };
 
@@ -179,7 +179,7 @@ static inline uint64_t answer_number(unsigned object_index, const char *name, un
     opl_object_view object;
     opl_counter_view counter;
     opl_instance_view instance;
-    ULONGLONG value = 0;
+    uint64_t value = 0;
     if (!answer_object(object_index, &object) || !answer_counter(&object, index, base, &counter) ||
         !answer_instance(&object, name, &instance) ||
         !opl_counter_number(&answer_block, &instance, &counter, &value))

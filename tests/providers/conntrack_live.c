@@ -14,7 +14,7 @@ enum { CONNTRACK = 100800, FEW = 7, FLOWS = 40 };
 
 static void own_filter(void)
 {
-    ULONGLONG value;
+    uint64_t value;
     own_network();
     run("exec 2>/dev/null; nft add table inet t && nft add chain inet t c "
         "'{ type filter hook input priority 0; }' && nft add rule inet t c ct state new accept");

@@ -325,12 +325,11 @@ static bool find_process(unsigned object_index, opl_object_view *object,
                          opl_instance_view *instance)
 {
     opl_counter_view id;
-    ULONGLONG number;
+    uint64_t number;
     memset(instance, 0, sizeof *instance);
     IS(answer_object(object_index, object) && answer_counter(object, 784, false, &id), true);
     while (opl_object_next_instance(&answer_block, object, instance))
-        if (opl_counter_number(&answer_block, instance, &id, &number) &&
-            number == (ULONGLONG)worker)
+        if (opl_counter_number(&answer_block, instance, &id, &number) && number == (uint64_t)worker)
             return true;
     return false;
 }
@@ -339,7 +338,7 @@ static unsigned same_rows(const opl_object_view *details, const opl_instance_vie
                           const opl_object_view *process, const opl_instance_view *other)
 {
     opl_counter_view row = {0}, same;
-    ULONGLONG value, theirs;
+    uint64_t value, theirs;
     unsigned rows = 0;
     for (; opl_object_next_counter(&answer_block, details, &row); rows++) {
         DWORD index = row.definition.CounterNameTitleIndex;

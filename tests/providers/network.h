@@ -52,7 +52,7 @@ static inline void ask(const char *query)
     IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
 }
 
-static inline bool find(unsigned object_index, const char *name, unsigned index, ULONGLONG *ret)
+static inline bool find(unsigned object_index, const char *name, unsigned index, uint64_t *ret)
 {
     opl_object_view object;
     opl_counter_view counter;
@@ -66,7 +66,7 @@ static inline bool find(unsigned object_index, const char *name, unsigned index,
 /* Of the answer that is there. */
 static inline uint64_t number(unsigned object, const char *name, unsigned index)
 {
-    ULONGLONG value = 0;
+    uint64_t value = 0;
     if (!find(object, name, index, &value))
         wrong(__LINE__, "no such value", index, object);
     return value;

@@ -282,7 +282,7 @@ static uint64_t own(unsigned object, long thread, unsigned index)
     opl_object_view view;
     opl_instance_view instance = {0};
     opl_counter_view id, tid, wanted;
-    ULONGLONG number = 0, value = 0;
+    uint64_t number = 0, value = 0;
     assert_int_equal(library_ask(&perfproc, "232"), ERROR_SUCCESS); /* brings Process, too */
     answer_begin();
     assert_true(answer_object(object, &view) && answer_counter(&view, 784, false, &id) &&
@@ -291,9 +291,9 @@ static uint64_t own(unsigned object, long thread, unsigned index)
         assert_true(answer_counter(&view, 804, false, &tid));
     while (opl_object_next_instance(&answer_block, &view, &instance))
         if (opl_counter_number(&answer_block, &instance, &id, &number) &&
-            number == (ULONGLONG)getpid() &&
+            number == (uint64_t)getpid() &&
             (!thread || (opl_counter_number(&answer_block, &instance, &tid, &number) &&
-                         number == (ULONGLONG)thread)) &&
+                         number == (uint64_t)thread)) &&
             opl_counter_number(&answer_block, &instance, &wanted, &value))
             return value;
     fail_msg("this process is missing");

@@ -189,7 +189,7 @@ static void walk(void)
         opl_instance_view instance = {0};
         while (opl_object_next_instance(&answer_block, &object, &instance)) {
             opl_counter_view counter = {0};
-            ULONGLONG value;
+            uint64_t value;
             while (opl_object_next_counter(&answer_block, &object, &counter))
                 assert_true(opl_counter_number(&answer_block, &instance, &counter, &value));
         }

@@ -192,7 +192,7 @@ static void totals_appear(void **state)
 
 static void child_datagrams_6(void)
 {
-    ULONGLONG value;
+    uint64_t value;
     own_network();
     ask("Global");
     FILE *addresses = fopen("/proc/thread-self/net/if_inet6", "r");
@@ -416,7 +416,7 @@ static void same_as_nstat(const char *line, unsigned *count)
 {
     char name[64];
     unsigned long long value;
-    ULONGLONG ours;
+    uint64_t ours;
     if (sscanf(line, "%63s %llu", name, &value) != 2)
         return;
     for (size_t i = 0; i < sizeof nstat_names / sizeof *nstat_names; i++)
@@ -505,7 +505,7 @@ static void each_thread_sees_its_own_network(void **state)
 static void child_devices(void)
 {
     char path[512];
-    ULONGLONG value;
+    uint64_t value;
     unsigned devices = 0;
     opl_object_view object;
     struct if_nameindex *all = if_nameindex();
@@ -565,7 +565,7 @@ static void bandwidth_is_that_of_ethtool(void **state)
 static void child_namesakes(void)
 {
     char command[256], name[IF_NAMESIZE] = "";
-    ULONGLONG value;
+    uint64_t value;
     ask("1820");
     opl_object_view object;
     opl_instance_view instance = {0};

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
-#include <openperflib/winerror.h>
+#include <winperf.h>
+#include <winerror.h>
 
 #include "counted.h"
 
@@ -111,7 +112,7 @@ static void walk(DWORD types)
         opl_instance_view instance = {0};
         while (opl_object_next_instance(&block, &object, &instance)) {
             opl_counter_view counter = {0};
-            ULONGLONG value;
+            uint64_t value;
             while (opl_object_next_counter(&block, &object, &counter))
                 assert_true(opl_counter_number(&block, &instance, &counter, &value));
         }
@@ -145,7 +146,7 @@ static uint64_t number(DWORD object_index, DWORD position, DWORD index)
     opl_object_view object;
     opl_instance_view instance = {0};
     opl_counter_view counter = {0};
-    ULONGLONG value = UINT64_MAX;
+    uint64_t value = UINT64_MAX;
     opl_block_init(&block, &room, room.header.TotalByteLength);
     if (!opl_block_find_object(&block, object_index, &object))
         return UINT64_MAX;

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
-#include <openperflib/winerror.h>
+#include <winperf.h>
+#include <winerror.h>
 
 DWORD APIENTRY OpenOSObject(LPWSTR devices);
 DWORD APIENTRY CollectOSObjectData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
@@ -77,7 +78,7 @@ static void walk(void *data, size_t size, DWORD types)
         opl_instance_view instance = {0};
         while (opl_object_next_instance(&block, &object, &instance)) {
             opl_counter_view counter = {0};
-            ULONGLONG value;
+            uint64_t value;
             while (opl_object_next_counter(&block, &object, &counter))
                 assert_true(opl_counter_number(&block, &instance, &counter, &value));
         }
@@ -198,7 +199,7 @@ static uint64_t c1_time(const char *processor)
     opl_object_view object;
     opl_instance_view instance = {0};
     opl_counter_view counter = {0};
-    ULONGLONG value = 0;
+    uint64_t value = 0;
     char name[16];
     opl_block_init(&block, &room, room.header.TotalByteLength);
     assert_true(opl_block_find_object(&block, 238, &object));

@@ -16,8 +16,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <openperflib/winerror.h>
-#include <openperflib/winperf.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include "../skip.h"
 #include "counted.h"

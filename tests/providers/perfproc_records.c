@@ -47,7 +47,7 @@ static void spread_instance(struct answer *answer, opl_object_view *object,
     opl_instance_name(&answer->block, object, instance, seen->name, sizeof seen->name);
     seen->parent = instance->definition.ParentObjectInstance;
     for (size_t i = 0; opl_object_next_counter(&answer->block, object, &counter); i++) {
-        ULONGLONG value;
+        uint64_t value;
         assert_true(opl_counter_number(&answer->block, instance, &counter, &value));
         seen->values[i] = value;
     }

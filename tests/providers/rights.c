@@ -97,7 +97,7 @@ static void give_back(struct taken *all)
 /* ---- the same value in another answer ---- */
 
 static bool number_of(struct taken *from, const opl_object_view *object,
-                      const opl_instance_view *instance, DWORD index, ULONGLONG *ret)
+                      const opl_instance_view *instance, DWORD index, uint64_t *ret)
 {
     opl_counter_view counter = {0};
     while (opl_object_next_counter(&from->walk, object, &counter))
@@ -107,10 +107,10 @@ static bool number_of(struct taken *from, const opl_object_view *object,
 }
 
 /* Processes and threads are told by their numbers, others by name and order. */
-static ULONGLONG identity(struct taken *from, const opl_object_view *object,
-                          const opl_instance_view *instance)
+static uint64_t identity(struct taken *from, const opl_object_view *object,
+                         const opl_instance_view *instance)
 {
-    ULONGLONG process = 0, thread = 0;
+    uint64_t process = 0, thread = 0;
     number_of(from, object, instance, 784, &process);
     number_of(from, object, instance, 804, &thread);
     return process << 32 | thread;
@@ -118,12 +118,12 @@ static ULONGLONG identity(struct taken *from, const opl_object_view *object,
 
 static bool find_same(struct taken *mine, const opl_object_view *object,
                       const opl_instance_view *instance, struct taken *other, DWORD index,
-                      ULONGLONG *ret)
+                      uint64_t *ret)
 {
     opl_object_view there;
     opl_instance_view at = {0};
     char name[1024], found[1024];
-    ULONGLONG is = identity(mine, object, instance);
+    uint64_t is = identity(mine, object, instance);
     opl_instance_name(&mine->walk, object, instance, name, sizeof name);
     if (!opl_block_find_object(&other->walk, object->type.ObjectNameTitleIndex, &there))
         return false;
@@ -155,7 +155,7 @@ static size_t compare(struct taken *mine, struct taken *before, struct taken *af
             opl_instance_view instance = {0};
             DWORD index = counter.definition.CounterNameTitleIndex;
             while (opl_object_next_instance(&mine->walk, &object, &instance)) {
-                ULONGLONG here = 0, first = 0, last = 0;
+                uint64_t here = 0, first = 0, last = 0;
                 if (!opl_counter_number(&mine->walk, &instance, &counter, &here) || here ||
                     !find_same(mine, &object, &instance, before, index, &first) || !first ||
                     !find_same(mine, &object, &instance, after, index, &last) || !last ||

@@ -64,7 +64,7 @@ static bool name_is_harmless(const char *name)
 static size_t values_of(const opl_object_view *object, const opl_instance_view *instance)
 {
     opl_counter_view counter = {0};
-    ULONGLONG value;
+    uint64_t value;
     size_t count = 0;
     while (opl_object_next_counter(&answer_block, object, &counter))
         count += opl_counter_number(&answer_block, instance, &counter, &value);

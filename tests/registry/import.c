@@ -4,6 +4,7 @@
 #include "registry/key.h"
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 struct said {
     unsigned count, line;

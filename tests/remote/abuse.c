@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include "server.h"
 #include "stream.h"

@@ -11,6 +11,7 @@
 #include "asking.h"
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include <poll.h>
 #include <signal.h>

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include "../skip.h"
 #include "asking.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
-#include <openperflib/pdh.h>
+#include <pdh.h>
 
 #include "../skip.h"
 #include "server.h"

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 #include <openperflib/build.h>
+#include <winerror.h>
+#include <winperf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

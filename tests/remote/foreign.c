@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include "../experiments/lab.h"
 #include "fake.h"
@@ -48,7 +49,7 @@ static long long value(uint32_t index, const char *instance, uint32_t counter)
     opl_object_view object = {0};
     opl_instance_view found = {0};
     opl_counter_view view = {0};
-    ULONGLONG number;
+    uint64_t number;
     char name[64];
     if (!opl_block_find_object(&block, index, &object))
         return -1;

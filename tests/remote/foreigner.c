@@ -4,7 +4,7 @@
  * one with something behind it, OBJECTS is answered by an object; others are unknown.
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <string.h>
 

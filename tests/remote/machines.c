@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include <openperflib/machine.h>
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 #include "../experiments/lab.h"
 #include "fake.h"

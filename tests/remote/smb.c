@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 #include <openperflib/block.h>
-#include <openperflib/winreg.h>
+#include <winperf.h>
+#include <winreg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
 #include "smb_machine.h"
 
 #include <openperflib/block.h>
-#include <openperflib/winreg.h>
+#include <winperf.h>
+#include <winreg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,8 @@
 #include <uchar.h>
 #include <unistd.h>
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 #define ATLPERF "SYSTEM\\CurrentControlSet\\Services\\AtlPerf"
 #define PERFORMANCE ATLPERF "\\Performance"

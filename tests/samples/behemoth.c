@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 #include "../skip.h"
 #include "pasture.h"
@@ -146,7 +147,7 @@ static int64_t ask_counters(const char *query)
     opl_object_view object = {0};
     opl_instance_view instance = {0};
     opl_counter_view counter = {0};
-    ULONGLONG value = 0;
+    uint64_t value = 0;
     assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, block_bytes, &size),
                      0);
     assert_int_equal(opl_block_init(&block, block_bytes, size), OPL_BLOCK_GOOD);

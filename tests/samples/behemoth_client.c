@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include <openperflib/build.h>
+#include <winerror.h>
+#include <winperf.h>
 
 #include "../../samples/behemoth/client/base.h"
 #include "../../samples/behemoth/client/text.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "../experiments/lab.h"
-#include <openperflib/windows.h>
+#include <windows.h>
 
 enum { FIRST = 1848, FIRST_HELP = 1849, OBJECT_SIZE = 184 };
 

@@ -8,7 +8,8 @@
 
 #include "module.h"
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 #define PERFOS "SYSTEM\\CurrentControlSet\\Services\\PerfOS\\Performance"
 #define OWN PERFOS "\\MyCoolCounter"

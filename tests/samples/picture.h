@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "../experiments/lab.h"
-#include <openperflib/windows.h>
+#include <windows.h>
 
 enum { PICTURE_ROOM = 1 << 20 };
 

@@ -6,9 +6,9 @@
  * processes that copy a capture, and the programs typeperf and relog. What each of them had written
  * whole is read back, nothing else is, and who appends goes on behind it.
  */
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
-#include <openperflib/windows.h>
+#include <pdh.h>
+#include <pdhmsg.h>
+#include <windows.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,10 +8,10 @@
 
 #include "churn.h"
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <pdh.h>
+#include <pdhmsg.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <stdbool.h>
 #include <stddef.h>

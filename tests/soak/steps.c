@@ -7,8 +7,8 @@
 #include "steps.h"
 
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT DWORD steps_open(LPWSTR names);

@@ -3,8 +3,8 @@
 #ifndef OPL_TEST_SOAK_STEPS_H
 #define OPL_TEST_SOAK_STEPS_H
 
-#include <openperflib/windows.h>
-#include <openperflib/winperf.h>
+#include <windows.h>
+#include <winperf.h>
 
 #include <stdbool.h>
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 enum { MOST_LIBRARIES = 32, MOST_ROWS = 2048, ANSWER_BYTES = 4 << 20, BASE_LAST = 1847 };
 
@@ -262,7 +263,7 @@ static void look_at(opl_block *block, const opl_object_view *object, const char 
         struct seen one = {object->type.ObjectNameTitleIndex,
                            counter.definition.CounterNameTitleIndex};
         opl_instance_view instance = {0};
-        ULONGLONG value;
+        uint64_t value;
         while (opl_object_next_instance(block, object, &instance))
             if (!opl_counter_number(block, &instance, &counter, &value) ||
                 ((counter.definition.CounterType & 0xc00) == PERF_TYPE_NUMBER &&

@@ -10,6 +10,8 @@
 #include <stddef.h>
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 struct base_counter {
     unsigned object, index, type, level, help; /* help 0: not recorded */

@@ -4,7 +4,7 @@
  * of Perflib's sees. It knows its numbers, has two counters and a base, and two instances.
  */
 #include <openperflib/build.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include <openperflib/build.h>
+#include <winerror.h>
+#include <winperf.h>
 
 enum { ROOM = 65536, HEADER = 104 };
 enum { SECOND_100NS = 10000000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A library for "lodctr --register": REGISTERS_HOW says what its functions do. */
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <signal.h>
 #include <stdbool.h>

@@ -108,7 +108,7 @@ static void c73_packed_instances(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         opl_instance_view instance = instance_at(&built.block, &object, i);
         opl_counter_view counter = counter_at(&built.block, &object, 0);
-        ULONGLONG value;
+        uint64_t value;
         assert_int_equal(instance.offset, offsets[i]);
         assert_int_equal(instance.definition.ByteLength, sizes[i]);
         assert_int_equal(instance.counters_size, 8);
@@ -157,7 +157,7 @@ static void c73_instances_with_names(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         opl_instance_view instance = instance_at(&built.block, &object, i);
         opl_counter_view counter = counter_at(&built.block, &object, 0);
-        ULONGLONG value;
+        uint64_t value;
         opl_instance_name(&built.block, &object, &instance, name, sizeof(name));
         assert_string_equal(name, names[i]);
         assert_int_equal(instance.definition.NameLength, lengths[i]);
@@ -310,7 +310,7 @@ static void numbers_go_where_they_fit(void **state)
     opl_build_large(&built.build, 1, 0x1122334455667788);
     finish(&built);
     DWORD low;
-    ULONGLONG whole;
+    uint64_t whole;
     memcpy(&low, built.bytes + 144 + 4, 4);
     memcpy(&whole, built.bytes + 144 + 8, 8);
     assert_int_equal(low, 0x55667788);

@@ -25,7 +25,7 @@ static void walk_value(opl_block *block, const opl_object_view *object,
                        struct everything *ret)
 {
     char text[32];
-    ULONGLONG number;
+    uint64_t number;
     opl_sample sample;
     const unsigned char *data = opl_counter_data(block, instance, counter);
     if (data) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <openperflib/block.h>
+#include <winperf.h>
 
 /* How much was found, for tests that compare two walks. */
 struct everything {

@@ -145,7 +145,7 @@ static void damaged_values_give_nothing(void **state)
     struct golden golden;
     opl_block block;
     opl_sample sample = {.first = 7};
-    ULONGLONG number = 7;
+    uint64_t number = 7;
     golden_open("types.hex", &golden, &block);
     opl_object_view object = object_at(&block, 0);
     opl_instance_view instance = instance_at(&block, &object, 0);
@@ -184,7 +184,7 @@ static void only_4_and_8_bytes_are_numbers(void **state)
 {
     struct golden golden;
     opl_block block;
-    ULONGLONG number;
+    uint64_t number;
     golden_open("types.hex", &golden, &block);
     opl_object_view object = object_at(&block, 0);
     opl_instance_view instance = instance_at(&block, &object, 0);
@@ -205,7 +205,7 @@ static void c69_the_text_says_hello_world(void **state)
     struct golden golden;
     opl_block block;
     char text[32] = "?";
-    ULONGLONG number;
+    uint64_t number;
     golden_open("hello.hex", &golden, &block);
     opl_object_view object = object_at(&block, 0);
     opl_instance_view instance = instance_at(&block, &object, 0);
@@ -250,7 +250,7 @@ static void values_of_the_other_byte_order(void **state)
     struct golden golden;
     opl_block block;
     opl_sample sample;
-    ULONGLONG number;
+    uint64_t number;
     char text[16];
     golden_open("big_endian.hex", &golden, &block);
     opl_object_view object = object_at(&block, 0);
@@ -271,13 +271,13 @@ static void values_at_odd_places(void **state)
 {
     struct golden golden;
     opl_block block;
-    ULONGLONG number;
+    uint64_t number;
     golden_open("unaligned.hex", &golden, &block);
     opl_object_view object = object_at(&block, 0);
     opl_instance_view second = instance_at(&block, &object, 1);
     opl_counter_view large = counter_at(&block, &object, 0), dword = counter_at(&block, &object, 1);
     assert_true(opl_counter_number(&block, &second, &large, &number));
-    assert_int_equal(number, (ULONGLONG)-2);
+    assert_int_equal(number, (uint64_t)-2);
     assert_true(opl_counter_number(&block, &second, &dword, &number));
     assert_int_equal(number, 77);
     golden_done(&golden);

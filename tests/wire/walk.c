@@ -99,7 +99,7 @@ static void c8_definitions_step_by_their_length(void **state)
 {
     struct golden golden;
     opl_block block;
-    ULONGLONG value;
+    uint64_t value;
     golden_open("longer.hex", &golden, &block);
     opl_object_view object = object_at(&block, 0);
     opl_instance_view instance = instance_at(&block, &object, 0);

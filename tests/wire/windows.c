@@ -158,7 +158,7 @@ static void copy_instance(opl_build *build, opl_block *block, const opl_object_v
 {
     char name[64];
     opl_counter_view counter = {0};
-    ULONGLONG value;
+    uint64_t value;
     opl_instance_name(block, object, instance, name, sizeof(name));
     if (object->type.NumInstances > 0)
         opl_build_instance(build, name);

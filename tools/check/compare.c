@@ -19,7 +19,7 @@ static bool counts_up(DWORD type, bool is_base)
 }
 
 /* A 32-bit counter may wrap around. */
-static bool wrapped(ULONGLONG before, ULONGLONG now)
+static bool wrapped(uint64_t before, uint64_t now)
 {
     return before <= UINT32_MAX && before > UINT32_MAX / 4 * 3 && now < UINT32_MAX / 4;
 }
@@ -44,7 +44,7 @@ static bool next_counters(const struct pair *pair, opl_counter_view *before, opl
 static bool is_the_same(const struct pair *pair)
 {
     opl_counter_view before = {0}, now = {0};
-    ULONGLONG first, second;
+    uint64_t first, second;
     while (next_counters(pair, &before, &now))
         if (before.definition.CounterType == PERF_ELAPSED_TIME &&
             opl_counter_number(&pair->before->block, &pair->instance[0], &before, &first) &&
@@ -57,7 +57,7 @@ static bool is_the_same(const struct pair *pair)
 static void compare_counters(const struct pair *pair, struct report *report)
 {
     opl_counter_view before = {0}, now = {0};
-    ULONGLONG first, second;
+    uint64_t first, second;
     while (next_counters(pair, &before, &now)) {
         const PERF_COUNTER_DEFINITION *definition = &now.definition;
         opl_type_info info;

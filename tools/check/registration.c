@@ -7,7 +7,8 @@
 
 #include "../lodctr/lodctr.h"
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 bool counter_path_is_pattern(const char *path)
 {

@@ -3,7 +3,7 @@
 #include "last-event.h"
 #include "service.h"
 
-#include <openperflib/pdh.h>
+#include <pdh.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,6 @@ static bool costs_data(DWORD id)
     return true;
 }
 
-static uint64_t ticks_of(FILETIME when)
-{
-    return (uint64_t)when.dwHighDateTime << 32 | when.dwLowDateTime;
-}
-
 bool last_event_fails(const char *service, opl_load_event *ret)
 {
     opl_load_answer answer = {0};
@@ -31,7 +26,7 @@ bool last_event_fails(const char *service, opl_load_event *ret)
         !strcmp(ret->level, "information")) /* it was loaded again since */
         return false;
     opl_load_last_answer(service, &answer);
-    return ticks_of(ret->when) > ticks_of(answer.when);
+    return ret->when > answer.when;
 }
 
 bool last_event_report(const char *tool, const char *object, const char *service)
@@ -47,8 +42,8 @@ bool last_event_report(const char *tool, const char *object, const char *service
 time_t last_event_time(const opl_load_event *event)
 {
     enum { TICKS = 10000000 };
-    static const uint64_t from_1601 = 11644473600; /* seconds to 1970 */
-    return (time_t)(ticks_of(event->when) / TICKS - from_1601);
+    static const int64_t from_1601 = 11644473600; /* seconds to 1970 */
+    return (time_t)(event->when / TICKS - from_1601);
 }
 
 /* ---- an object that is missing ---- */

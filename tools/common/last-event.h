@@ -3,7 +3,8 @@
 #ifndef OPL_TOOLS_LAST_EVENT_H
 #define OPL_TOOLS_LAST_EVENT_H
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 #include <stdbool.h>
 #include <time.h>

@@ -3,7 +3,7 @@
 #ifndef OPL_TOOLS_MACHINE_WORDS_H
 #define OPL_TOOLS_MACHINE_WORDS_H
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 /* `machine` as it was given: a NAME with or without backslashes, or an address. Valid until the
  * next call. NULL: there is no message for this status. */

@@ -5,6 +5,7 @@
 #include "machine-words.h"
 
 #include <openperflib/machine.h>
+#include <pdh.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

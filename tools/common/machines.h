@@ -4,7 +4,7 @@
 #ifndef OPL_TOOLS_MACHINES_H
 #define OPL_TOOLS_MACHINES_H
 
-#include <openperflib/windows.h>
+#include <windows.h>
 #include <stdbool.h>
 
 struct machines {

@@ -4,7 +4,8 @@
 #include "pdh-words.h"
 #include "../view/view.h"
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef OPL_TOOLS_MISSING_H
 #define OPL_TOOLS_MISSING_H
 
-#include <openperflib/pdh.h>
+#include <pdh.h>
 
 /* Finds which part of the path matches nothing (PDH reports any wildcard without a match as a
  * missing instance), and similar names. Returns the status for that part, or `status` if the

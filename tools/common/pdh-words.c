@@ -3,6 +3,7 @@
 #include "pdh-words.h"
 
 #include <openperflib/capture.h>
+#include <windef.h>
 #include <stdio.h>
 #include <string.h>
 

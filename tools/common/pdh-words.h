@@ -3,8 +3,8 @@
 #ifndef OPL_TOOLS_PDH_WORDS_H
 #define OPL_TOOLS_PDH_WORDS_H
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 #include <stdbool.h>
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 struct service {
     char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered;

@@ -4,6 +4,7 @@
 #include "sheet.h"
 
 #include <openperflib/capture.h>
+#include <windef.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

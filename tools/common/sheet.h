@@ -6,7 +6,7 @@
 #ifndef OPL_TOOLS_SHEET_H
 #define OPL_TOOLS_SHEET_H
 
-#include <openperflib/pdh.h>
+#include <pdh.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */
 const char *status_words(DWORD status);

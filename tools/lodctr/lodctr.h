@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 /* openperflib-regsvr32 uses parts of lodctr; its messages begin with its own name. */
 #define TOOL program_invocation_short_name

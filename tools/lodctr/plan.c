@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 struct plan_value {
     char *name, *text; /* text: NULL for a number */

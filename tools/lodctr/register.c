@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <openperflib/winbase.h>
+#include <winbase.h>
 
 struct report {
     enum register_step step; /* the step that was begun; STEP_DONE: the function returned

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openperflib/winreg.h>
+#include <winreg.h>
 
 enum { INSTANCES = 1, LANGUAGE, WINDOWS };
 

@@ -190,7 +190,7 @@ static void dump_value(struct dump *dump, const struct view_object *object,
                        const struct view_instance *instance, const struct view_counter *counter)
 {
     char value[256], meaning[640], title[256];
-    ULONGLONG number = 0;
+    uint64_t number = 0;
     const PERF_COUNTER_DEFINITION *definition = &counter->now.definition;
     opl_block *block = &dump->view->now.block;
     text_clean(counter->title, title, sizeof title);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <openperflib/winerror.h>
+#include <winerror.h>
 
 enum {
     COUNTERS = 1,

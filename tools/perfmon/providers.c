@@ -3,7 +3,8 @@
 #include "perfmon.h"
 
 #include <limits.h>
-#include <openperflib/loadperf.h>
+#include <openperflib/load.h>
+#include <winerror.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -81,13 +82,12 @@ static enum state judge(const struct provider *provider, const struct owners *ow
 static void read_last_answer(struct provider *provider)
 {
     enum { TICKS = 10000000 };
-    static const uint64_t from_1601 = 11644473600; /* seconds to 1970 */
+    static const int64_t from_1601 = 11644473600; /* seconds to 1970 */
     opl_load_answer last;
     provider->heard_at = 0;
     if (opl_load_last_answer(provider->service.name, &last))
         return;
-    uint64_t when = (uint64_t)last.when.dwHighDateTime << 32 | last.when.dwLowDateTime;
-    provider->heard_at = (time_t)(when / TICKS - from_1601);
+    provider->heard_at = (time_t)(last.when / TICKS - from_1601);
     provider->heard_ms = (double)last.took_100ns / (TICKS / 1000);
     provider->heard_by_root = last.by_root;
 }

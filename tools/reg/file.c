@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <openperflib/regfile.h>
+#include <winreg.h>
 
 /* ---- export ---- */
 

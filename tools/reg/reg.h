@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 struct reg {
     const char *key_name;   /* as given */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #include <openperflib/object.h>
+#include <winerror.h>
+#include <winperf.h>
 
 /* One number of the registration: an object or a counter. */
 struct entry {

@@ -3,6 +3,7 @@
 #include "typeperf.h"
 
 #include <openperflib/block.h>
+#include <winperf.h>
 #include <stdlib.h>
 #include <string.h>
 

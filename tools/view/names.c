@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openperflib/winerror.h>
+#include <winerror.h>
 
 enum { DISTANCE_ROOM = 64 };
 

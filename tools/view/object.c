@@ -150,7 +150,7 @@ static bool parent_name(struct picture *picture, struct parents *parents,
 }
 
 static void read_tellers(struct picture *picture, const opl_instance_view *instance,
-                         const opl_counter_view *tellers, ULONGLONG values[TELLERS])
+                         const opl_counter_view *tellers, uint64_t values[TELLERS])
 {
     for (size_t i = 0; i < TELLERS; i++) {
         values[i] = 0;
@@ -165,7 +165,7 @@ static void read_tellers(struct picture *picture, const opl_instance_view *insta
 static void identity(struct picture *picture, const opl_instance_view *instance, const char *path,
                      const opl_counter_view *tellers, char *out, size_t room)
 {
-    ULONGLONG values[TELLERS];
+    uint64_t values[TELLERS];
     bool has_start = tellers[TELLER_NUMBER].offset && tellers[TELLER_START].offset;
     read_tellers(picture, instance, tellers, values);
     bool is_process = has_start && values[TELLER_NUMBER] != 0;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <openperflib/winbase.h>
-#include <openperflib/winerror.h>
+#include <winbase.h>
+#include <winerror.h>
 
 enum { FIRST_ROOM = 256 * 1024, LAST_ROOM = 1 << 29, BUSY_TRIES = 10, BUSY_MILLISECONDS = 10 };
 

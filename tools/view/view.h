@@ -18,9 +18,9 @@
 #include <stdio.h>
 
 #include <openperflib/block.h>
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
-#include <openperflib/winreg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
+#include <winreg.h>
 
 /* ---- names.c ---- */
 struct name_row {

@@ -8,7 +8,7 @@
 #include "../scribble.h"
 
 #include <openperflib/block.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -99,7 +99,7 @@ static bool printCounters(const char *data, DWORD size, const char *base)
     for (; opl_block_next_object(&block, &object); any = true) {
         opl_instance_view values = {0};
         opl_counter_view counter = {0};
-        ULONGLONG value;
+        uint64_t value;
         if (!opl_object_next_instance(&block, &object, &values))
             return false;
         printf("%s\n", titleOf(base, object.type.ObjectNameTitleIndex));

@@ -3,7 +3,7 @@
 #ifndef BEHEMOTH_CLIENT_BASE_H
 #define BEHEMOTH_CLIENT_BASE_H
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 
 #include "base.h"
 
-#include <openperflib/pdh.h>
-#include <openperflib/pdhmsg.h>
+#include <pdh.h>
+#include <pdhmsg.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static void read_values(const opl_block *block, const opl_instance_view *instanc
                         struct columns *columns, uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        ULONGLONG value = 0;
+        uint64_t value = 0;
         columns->has[i] =
             columns->has[i] && opl_counter_number(block, instance, &columns->of[i], &value);
         values[i] = value;

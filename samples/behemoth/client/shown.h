@@ -3,7 +3,7 @@
 #ifndef BEHEMOTH_CLIENT_SHOWN_H
 #define BEHEMOTH_CLIENT_SHOWN_H
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <openperflib/block.h>
 

@@ -7,7 +7,7 @@
 #include "snapshot.h"
 
 #include <openperflib/object.h>
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <pthread.h>
 #include <stdlib.h>

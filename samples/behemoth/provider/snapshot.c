@@ -2,7 +2,7 @@
 /* One request for all that an answer shows; its memory is kept until the next one is complete. */
 #include "snapshot.h"
 
-#include <openperflib/windows.h>
+#include <windows.h>
 
 #include <errno.h>
 #include <stdlib.h>

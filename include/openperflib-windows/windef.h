@@ -12,8 +12,7 @@
 #ifndef OPENPERFLIB_WINDEF_H
 #define OPENPERFLIB_WINDEF_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <openperflib/format.h>
 
 /* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process
  * that also exports Win32 names (as libwinpr2 does) is never called by mistake. */
@@ -24,22 +23,13 @@
 
 /* Around declarations: C linkage, and visible with any -fvisibility. */
 #ifdef __cplusplus
-#define OPL_BEGIN_DECLS                                                                            \
-    _Pragma("GCC visibility push(default)") extern "C"                                             \
-    {
-#define OPL_END_DECLS                                                                              \
-    }                                                                                              \
-    _Pragma("GCC visibility pop")
 #define OPL_BEGIN_SHIMS                                                                            \
     _Pragma("GCC visibility push(hidden)") extern "C"                                              \
     {
-#define OPL_END_SHIMS OPL_END_DECLS
 #else
 #define OPL_BEGIN_SHIMS _Pragma("GCC visibility push(hidden)")
-#define OPL_END_SHIMS OPL_END_DECLS
-#define OPL_BEGIN_DECLS _Pragma("GCC visibility push(default)")
-#define OPL_END_DECLS _Pragma("GCC visibility pop")
 #endif
+#define OPL_END_SHIMS OPL_END_DECLS
 
 /* calling conventions: only one on this platform. IN, OUT and OPTIONAL are what Windows'
  * headers define too; tests/compat includes every system header behind them. */
@@ -97,8 +87,8 @@ typedef float FLOAT;
 typedef double DOUBLE;
 /* `long long` as on Windows, also where int64_t is `long`, for %lld and C++ overloads. 8-byte
  * alignment must hold on 32-bit x86 too, where it aligns to 4 inside a structure. */
-__extension__ typedef long long LONGLONG __attribute__((aligned(8)));
-__extension__ typedef unsigned long long ULONGLONG __attribute__((aligned(8)));
+typedef opl_int64 LONGLONG;
+typedef opl_uint64 ULONGLONG;
 typedef LONGLONG LONG64, INT64, *PLONGLONG;
 typedef ULONGLONG ULONG64, UINT64, DWORD64, DWORDLONG, *PULONGLONG;
 typedef uint32_t DWORD32, UINT32;
@@ -114,13 +104,7 @@ typedef const void *LPCVOID;
 #define VOID void
 #endif
 
-#if __SIZEOF_WCHAR_T__ == 2
-typedef wchar_t WCHAR;
-#elif defined __cplusplus
-typedef char16_t WCHAR;
-#else
-typedef __CHAR16_TYPE__ WCHAR;
-#endif
+typedef opl_char16 WCHAR;
 /* the ZZ ones are multi-strings: consecutive texts, ended by an empty one */
 typedef WCHAR *PWCHAR, *PWCH, *LPWCH, *PWSTR, *LPWSTR, *NWPSTR, *PZZWSTR;
 typedef const WCHAR *LPCWCH, *PCWCH, *PCWSTR, *LPCWSTR, *PCZZWSTR;
@@ -171,17 +155,7 @@ typedef struct _GUID {
 } GUID;
 typedef HANDLE HMODULE, HINSTANCE, HWND;
 
-typedef union _LARGE_INTEGER {
-    __extension__ struct {
-        DWORD LowPart;
-        LONG HighPart;
-    };
-    struct {
-        DWORD LowPart;
-        LONG HighPart;
-    } u;
-    LONGLONG QuadPart;
-} LARGE_INTEGER, *PLARGE_INTEGER;
+typedef union _LARGE_INTEGER LARGE_INTEGER, *PLARGE_INTEGER;
 typedef union _ULARGE_INTEGER {
     __extension__ struct {
         DWORD LowPart;
@@ -198,16 +172,7 @@ typedef struct _FILETIME {
     DWORD dwLowDateTime;
     DWORD dwHighDateTime;
 } FILETIME, *PFILETIME, *LPFILETIME;
-typedef struct _SYSTEMTIME {
-    WORD wYear;
-    WORD wMonth;
-    WORD wDayOfWeek;
-    WORD wDay;
-    WORD wHour;
-    WORD wMinute;
-    WORD wSecond;
-    WORD wMilliseconds;
-} SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
+typedef struct _SYSTEMTIME SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
 
 #define MAKELONG(low, high) ((LONG)((WORD)(low) | ((DWORD)(WORD)(high)) << 16))
 #define MAKEWORD(low, high) ((WORD)((BYTE)(low) | ((WORD)(BYTE)(high)) << 8))

@@ -3,7 +3,7 @@
 #ifndef OPENPERFLIB_REGSTR_H
 #define OPENPERFLIB_REGSTR_H
 
-#include "windef.h"
+#include <windef.h>
 
 #define REGSTR_PATH_SERVICES TEXT("System\\CurrentControlSet\\Services")
 #define REGSTR_PATH_CURRENT_CONTROL_SET TEXT("System\\CurrentControlSet\\Control")

@@ -5,7 +5,7 @@
 #ifndef OPENPERFLIB_SDDL_H
 #define OPENPERFLIB_SDDL_H
 
-#include "windows.h"
+#include <windows.h>
 
 #define SDDL_REVISION_1 1
 #define SDDL_REVISION SDDL_REVISION_1

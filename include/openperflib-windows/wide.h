@@ -372,6 +372,10 @@ typedef wstring wstring
 #endif
 #endif
 
-#include "crt.h"
+#if __has_include(<crt.h>)
+#include <crt.h>
+#elif __SIZEOF_WCHAR_T__ == 2
+#error "printing L\"...\" needs crt.h: compile with pkg-config --cflags openperflib-win32"
+#endif
 
 #endif

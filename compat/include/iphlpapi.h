@@ -10,7 +10,7 @@
 #ifndef OPENPERFLIB_IPHLPAPI_H
 #define OPENPERFLIB_IPHLPAPI_H
 
-#include "windows.h"
+#include <windows.h>
 
 #define OPL_STATISTIC_UNKNOWN 0xffffffff
 

@@ -11,7 +11,7 @@
 #ifndef OPENPERFLIB_TLHELP32_H
 #define OPENPERFLIB_TLHELP32_H
 
-#include "windows.h"
+#include <windows.h>
 
 #define MAX_MODULE_NAME32 255
 

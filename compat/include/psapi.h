@@ -3,7 +3,7 @@
 #ifndef OPENPERFLIB_PSAPI_H
 #define OPENPERFLIB_PSAPI_H
 
-#include "windows.h"
+#include <windows.h>
 
 OPL_BEGIN_SHIMS
 

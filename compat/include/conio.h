@@ -3,7 +3,7 @@
 #ifndef OPENPERFLIB_CONIO_H
 #define OPENPERFLIB_CONIO_H
 
-#include "windef.h"
+#include <windef.h>
 
 #include <stdio.h>
 

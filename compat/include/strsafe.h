@@ -6,7 +6,7 @@
 #ifndef OPENPERFLIB_STRSAFE_H
 #define OPENPERFLIB_STRSAFE_H
 
-#include "windows.h"
+#include <windows.h>
 
 #include <stdarg.h>
 

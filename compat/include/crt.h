@@ -13,7 +13,7 @@
 #ifndef OPENPERFLIB_CRT_H
 #define OPENPERFLIB_CRT_H
 
-#include "wide.h"
+#include <wide.h>
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,84 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The performance data block: its structures, counter types and the three provider functions.
+ * The performance data block: its structures (openperflib/format.h), counter types and the three
+ * provider functions.
  * Layout and meaning of every field: docs/format.md (reference parts A and B).
  */
 #ifndef OPENPERFLIB_WINPERF_H
 #define OPENPERFLIB_WINPERF_H
+
+#include <openperflib/format.h>
 
 #include "windef.h"
 
 #define PERF_DATA_VERSION 1
 #define PERF_DATA_REVISION 1
 
-typedef struct _PERF_DATA_BLOCK {
-    WCHAR Signature[4];
-    DWORD LittleEndian;
-    DWORD Version;
-    DWORD Revision;
-    DWORD TotalByteLength;
-    DWORD HeaderLength;
-    DWORD NumObjectTypes;
-    LONG DefaultObject;
-    SYSTEMTIME SystemTime;
-    LARGE_INTEGER PerfTime;
-    LARGE_INTEGER PerfFreq;
-    LARGE_INTEGER PerfTime100nSec;
-    DWORD SystemNameLength;
-    DWORD SystemNameOffset;
-} PERF_DATA_BLOCK, *PPERF_DATA_BLOCK;
+typedef PERF_DATA_BLOCK *PPERF_DATA_BLOCK;
 
 /* without casts, as on Windows: sources use it in their own texts and conditions */
 #define PERF_NO_INSTANCES -1
 #define PERF_METADATA_MULTIPLE_INSTANCES (-2)
 #define PERF_METADATA_NO_INSTANCES (-3)
 
-/* The title fields are pointers only in 32-bit Windows' header; on the wire they are 4 reserved
- * bytes. Programs that name their type get the 32-bit integer that 64-bit Windows has. */
-typedef struct _PERF_OBJECT_TYPE {
-    DWORD TotalByteLength;
-    DWORD DefinitionLength;
-    DWORD HeaderLength;
-    DWORD ObjectNameTitleIndex;
-    DWORD ObjectNameTitle;
-    DWORD ObjectHelpTitleIndex;
-    DWORD ObjectHelpTitle;
-    DWORD DetailLevel;
-    DWORD NumCounters;
-    LONG DefaultCounter;
-    LONG NumInstances;
-    DWORD CodePage;
-    LARGE_INTEGER PerfTime;
-    LARGE_INTEGER PerfFreq;
-} PERF_OBJECT_TYPE, *PPERF_OBJECT_TYPE;
+typedef PERF_OBJECT_TYPE *PPERF_OBJECT_TYPE;
 
-typedef struct _PERF_COUNTER_DEFINITION {
-    DWORD ByteLength;
-    DWORD CounterNameTitleIndex;
-    DWORD CounterNameTitle;
-    DWORD CounterHelpTitleIndex;
-    DWORD CounterHelpTitle;
-    LONG DefaultScale;
-    DWORD DetailLevel;
-    DWORD CounterType;
-    DWORD CounterSize;
-    DWORD CounterOffset;
-} PERF_COUNTER_DEFINITION, *PPERF_COUNTER_DEFINITION;
+typedef PERF_COUNTER_DEFINITION *PPERF_COUNTER_DEFINITION;
 
 #define PERF_NO_UNIQUE_ID (-1)
 
-typedef struct _PERF_INSTANCE_DEFINITION {
-    DWORD ByteLength;
-    DWORD ParentObjectTitleIndex;
-    DWORD ParentObjectInstance;
-    LONG UniqueID;
-    DWORD NameOffset;
-    DWORD NameLength;
-} PERF_INSTANCE_DEFINITION, *PPERF_INSTANCE_DEFINITION;
+typedef PERF_INSTANCE_DEFINITION *PPERF_INSTANCE_DEFINITION;
 
-typedef struct _PERF_COUNTER_BLOCK {
-    DWORD ByteLength;
-} PERF_COUNTER_BLOCK, *PPERF_COUNTER_BLOCK;
+typedef PERF_COUNTER_BLOCK *PPERF_COUNTER_BLOCK;
 
 #define PERF_QUERY_OBJECTS ((LONG)0x80000000)
 #define PERF_QUERY_GLOBAL ((LONG)0x80000001)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registering counters: the functions behind lodctr and unlodctr. They report problems with file and
+ * line, and return a Win32 status. (docs/windows/registration.md, docs/windows/articles.md#c62)
+ */
+#ifndef OPENPERFLIB_LOAD_H
+#define OPENPERFLIB_LOAD_H
+
+#include <openperflib/base.h>
+
+/* A remark: one problem that was found. */
+typedef struct opl_load_remark {
+    bool error;       /* else a warning: the faulty part was skipped */
+    const char *file; /* NULL: it concerns no file */
+    unsigned line;    /* 0: no line */
+    const char *text; /* what is wrong and what to do, in UTF-8, without period */
+} opl_load_remark;
+
+typedef struct opl_load_options {
+    bool user;    /* the user's layer, with indices from 1,000,000; else the machine's */
+    bool dry_run; /* do everything except writing */
+    /* Only checks the files (--check): warnings are errors, nothing is written, the service may
+     * be missing or already loaded. */
+    bool strict;
+    unsigned code_page; /* of ini files that are neither UTF-16 nor UTF-8; 0: by language */
+    /* Also writes the service's registration, in the same step; a missing service is created.
+     * NULL: it must exist. A library without '/' is in the installation's folder of providers.
+     * The default names of the procedures, for NULL, are Open, Collect, Close. */
+    const char *library, *open, *collect, *close;
+    void (*remark)(void *self, const opl_load_remark *remark); /* NULL: nobody listens */
+    /* The registry file that is, or by dry_run would be, written; readable by opl_reg_read. */
+    void (*written)(void *self, const char *text, size_t size);
+    void *self;
+} opl_load_options;
+
+typedef struct opl_load_result {
+    char service[256];
+    uint32_t first_counter, last_counter, first_help, last_help;
+    size_t objects, names, helps, languages; /* how many there are now */
+    bool already;                            /* it was loaded before; nothing was changed */
+} opl_load_result;
+
+typedef struct opl_load_restored {
+    size_t providers;        /* in the file; without a file, that were checked */
+    size_t restored, same;   /* were changed; needed no change */
+    size_t moved;            /* have different numbers than in the file, because those are in use */
+    size_t left;             /* could not be saved or restored; each has a remark */
+    size_t languages, texts; /* saved, or used by the restored ones */
+} opl_load_restored;
+
+/* One problem that opl_load_doctor found. */
+typedef struct opl_load_finding {
+    const char *kind;           /* "wrong-numbers", "missing-texts", "library-gone", ... */
+    const char *service, *file; /* NULL: none */
+    const char *text;           /* what it is, in UTF-8, without period */
+    bool repaired;              /* by this call, or by one without dry_run; else `text` describes
+                                 * the repair */
+} opl_load_finding;
+/* The last answer of a service that passed all checks. */
+typedef struct opl_load_answer {
+    int64_t when;         /* a FILETIME as one number */
+    uint64_t took_100ns;  /* the time of its Collect, without loading and Open */
+    bool by_root;         /* a program of root received it, else one of the calling user */
+} opl_load_answer;
+/* The last event of a service: from Perflib, or about loading or removal. */
+typedef struct opl_load_event {
+    int64_t when; /* a FILETIME as one number */
+    uint32_t id;
+    char level[12];               /* "error", "warning" or "information" */
+    char text[1024], advice[768]; /* UTF-8, truncated; the event log has the whole text */
+} opl_load_event;
+typedef struct opl_load_doctor_options {
+    void (*found)(void *self, const opl_load_finding *finding);
+    void *self;
+} opl_load_doctor_options;
+
+OPL_BEGIN_DECLS
+#pragma GCC visibility push(default)
+
+/*Loads an ini file and its symbol file. All or nothing, durable on return.
+ *(docs/windows/registration.md#e3) */
+uuint32_t opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret);
+/*Removes a service's texts and numbers; its other values stay. If options->library is not NULL
+ *(its text does not matter), the service's registration is removed too: what an install with a
+ *library wrote. (docs/windows/registration.md#e3) */
+uuint32_t opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret);
+/*Installs a language ("007"): every index gets its text in it, or the English one; or removes
+ *it with its texts. English cannot be removed (87). */
+uuint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
+/*Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
+uuint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
+/*Saves all providers of the layer in the format of Windows' backups
+ *(docs/windows/registration.md#e5), completely or not at all. */
+uuint32_t opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
+                      opl_load_restored *ret);
+/*Restores a backup, Windows' or ours, in one step; `path` NULL: rebuilds from the ini files
+ *that were loaded. A provider keeps its numbers if those in the file are in use. */
+uuint32_t opl_load_restore(const char *path, const char *language, const opl_load_options *options,
+                       opl_load_restored *ret);
+/*The path of the file that a service's value Library names: variables are replaced, and a name
+ *without '/' is in the installation's folder of providers. The file is not checked. 234
+ *(ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
+ *provider's library themselves. */
+uuint32_t opl_load_library_path(const char *library, char *path, size_t size);
+/*Records the library's time and size. 2: no such service or library. */
+uuint32_t opl_load_trust(const char *service, const opl_load_options *options);
+/*The service's last answer, as programs of root and of the calling user recorded it, at most
+ *once a second; answers to other users' programs are not known. 2: none was recorded since the
+ *machine started. Queries no provider, changes nothing. */
+uuint32_t opl_load_last_answer(const char *service, opl_load_answer *ret);
+/*Perflib's last event about the service, in programs of root and of the calling user; events
+ *of other users' programs are not included. 2: none since the machine started. Queries no
+ *provider. */
+uuint32_t opl_load_last_event(const char *service, opl_load_event *ret);
+/*The counters that this thread's last query omitted from the shipped objects, because this
+ *user may not read them for every instance: "Process: IO Read Operations/sec, IO Write
+ *Operations/sec". NULL: nothing. Valid until the thread's next query. */
+const char *opl_load_denied(void);
+/*Replaces base texts of a language, for the machine; a path may be NULL. */
+uuint32_t opl_load_replace(const char *counters, const char *helps, const char *language,
+                       const opl_load_options *options);
+/*Finds and reports damage of the layer's registrations, and repairs what it can in one step
+ *(each quarantine in a separate step). Only a service that has another one's numbers gets new
+ *numbers. */
+uuint32_t opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
+                      opl_load_restored *ret);
+
+#pragma GCC visibility pop
+OPL_END_DECLS
+
+#endif
