@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Every name of docs/windows-names.tsv is declared and links, or is refused with a reason and absent.
 
-usage: names.py SOURCE_ROOT LIBRARY_FOLDER COMPILER [FLAG]...
+usage: names.py SOURCE_ROOT BUILD_ROOT COMPILER [FLAG]...
 """
 import os
 import shutil
@@ -45,7 +45,7 @@ def build(place, compiler, source, *flags):
 
 
 def main():
-    root, library, *compiler = sys.argv[1:]
+    root, build_root, *compiler = sys.argv[1:]
     if not shutil.which(compiler[0]):
         print(f"{compiler[0]} is not installed")
         return 77
@@ -58,7 +58,7 @@ def main():
         compiler.append("-Werror=implicit-function-declaration")
     with tempfile.TemporaryDirectory() as place:
         for mode in ([], ["-DUNICODE", "-D_UNICODE"]):
-            built = build(place, compiler, source_of(here), *mode, f"-L{library}", "-lopenperflib-win32",
+            built = build(place, compiler, source_of(here), *mode, f"-L{build_root}/compat", f"-L{build_root}/src", "-lopenperflib-win32",
                           "-lopenperflib", "-Wl,--unresolved-symbols=ignore-in-shared-libs",
                           *os.environ.get("SANITIZE", "").split())
             if built.returncode != 0:

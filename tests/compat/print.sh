@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Compiles and runs print.c in every mode: print.sh SOURCE_ROOT LIBRARY_FOLDER COMPILER [FLAG]...
-root=$1 library=$2
+# Compiles and runs print.c in every mode: print.sh SOURCE_ROOT BUILD_ROOT COMPILER [FLAG]...
+root=$1 build=$2
 shift 2
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
 folder=$(mktemp -d) || exit 1
@@ -13,6 +13,6 @@ for mode in '' '-DUNICODE -D_UNICODE'; do
     "$@" -x $language $mode -g -Wall -Wextra -Werror -Wno-format -Wno-format-extra-args -fshort-wchar \
         -DOPL_WINDOWS_PRINTF -I"$root/include" -I"$root/include/openperflib-windows" -I"$root/compat/include" \
         "$root/tests/compat/print.c" -x none \
-        -o "$folder/print" -L"$library" -lopenperflib-win32 -lopenperflib ${SANITIZE-} &&
-        LD_LIBRARY_PATH=$library "$folder/print" | diff "$folder/wanted" - || exit 1
+        -o "$folder/print" -L"$build/compat" -L"$build/src" -lopenperflib-win32 -lopenperflib ${SANITIZE-} &&
+        LD_LIBRARY_PATH=$build/src "$folder/print" | diff "$folder/wanted" - || exit 1
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every sample compiles without a warning, each provider as C and as C++:
-#   samples.sh SOURCE_ROOT COMPILER C++COMPILER LIBRARY_FOLDER [FLAG]...   with our headers
+#   samples.sh SOURCE_ROOT COMPILER C++COMPILER BUILD_ROOT [FLAG]...   with our headers
 #   samples.sh SOURCE_ROOT COMPILER C++COMPILER windows                    with Windows' own
 # What uses the builder, the tables or the kernel is not for Windows.
 root=$1 c=$2 cxx=$3 library=$4
@@ -12,7 +12,7 @@ done
 place=$(mktemp -d) || exit 1
 trap 'rm -rf "$place"' EXIT
 
-ours="-I$root/include -I$root/include/openperflib-windows -I$root/compat/include -fPIC -L$library -lopenperflib-win32 -lopenperflib"
+ours="-I$root/include -I$root/include/openperflib-windows -I$root/compat/include -fPIC -L$library/compat -L$library/src -lopenperflib-win32 -lopenperflib"
 theirs="-ladvapi32 -luser32"
 only_ours='build\.h|object\.h'
 libraries=$ours
