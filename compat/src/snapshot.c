@@ -280,71 +280,58 @@ static BOOL next_row(HANDLE snapshot, enum table table, bool first, void *row)
     return TRUE;
 }
 
-static BOOL is_room(const DWORD *size, size_t needed)
+/* One entry, as it is kept, or with its texts in UTF-8. The members before the first text are the
+ * same in both forms. */
+static BOOL next_entry(HANDLE snapshot, enum table table, bool narrow, bool first, void *entry)
 {
-    return size && *size >= needed ? TRUE : opl_shim_fail(ERROR_INSUFFICIENT_BUFFER);
-}
-
-static BOOL next_process(HANDLE snapshot, bool first, LPPROCESSENTRY32W entry)
-{
-    return is_room(entry ? &entry->dwSize : NULL, sizeof *entry) &&
-           next_row(snapshot, PROCESSES, first, entry);
-}
-
-static BOOL next_narrow_process(HANDLE snapshot, bool first, LPPROCESSENTRY32 entry)
-{
-    PROCESSENTRY32W row;
-    if (!is_room(entry ? &entry->dwSize : NULL, sizeof *entry) ||
-        !next_row(snapshot, PROCESSES, first, &row))
+    static const size_t narrow_bytes[TABLES] = {sizeof(PROCESSENTRY32), 0, sizeof(MODULEENTRY32)};
+    static const struct {
+        size_t wide_at, at;
+        int room;
+    } texts[TABLES][2] = {
+        [PROCESSES] = {{offsetof(PROCESSENTRY32W, szExeFile), offsetof(PROCESSENTRY32, szExeFile),
+                        MAX_PATH}},
+        [MODULES] = {{offsetof(MODULEENTRY32W, szModule), offsetof(MODULEENTRY32, szModule),
+                      MAX_MODULE_NAME32 + 1},
+                     {offsetof(MODULEENTRY32W, szExePath), offsetof(MODULEENTRY32, szExePath),
+                      MAX_PATH}},
+    };
+    union {
+        PROCESSENTRY32W process;
+        THREADENTRY32 thread;
+        MODULEENTRY32W module;
+        char bytes[1];
+    } row;
+    const DWORD bytes = (DWORD)(narrow ? narrow_bytes[table] : row_bytes[table]);
+    if (!entry || *(DWORD *)entry < bytes)
+        return opl_shim_fail(ERROR_INSUFFICIENT_BUFFER);
+    if (!next_row(snapshot, table, first, &row))
         return FALSE;
-    *entry = (PROCESSENTRY32){.dwSize = sizeof *entry,
-                              .th32ProcessID = row.th32ProcessID,
-                              .cntThreads = row.cntThreads,
-                              .th32ParentProcessID = row.th32ParentProcessID,
-                              .pcPriClassBase = row.pcPriClassBase};
-    WideCharToMultiByte(CP_UTF8, 0, row.szExeFile, -1, entry->szExeFile, MAX_PATH - 1, NULL, NULL);
+    if (!narrow) {
+        memcpy(entry, &row, bytes);
+        return TRUE;
+    }
+    memset(entry, 0, bytes);
+    memcpy(entry, &row, texts[table][0].at);
+    *(DWORD *)entry = bytes;
+    for (int i = 0; i < 2 && texts[table][i].room; i++)
+        WideCharToMultiByte(CP_UTF8, 0, (LPCWSTR)(void *)(row.bytes + texts[table][i].wide_at), -1,
+                            (char *)entry + texts[table][i].at, texts[table][i].room - 1, NULL,
+                            NULL);
     return TRUE;
 }
 
-static BOOL next_module(HANDLE snapshot, bool first, LPMODULEENTRY32W entry)
-{
-    return is_room(entry ? &entry->dwSize : NULL, sizeof *entry) &&
-           next_row(snapshot, MODULES, first, entry);
-}
-
-static BOOL next_narrow_module(HANDLE snapshot, bool first, LPMODULEENTRY32 entry)
-{
-    MODULEENTRY32W row;
-    if (!is_room(entry ? &entry->dwSize : NULL, sizeof *entry) ||
-        !next_row(snapshot, MODULES, first, &row))
-        return FALSE;
-    *entry = (MODULEENTRY32){.dwSize = sizeof *entry,
-                             .th32ModuleID = row.th32ModuleID,
-                             .th32ProcessID = row.th32ProcessID,
-                             .modBaseSize = row.modBaseSize};
-    WideCharToMultiByte(CP_UTF8, 0, row.szModule, -1, entry->szModule, MAX_MODULE_NAME32, NULL,
-                        NULL);
-    WideCharToMultiByte(CP_UTF8, 0, row.szExePath, -1, entry->szExePath, MAX_PATH - 1, NULL, NULL);
-    return TRUE;
-}
-
-static BOOL next_thread(HANDLE snapshot, bool first, LPTHREADENTRY32 entry)
-{
-    return is_room(entry ? &entry->dwSize : NULL, sizeof *entry) &&
-           next_row(snapshot, THREADS, first, entry);
-}
-
-#define FIRST_AND_NEXT(name, suffix, type, function)                                               \
+#define FIRST_AND_NEXT(name, suffix, type, table, narrow)                                          \
     BOOL WINAPI name##First##suffix(HANDLE snapshot, type entry)                                   \
     {                                                                                              \
-        return function(snapshot, true, entry);                                                    \
+        return next_entry(snapshot, table, narrow, true, entry);                                   \
     }                                                                                              \
     BOOL WINAPI name##Next##suffix(HANDLE snapshot, type entry)                                    \
     {                                                                                              \
-        return function(snapshot, false, entry);                                                   \
+        return next_entry(snapshot, table, narrow, false, entry);                                  \
     }
-FIRST_AND_NEXT(Process32, , LPPROCESSENTRY32, next_narrow_process)
-FIRST_AND_NEXT(Process32, W, LPPROCESSENTRY32W, next_process)
-FIRST_AND_NEXT(Thread32, , LPTHREADENTRY32, next_thread)
-FIRST_AND_NEXT(Module32, , LPMODULEENTRY32, next_narrow_module)
-FIRST_AND_NEXT(Module32, W, LPMODULEENTRY32W, next_module)
+FIRST_AND_NEXT(Process32, , LPPROCESSENTRY32, PROCESSES, true)
+FIRST_AND_NEXT(Process32, W, LPPROCESSENTRY32W, PROCESSES, false)
+FIRST_AND_NEXT(Thread32, , LPTHREADENTRY32, THREADS, false)
+FIRST_AND_NEXT(Module32, , LPMODULEENTRY32, MODULES, true)
+FIRST_AND_NEXT(Module32, W, LPMODULEENTRY32W, MODULES, false)
