@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Libraries at run time: LoadLibrary by dlopen. A library that openperflib-cc made calls its
- * DllMain itself, in its constructor (see tools/cc), and exports a DllMain that returns the same
- * result.
+ * DllMain itself, in its constructor (see compat/openperflib-cc), and exports a DllMain that
+ * repeats what it answered.
  */
 #include "shims.h"
 
