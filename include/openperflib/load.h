@@ -58,9 +58,9 @@ typedef struct opl_load_finding {
 } opl_load_finding;
 /* The last answer of a service that passed all checks. */
 typedef struct opl_load_answer {
-    int64_t when;         /* a FILETIME as one number */
-    uint64_t took_100ns;  /* the time of its Collect, without loading and Open */
-    bool by_root;         /* a program of root received it, else one of the calling user */
+    int64_t when;        /* a FILETIME as one number */
+    uint64_t took_100ns; /* the time of its Collect, without loading and Open */
+    bool by_root;        /* a program of root received it, else one of the calling user */
 } opl_load_answer;
 /* The last event of a service: from Perflib, or about loading or removal. */
 typedef struct opl_load_event {
@@ -79,51 +79,53 @@ OPL_BEGIN_DECLS
 
 /*Loads an ini file and its symbol file. All or nothing, durable on return.
  *(docs/windows/registration.md#e3) */
-uuint32_t opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret);
+uint32_t opl_load_install(const char *ini_path, const opl_load_options *options,
+                          opl_load_result *ret);
 /*Removes a service's texts and numbers; its other values stay. If options->library is not NULL
  *(its text does not matter), the service's registration is removed too: what an install with a
  *library wrote. (docs/windows/registration.md#e3) */
-uuint32_t opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret);
+uint32_t opl_load_remove(const char *service, const opl_load_options *options,
+                         opl_load_result *ret);
 /*Installs a language ("007"): every index gets its text in it, or the English one; or removes
  *it with its texts. English cannot be removed (87). */
-uuint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
+uint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
 /*Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
-uuint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
+uint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
 /*Saves all providers of the layer in the format of Windows' backups
  *(docs/windows/registration.md#e5), completely or not at all. */
-uuint32_t opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
-                      opl_load_restored *ret);
+uint32_t opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
+                         opl_load_restored *ret);
 /*Restores a backup, Windows' or ours, in one step; `path` NULL: rebuilds from the ini files
  *that were loaded. A provider keeps its numbers if those in the file are in use. */
-uuint32_t opl_load_restore(const char *path, const char *language, const opl_load_options *options,
-                       opl_load_restored *ret);
+uint32_t opl_load_restore(const char *path, const char *language, const opl_load_options *options,
+                          opl_load_restored *ret);
 /*The path of the file that a service's value Library names: variables are replaced, and a name
  *without '/' is in the installation's folder of providers. The file is not checked. 234
  *(ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
  *provider's library themselves. */
-uuint32_t opl_load_library_path(const char *library, char *path, size_t size);
+uint32_t opl_load_library_path(const char *library, char *path, size_t size);
 /*Records the library's time and size. 2: no such service or library. */
-uuint32_t opl_load_trust(const char *service, const opl_load_options *options);
+uint32_t opl_load_trust(const char *service, const opl_load_options *options);
 /*The service's last answer, as programs of root and of the calling user recorded it, at most
  *once a second; answers to other users' programs are not known. 2: none was recorded since the
  *machine started. Queries no provider, changes nothing. */
-uuint32_t opl_load_last_answer(const char *service, opl_load_answer *ret);
+uint32_t opl_load_last_answer(const char *service, opl_load_answer *ret);
 /*Perflib's last event about the service, in programs of root and of the calling user; events
  *of other users' programs are not included. 2: none since the machine started. Queries no
  *provider. */
-uuint32_t opl_load_last_event(const char *service, opl_load_event *ret);
+uint32_t opl_load_last_event(const char *service, opl_load_event *ret);
 /*The counters that this thread's last query omitted from the shipped objects, because this
  *user may not read them for every instance: "Process: IO Read Operations/sec, IO Write
  *Operations/sec". NULL: nothing. Valid until the thread's next query. */
 const char *opl_load_denied(void);
 /*Replaces base texts of a language, for the machine; a path may be NULL. */
-uuint32_t opl_load_replace(const char *counters, const char *helps, const char *language,
-                       const opl_load_options *options);
+uint32_t opl_load_replace(const char *counters, const char *helps, const char *language,
+                          const opl_load_options *options);
 /*Finds and reports damage of the layer's registrations, and repairs what it can in one step
  *(each quarantine in a separate step). Only a service that has another one's numbers gets new
  *numbers. */
-uuint32_t opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
-                      opl_load_restored *ret);
+uint32_t opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
+                         opl_load_restored *ret);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

@@ -226,7 +226,7 @@ struct opl_object {
     size_t counter_count;
     uint32_t
         default_counter; /* the title index of the counter to show first (if absent: the first) */
-    bool clock;            /* its PerfTime is a FILETIME, PerfFreq 10,000,000; else both are 0 */
+    bool clock;          /* its PerfTime is a FILETIME, PerfFreq 10,000,000; else both are 0 */
     /* Answers only "Costly" and its own number, at a lowered priority of the calling thread;
      * `list` is not called at Open, so that opening is cheap. */
     bool costly;
@@ -334,13 +334,13 @@ OPL_BEGIN_DECLS
  * registration. ERROR_INVALID_PARAMETER: a row is wrong, event 4004 has the row and the reason;
  * ERROR_NOT_ENOUGH_MEMORY. */
 uint32_t opl_provider_open(const opl_object *const *objects, size_t count, uint32_t first_counter,
-                        uint32_t first_help, opl_provider **ret);
+                           uint32_t first_help, opl_provider **ret);
 /*Answers a query as Collect must: the requested objects and their related ones; nothing for
  *Foreign and for unknown words; ERROR_MORE_DATA with zeros and *data unchanged if the buffer
  *is too small. The caller serialises the calls for one provider. (docs/windows/articles.md#c43,
  *docs/windows/articles.md#c44) */
-uint32_t opl_provider_collect(opl_provider *provider, const opl_char16 *query, void **data, uint32_t *bytes,
-                           uint32_t *types);
+uint32_t opl_provider_collect(opl_provider *provider, const opl_char16 *query, void **data,
+                              uint32_t *bytes, uint32_t *types);
 /*Closes the files and frees everything; NULL is allowed. */
 void opl_provider_close(opl_provider *provider);
 
@@ -350,18 +350,18 @@ void opl_provider_close(opl_provider *provider);
  *registered for fewer counters: ERROR_INVALID_DATA. Each is reported as an event with advice.
  *(docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
 uint32_t opl_service_numbers(const char *service, uint32_t last_offset, uint32_t *ret_first_counter,
-                          uint32_t *ret_first_help);
+                             uint32_t *ret_first_help);
 /*Opens the tables with the service's numbers; a further Open is only counted. `devices` are the
  *strings of Linkage\Export, which tables do not use. (docs/windows/articles.md#c41) */
 uint32_t opl_entry_open(opl_entry *entry, const opl_char16 *devices);
 uint32_t opl_entry_collect(opl_entry *entry, const opl_char16 *query, void **data, uint32_t *bytes,
-                        uint32_t *types);
+                           uint32_t *types);
 /*The last Close closes. Always ERROR_SUCCESS. */
 uint32_t opl_entry_close(opl_entry *entry);
 /*Writes Library (the file that contains `entry`), Open, Collect and Close of the service's
  *Performance key, or removes them, and the key if it is empty then. */
-HRESULT opl_entry_register(const opl_entry *entry);
-HRESULT opl_entry_unregister(const opl_entry *entry);
+int32_t opl_entry_register(const opl_entry *entry);
+int32_t opl_entry_unregister(const opl_entry *entry);
 
 /* ---- for functions of OPL_FN ---- */
 /* Word `column` of the file's first line or of the instance's own line; false: unreadable. */
