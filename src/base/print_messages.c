@@ -67,7 +67,7 @@ static void print_catalog(void)
 {
     char subject[200];
     puts("# SPDX-License-Identifier: MIT\n"
-         "# What journalctl -x says of openperflib's events; made from src/base/messages.c");
+         "# The texts of openperflib's events for journalctl -x; made from src/base/messages.c");
     for (size_t i = 0; i < event_message_count; i++) {
         const struct event_message *row = &event_messages[i];
         snprintf(subject, sizeof subject, "%s %s %u%s", row->source, level_name(row->level),
@@ -79,7 +79,7 @@ static void print_catalog(void)
     }
     print_catalog_head("", 0, "@OPENPERFLIB_SOURCE@ @OPENPERFLIB_LEVEL@ @OPENPERFLIB_ID@");
     print_sentence("", "a program reported this under a name of its own, with ReportEvent or "
-                       "MessageBox; what it means, its documentation says");
+                       "MessageBox; see its documentation");
 }
 
 static void print_fields(const char *fields)

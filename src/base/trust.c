@@ -90,7 +90,7 @@ static LSTATUS copy_path(const char *from, char path[static PATH_MAX], char why[
 {
     if (snprintf(path, PATH_MAX, "%s", from) < PATH_MAX && path[0] == '/')
         return ERROR_SUCCESS;
-    snprintf(why, TRUST_TEXT, "%.200s is no absolute path", from);
+    snprintf(why, TRUST_TEXT, "%.200s is not an absolute path", from);
     return ERROR_INVALID_PARAMETER;
 }
 
@@ -122,7 +122,7 @@ LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])
     if (status)
         return status;
     if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-        snprintf(why, TRUST_TEXT, "%.200s is no regular file", path);
+        snprintf(why, TRUST_TEXT, "%.200s is not a regular file", path);
         return ERROR_ACCESS_DENIED; /* as LoadLibrary of a folder */
     }
     if (S_ISLNK(st.st_mode) || !file_trusted(&st, false))
@@ -136,7 +136,7 @@ static LSTATUS refuse_up(const char *folder, const char *found, char why[static 
 {
     for (const char *at = folder + strlen(found); (at = strstr(at, "/..")); at += 3)
         if (!at[3] || at[3] == '/') {
-            snprintf(why, TRUST_TEXT, "%.200s has \"..\" behind a folder that is not there",
+            snprintf(why, TRUST_TEXT, "%.200s has \"..\" behind a folder that does not exist",
                      folder);
             return ERROR_INVALID_PARAMETER;
         }
@@ -172,7 +172,7 @@ LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT])
     if (st.st_gid == getegid())
         st.st_mode &= ~(mode_t)S_IWGRP;
     if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
-        snprintf(why, TRUST_TEXT, "%.200s is no folder", path);
+        snprintf(why, TRUST_TEXT, "%.200s is not a folder", path);
         return ERROR_DIRECTORY;
     }
     if (S_ISLNK(st.st_mode) || !file_trusted(&st, false))

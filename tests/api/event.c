@@ -209,7 +209,7 @@ static void the_catalog_words_its_own_sources(void **state)
     HANDLE log = open_source("LoadPerf");
     LPCSTR strings[] = {"MyPerf", "019", "more"};
     assert_true(ReportEventA(log, EVENTLOG_WARNING_TYPE, 0, 2005, NULL, 3, 0, strings, NULL));
-    assert_non_null(strstr(read_events(), "LoadPerf\t2005\twarning\tMyPerf\tMyPerf brings no texts "
+    assert_non_null(strstr(read_events(), "LoadPerf\t2005\twarning\tMyPerf\tMyPerf has no texts "
                                           "in language 019;"));
     assert_true(DeregisterEventSource(log));
 }

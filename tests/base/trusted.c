@@ -80,8 +80,8 @@ static void f_c3_links_and_relative_paths_are_not_followed(void **state)
     expect_vendor_refused(below, "symbolic link");
     snprintf(below, sizeof below, "%s/more", link_path);
     expect_vendor_refused(below, "symbolic link");
-    expect_vendor_refused("build", "no absolute path");
-    expect_vendor_refused("./build", "no absolute path");
+    expect_vendor_refused("build", "not an absolute path");
+    expect_vendor_refused("./build", "not an absolute path");
 }
 
 /* It would be judged as a place below `folder`, and lead to the link once "new" was made. */
@@ -89,9 +89,9 @@ static void f_c3_up_from_what_is_missing_is_refused(void **state)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/new/../..%s", folder, strrchr(link_path, '/'));
-    expect_vendor_refused(path, "behind a folder that is not there");
+    expect_vendor_refused(path, "behind a folder that does not exist");
     snprintf(path, sizeof path, "%s/new/..", folder);
-    expect_vendor_refused(path, "behind a folder that is not there");
+    expect_vendor_refused(path, "behind a folder that does not exist");
     snprintf(path, sizeof path, "%s/../..dots", folder);
     expect_vendor(path);
 }
@@ -205,7 +205,7 @@ static void f_c9_a_fifo_or_a_device_is_no_library(void **state)
     snprintf(path, sizeof path, "%s/fifo.so", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(trust_check(path, why), ERROR_ACCESS_DENIED);
-    assert_non_null(strstr(why, "no regular file"));
+    assert_non_null(strstr(why, "not a regular file"));
     assert_int_equal(trust_check("/dev/zero", why), ERROR_ACCESS_DENIED);
     assert_int_equal(trust_check(folder, why), ERROR_ACCESS_DENIED);
 }
