@@ -140,7 +140,7 @@ static void write_one(struct writing *writing, const struct service *service)
     write_line(heard, line);
     if (is_there(writing->fd, service) || find_place(writing, service)) {
         if (pwrite(writing->fd, line, FIXED_CHARS, heard->place) != FIXED_CHARS)
-            trace("host", "%s: its answer could not be written down", service->name);
+            trace("host", "%s: its answer could not be recorded", service->name);
     } else if (!strchr(service->name, '\n')) {
         const struct buffer *text = &writing->text; /* the last line may lack its newline */
         bool torn = text->len && text->data[text->len - 1] != '\n' && !writing->added.len;
@@ -154,7 +154,7 @@ static void write_added(const struct writing *writing)
     if (added->len && !added->failed && writing->text.len + added->len <= MOST_BYTES &&
         fcntl(writing->fd, F_SETFL, O_APPEND) == 0 &&
         write(writing->fd, added->data, added->len) != (ssize_t)added->len)
-        trace("host", "answers could not be written down");
+        trace("host", "answers could not be recorded");
 }
 
 static bool anything_new(const struct roster *roster)

@@ -94,12 +94,12 @@ static void trace_the_others(const struct collection *collection)
         if (next < collection->round->count && collection->round->chosen[next] == i)
             next++;
         else
-            trace("host", "%s is not asked: %s", service->name,
+            trace("host", "%s is not queried: %s", service->name,
                   roster->settings.disabled                  ? "all counters are disabled"
                   : service->disabled                        ? "it is disabled"
-                  : collection->query->kind != QUERY_OBJECTS ? "the query concerns nobody"
+                  : collection->query->kind != QUERY_OBJECTS ? "the query concerns no provider"
                   : service->has_list ? "its Object List has none of the objects"
-                                      : "each object is in the list of another");
+                                      : "each object is in another provider's list");
     }
 }
 
@@ -336,7 +336,7 @@ static void note_starving(const struct collection *collection)
         snprintf(needs, sizeof(needs), "%zu bytes behind %zu of others (%s has %zu instances)",
                  shortage->needed, collection->before, shortage->object, shortage->instances);
     else
-        snprintf(needs, sizeof(needs), "more than the %zu bytes that it was offered",
+        snprintf(needs, sizeof(needs), "more than its buffer of %zu bytes",
                  collection->room - collection->before);
     verdict_report(collection->starved, 4016,
                    EVENT_FIELDS(EVENT_NUMBER("Tries", tries),

@@ -70,7 +70,8 @@ static void take_nonsense(struct isolated *isolated, struct isolate_reply *ret)
                                   .end = ISOLATE_CRASHED,
                                   .status = ERROR_PROCESS_ABORTED,
                                   .code = SIGKILL};
-    strcpy(ret->text, "it wrote far outside its buffer, over what its helper and its client share");
+    strcpy(ret->text,
+           "it wrote far outside its buffer, over memory that its helper and its client share");
     end_helper(isolated);
 }
 
@@ -245,7 +246,7 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
     if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY && resident_mib)
         take_size(resident_mib, ret);
     if (ret->end == ISOLATE_CRASHED && ret->code == SIGKILL)
-        strcpy(ret->text, "killed from outside, for want of memory, or by itself");
+        strcpy(ret->text, "killed by another process, for lack of memory, or by itself");
 }
 
 /* The keeper ended, or never started. */
@@ -253,9 +254,10 @@ static void take_loss(bool was_alive, struct isolate_reply *ret)
 {
     ret->end = was_alive ? ISOLATE_CRASHED : ISOLATE_REFUSED;
     ret->code = was_alive ? SIGKILL : 0;
-    strcpy(ret->text, was_alive ? "the helper's keeper was killed"
-                                : "perfhost ended before it was ready; is it of this version, and "
-                                  "may the program start processes?");
+    strcpy(ret->text,
+           was_alive ? "the helper's keeper was killed"
+                     : "perfhost ended before it was ready; check that it has this version, and "
+                       "that the program may start processes");
 }
 
 static void take_death(struct isolated *isolated, struct isolate_reply *ret)

@@ -182,7 +182,7 @@ void library_report_open(const struct service *service, LSTATUS status)
 {
     verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)),
                    status == ERROR_FILE_NOT_FOUND && !has_numbers(service)
-                       ? "its names were never loaded; lodctr FILE.ini does that"
+                       ? "its names were never loaded; run lodctr FILE.ini"
                        : NULL);
 }
 

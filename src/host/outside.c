@@ -137,7 +137,7 @@ static void take_largeness(struct service *service, const struct host_settings *
                                 EVENT_NUMBER("Limit", limit_mib)),
                    NULL);
     if (settings)
-        quarantine_failure(service, settings, "it had more memory than it may");
+        quarantine_failure(service, settings, "it exceeded its memory limit");
     forget_file(service->code);
 }
 
@@ -290,7 +290,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
     verdict_report(service, 1015, NULL, more);
     isolate_end(service->code->outside.isolated);
-    quarantine_failure(service, settings, "it did not answer for long");
+    quarantine_failure(service, settings, "it did not answer for a long time");
     service->code->outside.miss_counted = false;
     service->code->outside.unsure = true;
     forget_file(service->code);
@@ -327,7 +327,7 @@ static bool is_still_silent(struct service *service, const struct host_settings 
     else if (silent_ms >= code->outside.silence_ms)
         end_silent(service, settings, silent_ms);
     else
-        trace("host", "%s is not asked: it has not answered the last time", service->name);
+        trace("host", "%s is not queried: it has not answered its last request", service->name);
     return reply.end == ISOLATE_LATE;
 }
 
@@ -386,7 +386,7 @@ static enum outside_asked claim(struct service *service, const struct outside_qu
     }
     if (until < deadline)
         return OUTSIDE_BUSY;
-    trace("host", "%s is not asked: another thread waits for it", service->name);
+    trace("host", "%s is not queried: another thread waits for it", service->name);
     if (!atomic_exchange(&code->busy_said, true))
         verdict_report(service, 1015, NULL, "another thread's query waits for it");
     return OUTSIDE_NOT_ASKED;
@@ -422,7 +422,7 @@ enum outside_asked outside_ask(struct service *service, const struct outside_que
         is_placed_outside(service))
         status = hand_over(service, settings, question->query, question->room);
     if (status && status != ERROR_BUSY)
-        trace("host", "%s could not be asked: %s", service->name, status_text(status));
+        trace("host", "%s could not be queried: %s", service->name, status_text(status));
     if (status)
         claim_release(&service->code->claim);
     else

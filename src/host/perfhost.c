@@ -336,7 +336,7 @@ int main(int argc, char **argv)
         snprintf(keeper.title, keeper.title_bytes, "perfhost: starts helpers");
         return start_keeper();
     }
-    puts("perfhost runs performance-counter providers for openperflib, which starts it; there is "
-         "nothing to do for it by hand");
+    puts("perfhost runs performance-counter providers for openperflib, which starts it; it is "
+         "not meant to be run by hand");
     return argc != 2 || strcmp(argv[1], "--help") != 0;
 }

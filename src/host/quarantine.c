@@ -125,8 +125,9 @@ static void report(const struct service *service, const char *why, LSTATUS writt
     BUFFER_AUTO more = {0};
     buffer_add_text(&more, why);
     if (written)
-        buffer_printf(&more, "; other programs do not know, the registry was not written: %s (%d)",
-                      status_text(written), (int)written);
+        buffer_printf(
+            &more, "; other programs do not see it, because the registry was not written: %s (%d)",
+            status_text(written), (int)written);
     verdict_report(service, written ? 1018 : 1017, NULL, more.data);
 }
 
@@ -247,7 +248,8 @@ static void add_miss(const struct service *service, const struct host_settings *
         count != settings->error_limit)
         return;
     snprintf(more, sizeof(more),
-             "%u times in a row; for 10 minutes, or until it answers, nobody waits for it", count);
+             "%u times in a row; for 10 minutes, or until it answers, queries do not wait for it",
+             count);
     verdict_report(service, 1015, NULL, more);
 }
 
@@ -349,7 +351,7 @@ bool quarantine_waits(struct service *service)
         *patience = (struct patience){0};
     bool waits = patience->off || quarantine_clock.ticks() < patience->until;
     if (waits)
-        trace("host", "%s is not asked now: it failed %u times%s", service->name,
+        trace("host", "%s is not queried now: it failed %u times%s", service->name,
               patience->failures + patience->misses,
               patience->off ? ", and not again in this session" : "");
     return waits;

@@ -119,7 +119,7 @@ static LSTATUS take(struct service *service, const struct wanted *wanted,
 {
     if (!is_of_kind(value, wanted->kind)) {
         verdict_report(service, 3004, EVENT_FIELDS(EVENT_TEXT("Value", wanted->name)),
-                       "its type or its size is not the one that it must have");
+                       "it has a wrong type or size");
         return ERROR_SUCCESS;
     }
     if (wanted->kind == NUMBER) {

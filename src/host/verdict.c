@@ -30,7 +30,7 @@ static const struct verdict {
     [MISTAKE_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
     [MISTAKE_SILENT]      = {2000, DISABLES,  {"BytesLeft", "BytesAvailable"}, "Collect left its outputs as they were"},
     [MISTAKE_OVERRUN]     = {1001, FAILS,     {"Size"},                        "Collect wrote beyond its buffer"},
-    [MISTAKE_HEAP]        = {1013, FAILS,     {"Size"},                        "Collect's pointer came back far outside its buffer"},
+    [MISTAKE_HEAP]        = {1013, FAILS,     {"Size"},                        "Collect returned a pointer far outside its buffer"},
     [MISTAKE_GUARD]       = {1002, FAILS,     {NULL},                          "Collect wrote outside its buffer"},
     [MISTAKE_OBJECTS]     = {1003, DROP,      {"ObjectCount"},                 NULL},
     [MISTAKE_DEFINITIONS] = {1019, DROP,      {"ObjectIndex"},                 NULL},
@@ -43,8 +43,8 @@ static const struct verdict {
     [MISTAKE_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not even on 4: dropped"},
     [MISTAKE_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
     [MISTAKE_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
-    [MISTAKE_GREED]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "nobody gets more"},
-    [MISTAKE_HOARD]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "it fills any room that it is offered"},
+    [MISTAKE_GREED]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "there is no larger buffer"},
+    [MISTAKE_HOARD]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "it fills a buffer of any size"},
     [MISTAKE_LATE]        = {1015, KEEP,      {NULL},                          NULL},
   /* clang-format on */
 };

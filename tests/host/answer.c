@@ -124,8 +124,8 @@ static void c125_pointers_outside(void **state)
         unsigned event;
         const char *words;
     } rows[] = {
-        {ROOM + 1,               1001, "wrote 1 bytes more"                },
-        {ROOM + GUARD_BYTES,     1001, "wrote 1024 bytes more"             },
+        {ROOM + 1,               1001, "wrote 1 bytes beyond"              },
+        {ROOM + GUARD_BYTES,     1001, "wrote 1024 bytes beyond"           },
         {ROOM + GUARD_BYTES + 1, 1013, "pointer 1025 bytes beyond"         },
         {-8,                     1013, "pointer 8 bytes beyond"            },
         {INT64_MIN,              1013, "pointer 9223372036854775808 bytes "},
@@ -267,7 +267,7 @@ static void who_fills_any_room_has_failed(void **state)
     expect_kept(&answer);
     service->code->least_filled = least / 4;
     expect_dropped(&answer);
-    expect_event(1020, "it fills any room");
+    expect_event(1020, "it fills a buffer of any size");
     assert_true(quarantine_waits(service));
 }
 
