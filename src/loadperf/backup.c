@@ -94,9 +94,10 @@ static void leave_half(struct backup *backup, const struct here *here)
     }
     if (!any || !is_in_layer(backup, number))
         return;
-    load_warning(backup->load, NULL, 0,
-                 "%s: its four numbers are not whole, so it is left out: lodctr doctor mends that",
-                 here->name);
+    load_warning(
+        backup->load, NULL, 0,
+        "%s: its four numbers are incomplete, so it is left out: lodctr doctor repairs that",
+        here->name);
     backup->result->left++;
     if (!backup->load->options->dry_run)
         load_lacking_events(here->name, here->has);
@@ -111,8 +112,7 @@ static void add_provider(struct backup *backup, const struct here *here)
         return;
     if (!has_section_name(here->name)) {
         load_warning(backup->load, NULL, 0,
-                     "%s: the file's format has no place for such a name: it is left out",
-                     here->name);
+                     "%s: the file's format cannot store such a name: it is left out", here->name);
         backup->result->left++;
         return;
     }
@@ -159,7 +159,7 @@ static void add_texts(struct backup *backup, const char *section, const char *id
         backup->texts++;
         if (!is_one_line(text->text))
             load_warning(backup->load, NULL, 0,
-                         "text %u of language %s has line ends: blanks stand for them", text->index,
+                         "text %u of language %s has line ends: they become blanks", text->index,
                          id);
     }
 }

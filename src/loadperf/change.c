@@ -11,9 +11,10 @@ static const char *advice(const struct load *load, LSTATUS status)
     if (status != ERROR_ACCESS_DENIED)
         return "";
     if (load->options->user)
-        return "; XDG_DATA_HOME names another place, HOME does not count";
-    return geteuid() == 0 ? "; see who owns it and .lock in it, and that nobody else may write it"
-                          : "; root registers for the machine, --user for yourself";
+        return "; XDG_DATA_HOME can name another folder, HOME is ignored";
+    return geteuid() == 0 ? "; check the owners of the folder and of .lock in it, and that no "
+                            "other user may write it"
+                          : "; root registers for the machine, --user registers for yourself only";
 }
 
 static LSTATUS begin_edit(struct layer_change *change)
@@ -52,7 +53,7 @@ LSTATUS change_read(struct layer_change *change, const char *name, struct buffer
     if (status == ERROR_FILE_NOT_FOUND)
         return ERROR_SUCCESS;
     if (status)
-        load_error(change->load, name, 0, "cannot be read or believed: %s; see docs/registry.md",
+        load_error(change->load, name, 0, "cannot be read or trusted: %s; see docs/registry.md",
                    status_text(status));
     return status;
 }

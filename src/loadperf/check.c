@@ -59,8 +59,7 @@ static void drop_repeated(struct planning *planning)
             continue;
         }
         load_warning(planning->load, planning->ini_path, text->line,
-                     "the same text stands in line %u already: this one is passed over",
-                     last->line);
+                     "line %u has the same text already: this one is ignored", last->line);
         free(text->text);
     }
     plan->text_count = kept;
@@ -123,7 +122,7 @@ static void warn_of_redefinitions(struct planning *planning)
                     !memcmp(first->name.at, next->name.at, next->name.count);
         if (same && first->is_number && next->is_number && first->value != next->value)
             load_warning(planning->load, planning->symbol_path, next->line,
-                         "%.*s is defined in line %u already: that one counts",
+                         "%.*s is defined in line %u already: that definition is used",
                          (int)next->name.count, next->name.at, first->line);
     }
 }
@@ -179,7 +178,7 @@ static void warn_of_languages(struct planning *planning)
             used = plan->texts[k].language == plan->languages[i];
         if (!used)
             load_warning(planning->load, planning->ini_path, 0,
-                         "language %03X is listed and has no text: it gets the English ones",
+                         "language %03X is listed but has no text: it gets the English ones",
                          (unsigned)plan->languages[i]);
     }
 }
@@ -209,7 +208,7 @@ static void pair_up(struct planning *planning)
             continue;
         if (!is_copy(plan, text))
             load_warning(planning->load, planning->ini_path, text->line,
-                         "an explanation without a name (_NAME): it is passed over");
+                         "an explanation without a name (_NAME): it is ignored");
         free(text->text);
         text->text = NULL;
     }
@@ -239,7 +238,7 @@ static LSTATUS read_object(struct planning *planning, const struct ini_entry *en
                                     : NULL;
     if (!mistake && (!symbol->is_number || symbol->value < 0 || symbol->value > MOST_OFFSET ||
                      symbol->value % 2 != 0))
-        mistake = "is no even number from 0";
+        mistake = "is not an even number from 0";
     if (!mistake && !plan_find(plan, LANGUAGE_ENGLISH, (uint32_t)symbol->value))
         load_warning(
             planning->load, planning->ini_path, entry->line,
@@ -247,8 +246,8 @@ static LSTATUS read_object(struct planning *planning, const struct ini_entry *en
             (int)entry->key.count, entry->key.at);
     if (mistake) {
         load_warning(planning->load, planning->ini_path, entry->line,
-                     "[objects]: \"%.*s\" %s: it is passed over", (int)entry->key.count,
-                     entry->key.at, mistake);
+                     "[objects]: \"%.*s\" %s: it is ignored", (int)entry->key.count, entry->key.at,
+                     mistake);
         return ERROR_SUCCESS;
     }
     if (!list_grow(&plan->objects, plan->object_count, &plan->object_room, sizeof *plan->objects))
@@ -297,6 +296,6 @@ LSTATUS plan_complete(struct planning *planning)
             plan->last_offset = plan->texts[i].offset;
     if (!plan->text_count && !planning->load->errors)
         load_error(planning->load, planning->ini_path, 0,
-                   "[text] has no text that could be loaded");
+                   "[text] contains no text that can be loaded");
     return read_objects(planning);
 }

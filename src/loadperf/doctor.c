@@ -217,7 +217,7 @@ static void say_nameless(struct patient *patient)
                    ini);
     else
         doctor_say(patient->doctor, false, &finding,
-                   "none of its numbers has a name, and nobody says which ini file it has: reg "
+                   "none of its numbers has a name, and its ini file is unknown: reg "
                    "add its key Performance /v PerfIniFile /d /FOLDER/FILE.ini, then lodctr "
                    "doctor again");
 }
@@ -244,7 +244,7 @@ static void say_quarantine(struct patient *patient)
     const opl_load_finding finding = {.kind = "quarantine", .service = service};
     if (!why)
         return;
-    doctor_say(doctor, true, &finding, "was in quarantine (%s): it is asked again", why);
+    doctor_say(doctor, true, &finding, "was in quarantine (%s): it is enabled again", why);
     buffer_add(&doctor->quarantined, service, strlen(service) + 1);
 }
 
@@ -271,8 +271,8 @@ static LSTATUS want(struct patient *patient)
     const opl_load_finding finding = {.kind = "overlap", .service = patient->here->name};
     if (other)
         doctor_say(patient->doctor, true, &finding,
-                   "had numbers %u to %u, which are %s's: it gets new ones",
-                   (unsigned)patient->first, (unsigned)patient->last + 1, other->name);
+                   "had the numbers %u to %u of %s: it gets new ones", (unsigned)patient->first,
+                   (unsigned)patient->last + 1, other->name);
     if (other && !patient->doctor->load->options->dry_run)
         event_log(SOURCE, EVENT_OVERLAP, patient->here->name,
                   EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");
@@ -316,8 +316,8 @@ static LSTATUS examine(struct patient *patient)
         return ERROR_SUCCESS; /* never loaded, or registered by the package */
     if (!patient->first) {
         doctor_say(doctor, false, &finding,
-                   "neither numbers nor texts tell what they were: unlodctr it, then load its ini "
-                   "file again");
+                   "its numbers are lost and cannot be derived from its texts: unlodctr it, then "
+                   "load its ini file again");
         return ERROR_SUCCESS;
     }
     say_numbers(patient);
@@ -387,8 +387,8 @@ static void judge_orphan(struct doctor *doctor, const char *name, const struct s
     if (owned)
         buffer_add(&doctor->orphans, name, strlen(name) + 1);
     doctor_say(doctor, owned, &finding,
-               owned ? "nothing but %zu texts, for another one's numbers: removed"
-                     : "nothing but %zu texts: load its ini file, or unlodctr it",
+               owned ? "only %zu texts, for the numbers of another provider: removed"
+                     : "only %zu texts: load its ini file, or unlodctr it",
                texts->count);
 }
 

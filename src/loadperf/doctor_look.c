@@ -31,7 +31,7 @@ static bool count_damage(void *self, const opl_reg_entry *entry)
 
 #define COME_BACK                                                                                  \
     "load its provider again (lodctr --library=LIBRARY FILE.ini), or put a backup back "           \
-    "(lodctr /R:FILE); else delete it"
+    "(lodctr /R:FILE); otherwise delete it"
 
 /* Turning all lines into comments would only hide that everything is lost. */
 static bool is_lost(const struct looking *looking, const struct buffer *text)
@@ -63,13 +63,13 @@ static void look_into(struct looking *looking, const char *name)
         return;
     else if (looking->damaged && !doctor_can_mend(&text))
         doctor_say(doctor, false, &finding,
-                   "%zu %s damaged, the first is line %u, and it is in UTF-16: save it in "
+                   "%zu %s damaged, the first is line %u, and the file is in UTF-16: save it in "
                    "UTF-8",
                    looking->damaged, lines_are(looking->damaged), looking->line);
     else if (looking->damaged) {
         doctor_say(doctor, true, &finding,
-                   "%zu %s damaged, the first is line %u: they become remarks; what they "
-                   "said is mended below, if the provider's ini file is known",
+                   "%zu %s damaged, the first is line %u: they become comments; their "
+                   "content is repaired below, if the provider's ini file is known",
                    looking->damaged, lines_are(looking->damaged), looking->line);
         buffer_add(&doctor->torn, name, strlen(name) + 1);
     }
@@ -105,13 +105,13 @@ static void say_foreign(struct doctor *doctor, const char *path, const struct st
         return;
     if (foreign)
         doctor_say(doctor, false, &finding,
-                   "%s%s, so nobody believes it: read it; if it is right: chown %u %s && "
+                   "%s%s, so it is not trusted: read it; if it is right: chown %u %s && "
                    "chmod go-w %s; if not: rm %s",
                    whose, st->st_mode & (S_IWGRP | S_IWOTH) ? "others may write it" : "",
                    (unsigned)owner, name.data, name.data, name.data);
     else
         doctor_say(doctor, false, &finding,
-                   "others may write it, so nobody believes it: read it; if it is right: "
+                   "others may write it, so it is not trusted: read it; if it is right: "
                    "chmod go-w %s; if not: rm %s",
                    name.data, name.data);
 }
@@ -141,12 +141,12 @@ static bool look_at_folder(struct doctor *doctor, const char *folder)
         return true;
     if (st.st_mode & (S_IWGRP | S_IWOTH))
         doctor_say(doctor, false, &finding,
-                   "others may write this folder, so nobody believes what is in it: look what "
-                   "its files say, then chmod go-w it");
+                   "others may write this folder, so its content is not trusted: check what "
+                   "its files contain, then chmod go-w it");
     else
         doctor_say(doctor, false, &finding,
-                   "this folder belongs to user %u, so nobody believes what is in it: look what "
-                   "its files say, then chown it",
+                   "this folder belongs to user %u, so its content is not trusted: check what "
+                   "its files contain, then chown it",
                    (unsigned)st.st_uid);
     return false;
 }
@@ -183,9 +183,10 @@ static void look_at_owner(struct doctor *doctor, const char *service, const char
     const opl_load_finding finding = {.kind = "foreign-owner", .service = service};
     if (stranger)
         doctor_say(doctor, false, &finding,
-                   owner ? "its library is not loaded: %s belongs to somebody else: look whose it "
-                           "is, then chown it"
-                         : "its library is not loaded: others may write %s: look who did, then "
+                   owner ? "its library is not loaded: %s belongs to another user: check the "
+                           "owner, then chown it"
+                         : "its library is not loaded: others may write %s: check whether it was "
+                           "changed, then "
                            "chmod go-w it",
                    stranger);
 }
@@ -199,7 +200,7 @@ static void look_at_functions(struct doctor *doctor, const char *service,
         FREE_AUTO char *name = here_text(service, functions[i]);
         if (!name && !strcmp(functions[i], "Collect"))
             doctor_say(doctor, false, &finding,
-                       "nobody says which function of the library answers: reg add its key "
+                       "the function that collects is not registered: reg add its key "
                        "Performance /v Collect /d NAME");
         else if (name && exports_lack(exports, name))
             doctor_say(doctor, false, &finding,
@@ -217,7 +218,7 @@ static void look_inside(struct doctor *doctor, const char *service, const char *
         look_at_functions(doctor, service, &exports);
     else
         doctor_say(doctor, false, &finding,
-                   "\"%s\" is no library for this machine: install it again", path);
+                   "\"%s\" is not a library for this machine: install it again", path);
     exports_done(&exports);
 }
 
@@ -232,7 +233,7 @@ static void look_at_validation(struct doctor *doctor, const char *service, const
         load_validation(library, now) &&
         (code.len != sizeof now || memcmp(code.data, now, sizeof now) != 0))
         doctor_say(doctor, false, &finding,
-                   "the library is another one than was trusted, so it runs in a process of its "
+                   "the library was replaced since it was trusted, so it runs in a process of its "
                    "own: lodctr /T:%s trusts it again",
                    service);
 }
@@ -245,13 +246,14 @@ void doctor_look_at_library(struct doctor *doctor, const char *service)
     if (!key)
         return;
     if (!library) {
-        doctor_say(doctor, false, &gone,
-                   "no library is registered: lodctr --library with its ini file, or unlodctr it");
+        doctor_say(
+            doctor, false, &gone,
+            "no library is registered: run lodctr --library with its ini file, or unlodctr it");
         return;
     }
     if (!path || access(path, F_OK) != 0) {
         doctor_say(doctor, false, &gone,
-                   "the library \"%s\" is not there: install it again, or unlodctr --library it",
+                   "the library \"%s\" does not exist: install it again, or unlodctr --library it",
                    library);
         return;
     }

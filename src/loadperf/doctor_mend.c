@@ -140,7 +140,7 @@ static void say_corrupt(void)
     event_log(SOURCE, EVENT_CORRUPT, "",
               EVENT_FIELDS(EVENT_NUMBER("BaseIndex", NAMES_BASE_INDEX),
                            EVENT_NUMBER("LastCounter", counter), EVENT_NUMBER("LastHelp", help)),
-              "its damaged lines are remarks now");
+              "its damaged lines are comments now");
 }
 
 LSTATUS doctor_mend_files(struct doctor *doctor)

@@ -61,10 +61,11 @@ static LSTATUS number(struct install *install)
     if (status)
         return status;
     if (top > highest - 2 || install->plan.last_offset > highest - 2 - top) {
-        load_error(load, install->ini_path, 0,
-                   "no room: indices up to %u are in use, offsets go to %u, %u is the highest "
-                   "possible index",
-                   (unsigned)top, (unsigned)install->plan.last_offset, (unsigned)highest);
+        load_error(
+            load, install->ini_path, 0,
+            "no free numbers: indices up to %u are in use, offsets go up to %u, %u is the highest "
+            "possible index",
+            (unsigned)top, (unsigned)install->plan.last_offset, (unsigned)highest);
         return ERROR_INVALID_DATA;
     }
     numbers[FIRST_COUNTER] = top + 2;
@@ -98,7 +99,7 @@ static void validate(struct install *install, const char *library)
         install->registration.validation = install->validation;
     else
         load_warning(install->change.load, install->ini_path, 0,
-                     "trusted: the library \"%s\" is not there; no validation code is written",
+                     "trusted: the library \"%s\" does not exist; no validation code is written",
                      library);
 }
 
@@ -138,7 +139,7 @@ static LSTATUS refuse_taken(struct install *install, uint32_t object, const char
 {
     load_error(install->change.load, install->ini_path, 0,
                "Object List in the Performance key of %s has %u, which is %s's, and [objects] of "
-               "the ini file says nothing else: correct or delete that value; if it stands in for "
+               "the ini file does not replace it: correct or delete that value; if it replaces "
                "%s, set Shared Objects = 1 there",
                install->plan.service, (unsigned)object, owner, owner);
     return ERROR_ALREADY_EXISTS;
@@ -216,7 +217,7 @@ static LSTATUS write_file(struct install *install)
         return status;
     if (!seen) {
         load_error(load, NULL, 0,
-                   "%s: the registry files of a user say something else of this service and would "
+                   "%s: the registry files of a user have other values for this service and would "
                    "hide what is registered for the machine",
                    install->plan.service);
         return ERROR_ACCESS_DENIED;
@@ -279,7 +280,7 @@ static void note_languages(struct install *install)
         report_language(install, plan->languages[i]);
         if (!view_has_language(&install->view, plan->languages[i]))
             load_warning(install->change.load, install->ini_path, 0,
-                         "language %03X is not installed: its texts are kept and not shown",
+                         "language %03X is not installed: its texts are stored but not shown",
                          (unsigned)plan->languages[i]);
     }
 }
@@ -288,10 +289,11 @@ static void note_objects(struct install *install)
 {
     if (install->plan.has_objects)
         return;
-    load_note(install->change.load, install->ini_path, 0,
-              "[objects] is missing or lists none: %s will be asked for every index that nobody "
-              "knows",
-              install->plan.service);
+    load_note(
+        install->change.load, install->ini_path, 0,
+        "[objects] is missing or lists none: %s will be queried for every index that no other "
+        "knows",
+        install->plan.service);
     if (!install->change.load->options->dry_run)
         load_event(EVENT_NO_OBJECTS, install->plan.service, ERROR_SUCCESS);
 }
@@ -377,7 +379,7 @@ static LSTATUS check_procedures(struct install *install)
         for (size_t i = 0; i < COUNT(given); i++)
             if (given[i] && exports_lack(&exports, given[i])) {
                 load_error(install->change.load, path, 0,
-                           "the library has no function \"%s\": look for it with nm -D", given[i]);
+                           "the library has no function \"%s\": check with nm -D", given[i]);
                 status = ERROR_PROC_NOT_FOUND;
             }
     exports_done(&exports);

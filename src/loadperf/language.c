@@ -43,12 +43,13 @@ DWORD opl_load_language(const char *language, bool remove, const opl_load_option
     uint32_t id;
     load_init(&load, options);
     if (!read_language(language, &id)) {
-        load_error(&load, NULL, 0, "\"%s\" is no language id such as 007",
+        load_error(&load, NULL, 0, "\"%s\" is not a language id such as 007",
                    language ? language : "");
         return ERROR_INVALID_PARAMETER;
     }
     if (id == LANGUAGE_ENGLISH && remove) {
-        load_error(&load, NULL, 0, "English stands in for what other languages lack, and stays");
+        load_error(&load, NULL, 0,
+                   "English replaces texts that other languages lack, and cannot be removed");
         return ERROR_INVALID_PARAMETER;
     }
     bool installed = names_language_installed(id);

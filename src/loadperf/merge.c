@@ -24,13 +24,14 @@ static const char *number_mistake(const struct stored_provider *provider)
 {
     const uint32_t *number = provider->number;
     if (!stored_has_numbers(provider))
-        return "one of First Counter, Last Counter, First Help, Last Help is missing or no number";
+        return "one of First Counter, Last Counter, First Help, Last Help is missing or not a "
+               "number";
     if (number[FIRST_COUNTER] > number[LAST_COUNTER] || number[LAST_COUNTER] > USER_HIGHEST)
         return "Last Counter is below First Counter, or too large";
     if (number[FIRST_COUNTER] % 2 || number[LAST_COUNTER] % 2)
         return "names must have even numbers";
     if (number[FIRST_COUNTER] <= NAMES_BASE_INDEX)
-        return "such numbers are the system's own";
+        return "these numbers are reserved for the system";
     return number[FIRST_HELP] != number[FIRST_COUNTER] + 1 ? "First Help must follow First Counter"
                                                            : NULL;
 }
@@ -91,7 +92,7 @@ static LSTATUS judge_version(struct merge *merge, struct target *target)
         return ERROR_SUCCESS;
     LSTATUS status = stored_texts_of_service(target->here->name, &current);
     if (!status && !same_offsets(merge, target, &current))
-        leave(merge, target, "another version of it is loaded here, with other counters");
+        leave(merge, target, "another version of it, with other counters, is loaded here");
     stored_texts_done(&current);
     return status;
 }
@@ -118,11 +119,11 @@ static LSTATUS judge(struct merge *merge, struct target *target)
     } else if (!target->here && !provider->text[LIBRARY] && !merge->stored->repair)
         leave(merge, target, "there is no such service here");
     else if (known_above(&merge->change.known, provider->name, merge->load->layer))
-        leave(merge, target, "a user's registry files say something else of it");
+        leave(merge, target, "a user's registry files have other values for it");
     else if (earlier_overlap(merge, target) && merge->stored->repair)
         target->place = AT_END;
     else if (earlier_overlap(merge, target))
-        leave(merge, target, "its numbers overlap another one's in the file");
+        leave(merge, target, "its numbers overlap those of another provider in the file");
     else if (target->here && target->here->loaded && !merge->stored->repair)
         return judge_version(merge, target);
     return ERROR_SUCCESS;
@@ -214,7 +215,7 @@ static void number_moved(struct merge *merge)
         if (target->place != AS_HERE && target->place != AT_END)
             continue;
         if (target->place == AT_END && (top > highest - 2 || length > highest - 2 - top)) {
-            leave(merge, target, "there are no numbers left for it");
+            leave(merge, target, "there are no free numbers for it");
             continue;
         }
         target->first = target->place == AS_HERE ? target->here->number[FIRST_COUNTER] : top + 2;
@@ -283,7 +284,7 @@ static void report_moved(const struct target *target)
     if (target->place == AT_END && target->here && target->here->loaded)
         event_log(SOURCE, EVENT_MOVED, target->provider->name,
                   EVENT_FIELDS(EVENT_TEXT("Library", library ? library : "")),
-                  "its old numbers are in use: it has new ones");
+                  "its old numbers are in use: it got new ones");
 }
 
 static void report(const struct merge *merge)

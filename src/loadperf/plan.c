@@ -147,7 +147,7 @@ static LSTATUS read_languages(struct planning *planning)
             continue;
         if (!read_language(entry->key, &language)) {
             load_warning(planning->load, planning->ini_path, entry->line,
-                         "\"%.*s\" is no language id such as 009", (int)entry->key.count,
+                         "\"%.*s\" is not a language id such as 009", (int)entry->key.count,
                          entry->key.at);
             continue;
         }
@@ -178,7 +178,7 @@ static const struct symbol *symbol_of(struct planning *planning, const struct in
     const struct symbol *symbol = symbols_find(planning->symbols, name);
     if (!symbol)
         load_warning(planning->load, planning->ini_path, entry->line,
-                     "%.*s is not defined in %s: the text is passed over", (int)name.count, name.at,
+                     "%.*s is not defined in %s: the text is ignored", (int)name.count, name.at,
                      planning->symbol_path);
     else if (!symbol->is_number && symbol->text.count > 1 && *symbol->text.at == '0')
         load_error(planning->load, planning->symbol_path, symbol->line,
@@ -186,8 +186,7 @@ static const struct symbol *symbol_of(struct planning *planning, const struct in
                    (int)symbol->text.count, symbol->text.at);
     else if (!symbol->is_number)
         load_warning(planning->load, planning->symbol_path, symbol->line,
-                     "%.*s is no decimal number: the text is passed over", (int)name.count,
-                     name.at);
+                     "%.*s is not a decimal number: the text is ignored", (int)name.count, name.at);
     return symbol && symbol->is_number ? symbol : NULL;
 }
 
@@ -211,25 +210,24 @@ static const struct symbol *judge_text(struct planning *planning, const struct i
     struct span name;
     if (!entry->has_value) {
         if (!is_harmless(entry))
-            load_warning(load, planning->ini_path, entry->line,
-                         "the line has no =: it is passed over");
+            load_warning(load, planning->ini_path, entry->line, "the line has no =: it is ignored");
         return NULL;
     }
     if (!plan_key(entry->key, &name, ret_language, ret_part)) {
         load_warning(load, planning->ini_path, entry->line,
-                     "\"%.*s\" is not SYMBOL_LANGUAGE_NAME or _HELP: it is passed over", length,
+                     "\"%.*s\" is not SYMBOL_LANGUAGE_NAME or _HELP: it is ignored", length,
                      entry->key.at);
         return NULL;
     }
     if (!plan_has_language(planning->plan, *ret_language)) {
         load_warning(load, planning->ini_path, entry->line,
-                     "\"%.*s\": the language is not listed in [languages]: it is passed over",
-                     length, entry->key.at);
+                     "\"%.*s\": the language is not listed in [languages]: it is ignored", length,
+                     entry->key.at);
         return NULL;
     }
     if (!*ret_part && !entry->value.count) {
-        load_warning(load, planning->ini_path, entry->line,
-                     "\"%.*s\" has no text: it is passed over", length, entry->key.at);
+        load_warning(load, planning->ini_path, entry->line, "\"%.*s\" has no text: it is ignored",
+                     length, entry->key.at);
         return NULL;
     }
     return symbol_of(planning, entry, name);

@@ -35,7 +35,7 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
         return status;
     bool others = view_has_any(&below);
     if (others)
-        status = refuse(removal, "is loaded for the machine, not for the user alone");
+        status = refuse(removal, "is loaded for the machine, not for the user");
     else if (!view_has_any(&view) && !(removal->record && view.text[LIBRARY]))
         status = refuse(removal, view.exists ? "is not loaded" : "there is no such service");
     else if (!removal->change.load->options->dry_run && view_has_any(&view))
@@ -105,7 +105,7 @@ static LSTATUS commit(struct removal *removal)
     LSTATUS status = ERROR_SUCCESS;
     if (!removal->own.len && !removal->manual_changed) /* the record is another layer's */
         status = refuse(removal, change->load->layer == LAYER_USER
-                                     ? "is registered for the machine, not for the user alone"
+                                     ? "is registered for the machine, not for the user"
                                      : "is registered for a user, or by a package");
     if (!status && removal->own.len) {
         if (options->written && !removal->own_empty)

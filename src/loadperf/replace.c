@@ -91,9 +91,10 @@ static LSTATUS replace_part(struct load *load, const char *path, uint32_t part, 
     if (status == ERROR_INVALID_DATA && !load->options->dry_run)
         load_language_event(EVENT_DAMAGED_NAMES + part, language, status);
     if (status == ERROR_INVALID_DATA)
-        load_error(load, path, 0,
-                   "is no list of pairs: %s number, its text, each in a line or ended by a zero",
-                   part ? "an odd" : "an even");
+        load_error(
+            load, path, 0,
+            "is not a list of pairs: %s number, its text, each in a line or terminated by a zero",
+            part ? "an odd" : "an even");
     if (!status && !load->options->dry_run) {
         status = store(part, language, &texts);
         if (status)
@@ -117,7 +118,7 @@ DWORD opl_load_replace(const char *counters, const char *helps, const char *lang
         return ERROR_INVALID_PARAMETER;
     if (!count || count > 4 || !text_hex(language, count, &id) || !id ||
         !names_language_installed(names_language(id))) {
-        load_error(&load, NULL, 0, "\"%s\" is no installed language such as 009",
+        load_error(&load, NULL, 0, "\"%s\" is not an installed language such as 009",
                    language ? language : "");
         if (count && id && !load.options->dry_run)
             load_language_event(EVENT_NO_NAMES + !counters, names_language(id),

@@ -17,7 +17,7 @@ static LSTATUS restore_file(struct load *load, const char *path, const char *lan
     uint32_t id = 0;
     size_t count = language ? strlen(language) : 0;
     if (language && (!count || count > 4 || !text_hex(language, count, &id) || !id)) {
-        load_error(load, NULL, 0, "\"%s\" is no language id such as 007", language);
+        load_error(load, NULL, 0, "\"%s\" is not a language id such as 007", language);
         return ERROR_INVALID_PARAMETER;
     }
     LSTATUS status = stored_read(load, path, id ? names_language(id) : 0, &stored);
@@ -136,7 +136,7 @@ static LSTATUS take_ini(struct rebuilding *rebuilding, const struct here *here, 
         return status;
     if (!good) {
         load_warning(rebuilding->load, path, 0,
-                     "%s was loaded from this file, which is not there any more, has mistakes, or "
+                     "%s was loaded from this file, which was removed, has mistakes, or "
                      "may be written by others: left as it is",
                      here->name);
         rebuilding->result->left++;

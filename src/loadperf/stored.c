@@ -73,7 +73,7 @@ static LSTATUS begin_provider(struct reading *reading, struct span name, unsigne
     if (reading->provider)
         return ERROR_SUCCESS;
     if (name.count >= SERVICE_ROOM || memchr(name.at, '\\', name.count)) {
-        load_warning(reading->load, stored->path, line, "\"%.*s\" is no name of a service",
+        load_warning(reading->load, stored->path, line, "\"%.*s\" is not the name of a service",
                      (int)(name.count < 80 ? name.count : 80), name.at);
         return ERROR_SUCCESS;
     }
@@ -107,7 +107,7 @@ static LSTATUS begin_section(struct reading *reading, const struct ini_entry *en
         return ERROR_SUCCESS;
     if (name.count > 4 || !text_hex(name.at, name.count, &reading->language)) {
         load_warning(reading->load, reading->stored->path, entry->line,
-                     "\"%.*s\" is no language id such as 009: its texts are passed over",
+                     "\"%.*s\" is not a language id such as 009: its texts are ignored",
                      (int)(name.count < 80 ? name.count : 80), name.at);
         reading->kind = NOTHING;
         return ERROR_SUCCESS;
@@ -174,7 +174,7 @@ static LSTATUS take_text(struct reading *reading, const struct ini_entry *entry)
     char *text = NULL;
     if (!text_decimal(entry->key.at, entry->key.count, &index) || !entry->has_value) {
         load_warning(reading->load, reading->stored->path, entry->line,
-                     "is no index and text: it is passed over");
+                     "is not an index and text: it is ignored");
         report_damaged(reading, entry);
         return ERROR_SUCCESS;
     }
@@ -212,12 +212,13 @@ static LSTATUS judge(struct reading *reading)
     struct stored *stored = reading->stored;
     if (!reading->any) {
         load_error(reading->load, stored->path, 0,
-                   "is no backup: it has neither [Perflib] nor a section [PERF_SERVICE]");
+                   "is not a backup: it has neither [Perflib] nor a section [PERF_SERVICE]");
         return ERROR_INVALID_DATA;
     }
     if (reading->ours && (!reading->has_count || reading->count != reading->found)) {
         load_error(reading->load, stored->path, 0,
-                   "is torn: of its texts, %zu are there; nothing was restored", reading->found);
+                   "is incomplete: it has only %zu of its texts; nothing was restored",
+                   reading->found);
         return ERROR_INVALID_DATA;
     }
     stored->whole = reading->ours;

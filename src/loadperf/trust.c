@@ -62,7 +62,7 @@ DWORD opl_load_trust(const char *service, const opl_load_options *options)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (!library || !load_validation(library, code)) {
         if (library)
-            load_error(&load, NULL, 0, "%s: its library \"%s\" is not there", service, library);
+            load_error(&load, NULL, 0, "%s: its library \"%s\" does not exist", service, library);
         else
             load_error(&load, NULL, 0, "%s: there is no such service, or it has no library",
                        service);

@@ -220,7 +220,7 @@ static void installed_providers_are_never_broken(void **state)
                "[PerfStrings_009]\n1850=Renamed\n1852=First\n1854=Second\n");
     assert_int_equal(restore("other.ini"), ERROR_SUCCESS);
     assert_remark("MyPerf: numbers 1850 to 1855 are in use here: it keeps 1854 to 1859");
-    assert_remark("Z: such numbers are the system's own");
+    assert_remark("Z: these numbers are reserved for the system");
     assert_int_equal(restored.moved, 1);
     assert_loaded("A", 1848, 1852);
     assert_loaded("MyPerf", 1854, 1858);
@@ -242,7 +242,7 @@ static void installed_providers_are_never_broken(void **state)
     put_backup("version.ini", "[PERF_Z]\nFirst Counter=1860\nFirst Help=1861\nLast Counter=1862\n"
                               "Last Help=1863\n[PerfStrings_009]\n1860=Old\n1862=Old one\n");
     assert_int_equal(restore("version.ini"), ERROR_SUCCESS);
-    assert_remark("another version of it is loaded here");
+    assert_remark("another version of it, with other counters, is loaded here");
     assert_loaded("Z", 1860, 1864);
     assert_name(1862, 9, "One");
 }
@@ -252,7 +252,7 @@ static void what_is_no_backup(void **state)
     assert_int_equal(restore("missing.ini"), ERROR_FILE_NOT_FOUND);
     put("other.ini", "[boot]\nshell=x\n");
     assert_int_equal(restore("other.ini"), ERROR_INVALID_DATA);
-    assert_remark("is no backup");
+    assert_remark("is not a backup");
     put_backup("mad.ini", "[PERF_A]\nFirst Counter=x\n[PERF_B]\nFirst Counter=1849\nFirst Help=1\n"
                           "Last Counter=1849\nLast Help=4294967295\n[PERF_C]\nFirst Counter=9\n"
                           "Last Counter=4294967294\nFirst Help=10\nLast Help=4294967295\n"
@@ -375,7 +375,7 @@ static void a_torn_backup_is_refused(void **state)
         assert_same(&before);
     }
     assert_int_equal(restore("torn.ini"), ERROR_INVALID_DATA);
-    assert_remark("is torn");
+    assert_remark("is incomplete: it has only");
 }
 
 /* ---- rebuilding, trust, base names ---- */
@@ -402,7 +402,7 @@ static void rebuilding_reads_the_ini_files_again(void **state)
     assert_same(&before);
     unlink(path_of("s2.ini"));
     assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
-    assert_remark("Svc 2 was loaded from this file, which is not there any more");
+    assert_remark("Svc 2 was loaded from this file, which was removed");
     assert_int_equal(restored.left, 1);
     assert_int_equal(restored.same, 7);
     assert_int_equal(restored.providers, 8);

@@ -1119,13 +1119,12 @@ static void what_belongs_to_a_stranger_is_not_believed(void **state)
     assert_int_equal(chown(path_of("machine/registry.d/x.reg"), STRANGER, STRANGER), 0);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left foreign-owner");
-    assert_found(
-        "belongs to user 54321, so nobody believes it: read it; if it is right: chown 0 '");
+    assert_found("belongs to user 54321, so it is not trusted: read it; if it is right: chown 0 '");
     assert_found("x.reg' && chmod go-w '");
     assert_found("x.reg'; if not: rm '");
     assert_int_equal(chmod(path_of("machine/registry.d/x.reg"), 0666), 0);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_found("belongs to user 54321, and others may write it, so nobody");
+    assert_found("belongs to user 54321, and others may write it, so it is not trusted");
     assert_file("machine/registry.d/x.reg", HEADER "[" KEY "]\nnonsense\n");
 }
 

@@ -250,7 +250,7 @@ static void the_packaged_block_is_never_given(void **state)
                                                "\"Last Counter\"=dword:0001869e\n");
     put_service_ini("B");
     assert_int_equal(load_library("B.ini"), ERROR_INVALID_DATA);
-    assert_remark("no room: indices up to 99998 are in use");
+    assert_remark("no free numbers: indices up to 99998 are in use");
 }
 
 static void ranges_of_files_edited_in_place_count(void **state)
@@ -435,7 +435,8 @@ static void no_rights_are_error_5(void **state)
     if (geteuid() == 0) { /* who may do everything is refused what nobody may: a foreign folder */
         assert_int_equal(chmod(path_of("machine/registry.d"), 0777), 0);
         assert_int_equal(load_library("my.ini"), ERROR_ACCESS_DENIED);
-        assert_remark("see who owns it and .lock in it, and that nobody else may write it");
+        assert_remark("check the owners of the folder and of .lock in it, and that no other user "
+                      "may write it");
     } else {
         assert_int_equal(chmod(path_of("machine/registry.d"), 0555), 0);
         assert_int_equal(load_library("my.ini"), ERROR_ACCESS_DENIED);

@@ -37,13 +37,14 @@ static void c66_c97_offsets_that_are_no_offsets(void **state)
 static void an_index_overflow(void **state)
 {
     put_files("#define A 0\n#define B 98152\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
-    assert_refused(ERROR_INVALID_DATA, "error my.ini:0: no room: indices up to 1846 are in use");
+    assert_refused(ERROR_INVALID_DATA,
+                   "error my.ini:0: no free numbers: indices up to 1846 are in use");
     put_files("#define A 0\n#define B 98150\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
     assert_loaded("MyPerf", 1848, 99998);
     put_service_ini("Next");
     assert_int_equal(load_library("Next.ini"), ERROR_INVALID_DATA);
-    assert_remark("no room: indices up to 99998 are in use");
+    assert_remark("no free numbers: indices up to 99998 are in use");
 }
 
 /* Only what a text uses is judged: headers hold other things too. */
@@ -81,7 +82,7 @@ static void c63_info_is_complete(void **state)
               "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[text]\nA_009_NAME=a\n");
     assert_refused(ERROR_INVALID_DATA, "error my.ini:0: [languages] is missing");
     put_files("#define A 0\n", HEAD "[text]\n");
-    assert_refused(ERROR_INVALID_DATA, "error my.ini:0: [text] has no text");
+    assert_refused(ERROR_INVALID_DATA, "error my.ini:0: [text] contains no text");
     unlink(path_of("my.ini"));
     assert_refused(ERROR_FILE_NOT_FOUND, "error my.ini:0: cannot be read");
 }
@@ -107,11 +108,11 @@ static const char shipped_habits[] =
 static const char *const warnings[] = {
     "warning my.ini:17: GONE is not defined in ",
     "warning my.ini:18: \"First\" has no explanation",
-    "warning my.ini:19: the same text stands in line 18 already",
+    "warning my.ini:19: line 18 has the same text already",
     "warning my.ini:20: the line has no =",
     "warning my.ini:21: \"ONE_007_NAME\": the language is not listed",
     "warning my.ini:22: \"ODD_KEY\" is not SYMBOL_LANGUAGE_NAME",
-    "warning my.ini:0: language 00C is listed and has no text",
+    "warning my.ini:0: language 00C is listed but has no text",
     "warning my.ini:10: [objects]: \"GONE_009_NAME\" names no symbol",
     "warning my.ini:11: [objects]: \"TWO_009_NAME\" has no text",
 };
