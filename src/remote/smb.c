@@ -13,20 +13,20 @@ enum { STDIO = 1, CHECK, LOGIN };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {0, "check", "MACHINE", CHECK, "Try to read the machine, step by step, and say what to do when a step fails."},
-    {0, "login", "MACHINE", LOGIN, "Ask for user and password, try them, and keep them in the credentials file when they are good."},
+    {0, "check", "MACHINE", CHECK, "Try to read the machine, step by step, and print what to do when a step fails."},
+    {0, "login", "MACHINE", LOGIN, "Ask for user and password, try them, and store them in the credentials file if they are accepted."},
     {0, "stdio", "MACHINE", STDIO, "Answer requests on standard input and output, as the library starts it."},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
-    "A machine is [USER@]HOST[:PORT]. Passwords stand in the credentials file,\n"
+    "A machine is [USER@]HOST[:PORT]. Passwords are read from the credentials file,\n"
     "~/.config/openperflib/credentials, or are typed; never on a command line.\n"
-    "openperflib-smb(1) tells what the file looks like.\n"
+    "openperflib-smb(1) describes the file.\n"
     "\n"
-    "Exit codes: 0 the machine can be read, or the program that asked went;\n"
-    "1 it cannot be read, or the program broke the rules; 2 usage.\n"
+    "Exit codes: 0 the machine can be read, or the client closed the stream;\n"
+    "1 it cannot be read, or the client broke the protocol; 2 usage.\n"
     "\n"
     "This program uses Samba's libraries and is free software under the GNU General\n"
     "Public License, version 3 or later.\n";
@@ -87,16 +87,17 @@ int main(int argc, char **argv)
     const char *machine = NULL;
     while (id > 0 && (id = options_next(&options)) > 0) {
         if (id == OPTION_WORD || way)
-            return options_complain(&options, "\"%s\" is not expected", options.value);
+            return options_complain(&options, "unexpected argument \"%s\"", options.value);
         way = id;
         machine = options.value;
     }
     if (id < 0)
         return options_status(id);
     if (!way)
-        return options_complain(&options, "one of --check, --login and --stdio is needed");
+        return options_complain(&options, "one of --check, --login and --stdio is required");
     if (!smb_address_read(machine, &address))
-        return options_complain(&options, "\"%s\" is no machine: [USER@]HOST[:PORT]", machine);
+        return options_complain(&options, "\"%s\" is not a machine; use [USER@]HOST[:PORT]",
+                                machine);
     signal(SIGPIPE, SIG_IGN);
     bound_memory();
     return way == STDIO ? serve_stdio(&address) : smb_check(&address, way == LOGIN);

@@ -37,41 +37,41 @@ static const struct {
     const char *advice;
 } advices[] = {
     {SMB_STEP_NAME, ERROR_BAD_NETPATH,
-     "Nobody here knows that name. Look for a slip of the pen, ask  getent hosts NAME , or give the\n"
+     "Unknown host name; check the spelling, run  getent hosts NAME , or give the\n"
      "machine's address instead."},
     {SMB_STEP_PORT, RPC_S_SERVER_UNAVAILABLE,
-     "\"Connection refused\": the machine is there, but shares nothing over SMB. On Windows start the\n"
-     "service Server (LanmanServer), on Linux smbd. Silence: it is switched off, or a firewall keeps\n"
-     "the port closed; on Windows that is the rule \"File and Printer Sharing (SMB-In)\"."},
+     "\"Connection refused\": the machine is reachable, but no SMB server runs there. On Windows start the\n"
+     "service Server (LanmanServer), on Linux smbd. No answer: it is switched off, or a firewall blocks\n"
+     "the port; on Windows enable the rule \"File and Printer Sharing (SMB-In)\"."},
     {SMB_STEP_SETTINGS, ERROR_LOGON_FAILURE,
-     "Nothing says who you are there. Either get a ticket of Kerberos ( kinit USER@REALM ), or keep\n"
-     "user and password of that machine:  openperflib-smb --login NAME"},
+     "There are no credentials for it. Either get a Kerberos ticket ( kinit USER@REALM ), or store\n"
+     "a user and password of that machine:  openperflib-smb --login NAME"},
     {SMB_STEP_LOGIN, ERROR_LOGON_FAILURE,
-     "User or password is wrong there. A user of a domain is DOMAIN\\USER, one of the machine alone\n"
+     "Wrong user or password. A user of a domain is DOMAIN\\USER, a local user of the machine\n"
      "MACHINE\\USER. Try again with  openperflib-smb --login NAME"},
     {SMB_STEP_LOGIN, ERROR_TIME_SKEW,
-     "The clocks are too far apart for Kerberos, which allows five minutes: set them right."},
+     "The clocks of the two machines differ by more than the five minutes that Kerberos allows: set them."},
     {SMB_STEP_LOGIN, ERROR_NOT_SUPPORTED,
-     "The machine knows no encryption: SMB 3 has it, Windows 8 and Server 2012 are the first. If the\n"
-     "network may see the counters, write  encryption = offered  into its section of the credentials."},
+     "The machine does not support encryption: it needs SMB 3 (Windows 8, Server 2012 or later). If the\n"
+     "network may read the counters, write  encryption = offered  into its section of the credentials."},
     {SMB_STEP_LOGIN, ERROR_ACCESS_DENIED,
-     "The machine refuses the session: may that user log in there over the network (\"Access this\n"
-     "computer from the network\")? Few machines let anybody in without a name."},
+     "The machine refuses the session: check that the user may log in over the network (\"Access this\n"
+     "computer from the network\"). Few machines allow a login without a user name."},
     {SMB_STEP_LOGIN, ERROR_FILE_NOT_FOUND,
      "The machine answers, but its registry does not. On Windows start the service Remote Registry:\n"
      "  sc.exe config RemoteRegistry start= demand  and  sc.exe start RemoteRegistry"},
     {SMB_STEP_LOGIN, RPC_S_CALL_FAILED,
-     "The machine hangs up as soon as it is spoken to. It may know nothing but SMB 1, which is not\n"
-     "spoken here, or no SMB at all: is that the right port?"},
+     "The machine closes the connection at once. It may support SMB 1 only, which is not\n"
+     "supported here, or the port may not be one for SMB: check the port."},
     {ANY, ERROR_ACCESS_DENIED,
      "That user may not read performance counters there. Make it a member of the group\n"
-     "Performance Monitor Users, and let it in at the key\n"
+     "Performance Monitor Users, and give it access to the key\n"
      "HKLM\\SYSTEM\\CurrentControlSet\\Control\\SecurePipeServers\\winreg (Read)."},
     {ANY, ERROR_INVALID_DATA,
-     "What came is no performance data. If the machine runs Samba: its own data are often incomplete,\n"
-     "openperflib's part for Samba gives better ones."},
+     "The answer is not performance data. If the machine runs Samba: its own data is often incomplete;\n"
+     "install openperflib's part for Samba there."},
     {ANY, RPC_S_CALL_FAILED,
-     "The connection was lost in the middle of a question. Try again; if it stays so, look into the\n"
+     "The connection was lost during a request. Try again; if the error persists, check the\n"
      "machine's event log."},
 };
 /* clang-format on */
@@ -116,7 +116,7 @@ static void say_user(const struct smb_login *login)
 {
     char text[1200];
     const char *how = login->anonymous  ? "nobody (anonymous)"
-                      : login->kerberos ? "by Kerberos ticket"
+                      : login->kerberos ? "with a Kerberos ticket"
                                         : "by password";
     snprintf(text, sizeof text, "%s%s%s%s%s: %s", login->domain, *login->domain ? "\\" : "",
              login->user, *login->user ? ", " : "", how, login->from);
@@ -125,8 +125,9 @@ static void say_user(const struct smb_login *login)
 
 static const char *protection_of(const struct smb_login *login)
 {
-    return login->anonymous      ? "SMB 2 or 3, neither signed nor encrypted: nobody has no key"
-           : login->may_be_clear ? "SMB 2 or 3, signed; encrypted if the machine can"
+    return login->anonymous
+               ? "SMB 2 or 3, neither signed nor encrypted, because an anonymous user has no key"
+           : login->may_be_clear ? "SMB 2 or 3, signed; encrypted if the machine supports it"
                                  : "SMB 3, signed and encrypted";
 }
 
@@ -198,8 +199,8 @@ static int check_counters(struct check *check)
     say_good("counters", text);
     int64_t far = clock_filetime_from(&block.header.SystemTime);
     double ahead = (double)(far - clock_filetime()) / 1e7;
-    snprintf(text, sizeof text, "there it is %.1f s %s than here", ahead < 0 ? -ahead : ahead,
-             ahead < 0 ? "earlier" : "later");
+    snprintf(text, sizeof text, "its clock is %.1f s %s", ahead < 0 ? -ahead : ahead,
+             ahead < 0 ? "behind" : "ahead");
     say_good("clock", text);
     return EXIT_GOOD;
 }
@@ -227,7 +228,7 @@ static const char *volatile awaited = "";
 
 static void too_late(int signal)
 {
-    static const char text[] = "FAILED  no answer in half a minute, while waiting for ";
+    static const char text[] = "FAILED  no answer in 30 seconds, while waiting for ";
     bool said = write(STDOUT_FILENO, text, sizeof text - 1) > 0 &&
                 write(STDOUT_FILENO, awaited, strlen(awaited)) > 0 &&
                 write(STDOUT_FILENO, "\n", 1) > 0;
@@ -269,7 +270,7 @@ static void say_where_it_is_looked_for(void)
            "The library found another openperflib-smb than this one, or none, or the list of\n"
            "machines has that name for another address:\n"
            "  reg query 'HKLM\\SOFTWARE\\openperflib\\Remote' /s\n"
-           "To let it take this one:\n"
+           "To make it use this one:\n"
            "  reg add 'HKLM\\SOFTWARE\\openperflib\\Remote' /v Smb /t REG_SZ /d '%s' /f\n",
            self);
 }
@@ -277,8 +278,8 @@ static void say_where_it_is_looked_for(void)
 static void say_what_is_typed_is_not_kept(const char *name)
 {
     printf("\nWhat to do:\n"
-           "Programs log in with what %s says, or with a ticket of\n"
-           "Kerberos. To keep what you typed:  openperflib-smb --login %s\n",
+           "Programs log in with the credentials in %s, or with a\n"
+           "Kerberos ticket. To store what you typed:  openperflib-smb --login %s\n",
            smb_credentials_path(), name);
 }
 
@@ -296,7 +297,7 @@ static int check_programs(const struct check *check)
                check->name, check->name);
         return EXIT_GOOD;
     }
-    say_failed("programs", status, "this machine can be read, but not by programs");
+    say_failed("programs", status, "this program can read the machine, but other programs cannot");
     if (status == ERROR_LOGON_FAILURE || status == ERROR_ACCESS_DENIED)
         say_what_is_typed_is_not_kept(check->name);
     else
@@ -308,7 +309,7 @@ static int check_programs(const struct check *check)
 
 static int run_steps(struct check *check)
 {
-    awaited = "a session: the port takes connections, but it may be no SMB that is spoken there";
+    awaited = "a session: the port accepts connections, but may not be one for SMB";
     int result = check_connection(check);
     awaited = "counters: its providers may hang";
     result = result ? result : check_counters(check);

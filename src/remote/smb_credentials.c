@@ -37,7 +37,7 @@ static bool is_private(int fd, const char *path, char *why, size_t room)
 {
     struct stat st;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        snprintf(why, room, "%s is no ordinary file", path);
+        snprintf(why, room, "%s is not a regular file", path);
         return false;
     }
     if (st.st_uid != geteuid()) {
@@ -47,7 +47,8 @@ static bool is_private(int fd, const char *path, char *why, size_t room)
     }
     if (st.st_mode & (S_IRWXG | S_IRWXO)) {
         snprintf(why, room,
-                 "others may use %s (mode %03o): run  chmod 600 %s  and change the passwords in it",
+                 "other users may access %s (mode %03o): run  chmod 600 %s  and change the "
+                 "passwords in it",
                  path, (unsigned)st.st_mode & 0777, path);
         return false;
     }
@@ -65,7 +66,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
     if (fd < 0 && errno == ELOOP) {
-        snprintf(why, room, "%s is a symbolic link: put the file itself there", path);
+        snprintf(why, room, "%s is a symbolic link: replace it by the file itself", path);
         return false;
     }
     if (fd < 0) {
@@ -82,7 +83,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
     /* text behind a NUL would be neither read nor kept */
     bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
     if (!text)
-        snprintf(why, room, "%s is no text: it holds a NUL byte; write it anew", path);
+        snprintf(why, room, "%s is not a text file: it contains a NUL byte; write it again", path);
     return text;
 }
 
@@ -239,7 +240,7 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
         end = at + strcspn(at, "\n");
         end += *end ? (*end = '\0', 1) : 0;
         if (!take_line(&search, at)) {
-            snprintf(why, room, "%s, line %u is not understood: see openperflib-smb(1)", path,
+            snprintf(why, room, "%s, line %u is not valid: see openperflib-smb(1)", path,
                      search.line);
             return false;
         }
@@ -299,7 +300,7 @@ bool smb_login_keep(const char *machine, const struct smb_login *login, char *wh
     BUFFER_AUTO old = {0}, text = {0}, folder = {0};
     const char *path = smb_credentials_path();
     if (!can_be_kept(login->password) || !can_be_kept(login->user)) {
-        snprintf(why, room, "%s cannot hold what begins or ends with a blank", path);
+        snprintf(why, room, "%s cannot store a text that begins or ends with a blank", path);
         return false;
     }
     if (!read_private(path, &old, why, room))

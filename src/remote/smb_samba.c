@@ -151,7 +151,7 @@ static LSTATUS set_up(struct smb_samba *samba)
         !NT_STATUS_IS_OK(dcerpc_init()) ||
         !cli_credentials_set_conf(samba->credentials, samba->settings))
         return fail(samba, SMB_STEP_SETTINGS, ERROR_NOT_ENOUGH_MEMORY,
-                    "Samba's libraries could not be set up");
+                    "Samba's libraries could not be initialized");
     LSTATUS status = ERROR_SUCCESS;
     if (samba->login.anonymous)
         cli_credentials_set_anonymous(samba->credentials);

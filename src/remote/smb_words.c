@@ -11,14 +11,13 @@
 static void say_login(const struct smb_login *login, const char *machine, char *ret, size_t room)
 {
     if (login->kerberos)
-        snprintf(
-            ret, room,
-            "there is no ticket of Kerberos, and no password: %s;  openperflib-smb --login %s  "
-            "keeps user and password",
-            login->from, machine);
+        snprintf(ret, room,
+                 "there is no Kerberos ticket, and no password: %s;  openperflib-smb --login %s  "
+                 "stores user and password",
+                 login->from, machine);
     else
         snprintf(ret, room,
-                 "user or password is not right there: %s, %s;  openperflib-smb --login %s  keeps "
+                 "wrong user or password: %s, %s;  openperflib-smb --login %s  stores "
                  "better ones",
                  login->anonymous ? "nobody" : login->user, login->from, machine);
 }
@@ -30,7 +29,7 @@ const char *smb_login_words(const char *machine)
     struct smb_login login = {0};
     char name[300];
     if (!smb_address_read(machine, &address))
-        return "user or password is not right there";
+        return "wrong user or password";
     smb_address_name(&address, name, sizeof name);
     if (smb_login_find(&address, &login, words, sizeof words))
         say_login(&login, name, words, sizeof words);

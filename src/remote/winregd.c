@@ -12,21 +12,21 @@ enum { STDIO = 1, AT_SOCKET };
 /* clang-format off */
 static const struct option_row rows[] = {
     {0, "stdio", NULL, STDIO, "Serve one client on standard input and output, as ssh starts it."},
-    {0, "socket", "PATH", AT_SOCKET, "Serve many clients on a Unix socket; one that systemd hands over is used instead.", "@files"},
+    {0, "socket", "PATH", AT_SOCKET, "Serve many clients on a Unix socket; a socket passed by systemd is used instead.", "@files"},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
-    "Root, the server's own user and those whom the lists name may read; without\n"
-    "a list that is the group openperflib. openperflib-winregd(1) tells of them.\n"
+    "Root, the server's own user and the users in the lists may read; without\n"
+    "a list these are the group openperflib. openperflib-winregd(1) describes the lists.\n"
     "\n"
-    "Exit codes: 0 the client went, or SIGTERM came; 1 the socket cannot be had, or\n"
-    "the client broke the rules; 2 usage.\n";
+    "Exit codes: 0 the client disconnected, or SIGTERM came; 1 the socket cannot be opened, or\n"
+    "the client broke the protocol; 2 usage.\n";
 
 static const struct tool tool = {
     .name = "openperflib-winregd",
-    .summary = "Answer other machines' questions for this one's performance counters.",
+    .summary = "Answer other machines' queries for this one's performance counters.",
     .usage = "--stdio\n--socket PATH",
     .rows = rows,
     .more = more,
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         else if (id == AT_SOCKET)
             path = options.value;
         else
-            return options_complain(&options, "\"%s\" is not expected", options.value);
+            return options_complain(&options, "unexpected argument \"%s\"", options.value);
     if (id < 0)
         return options_status(id);
     if (stdio == (path != NULL))
