@@ -129,7 +129,7 @@ static PDH_STATUS read_header(struct file *file, struct binary *binary)
         return status_to_pdh(file->stream.status);
     if (got < wanted)
         return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER, got,
-                            "the file ends inside its first head: it was cut off, or has "
+                            "the file ends inside its first head: it was truncated, or has "
                             "nothing in it yet");
     memcpy(start, bytes, wanted);
     binary->buffer_size = choose_size(file, get32(start), get32(start + HEADER_FIELDS));
@@ -249,7 +249,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct vi
         return 0;
     next_buffer(binary);
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, view->offset,
-                        "no head of a buffer: size %u, used %u; it is left out", get32(head),
+                        "not the head of a buffer: size %u, used %u; it is skipped", get32(head),
                         view->used);
 }
 
@@ -288,7 +288,7 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
     }
     return file_problem(
         file, status, offset,
-        "the file ends inside this record, which is left out: it was cut off, or is "
+        "the file ends inside this record, which is skipped: it was truncated, or is "
         "still being written");
 }
 
@@ -322,10 +322,11 @@ static enum step read_record(struct file *file, struct binary *binary, const str
     if (there && (!(record[3] & 0x80) || size < 8 || size > left)) {
         uint64_t offset = view->offset + binary->offset;
         next_buffer(binary);
-        *ret_status = file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                                   "no record, or one of an impossible size: %u; the rest of this "
-                                   "buffer is left out",
-                                   size);
+        *ret_status =
+            file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                         "not a record, or one with an invalid size: %u; the rest of this "
+                         "buffer is skipped",
+                         size);
         return STEP_STOPS;
     }
     if (!there || binary->offset + size > view->got) {
@@ -392,7 +393,8 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     if (!fits) {
         binary->part = binary->parts = 0;
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "part %u of %u does not follow; this record is left out", part, parts);
+                            "part %u of %u is missing before it; this record is skipped", part,
+                            parts);
     }
     binary->part = part;
     if (!buffer_add(&binary->body, record + RECORD_BODY, size - RECORD_BODY))

@@ -131,7 +131,7 @@ static PDH_STATUS find_format(struct file *file)
         return 0;
     return file_problem(
         file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
-        text ? "it looks like CSV or TSV, but its first line does not begin with \"(PDH-CSV 4.0)\" "
+        text ? "it looks like CSV or TSV, but its first line does not start with \"(PDH-CSV 4.0)\" "
                "or "
                "\"(PDH-TSV 4.0)\" and the counters' paths behind it"
         : got ? "neither CSV, TSV nor BLG as perfmon, logman, typeperf and relog write them"

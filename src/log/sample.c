@@ -90,8 +90,8 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
         if (length < ENTRY_HEAD + 2 || length > size - at)
             return file_problem(
                 file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                "entry %zu of the catalogue has an impossible length: %u; the counters "
-                "from there on are left out",
+                "entry %zu of the catalogue has an invalid length: %u; the counters "
+                "from there on are skipped",
                 file->mapped + 1, length);
         PDH_STATUS status = read_entry(file, body + at, length);
         if (status)
@@ -270,7 +270,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         return status;
     if (!is_piece(body, size, 0) || body[3] != 0 || get32(body + 4) > size)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "this sample has no head; it is left out");
+                            "this sample has no head; it is skipped");
     size = get32(body + 4);
     file->turn++;
     size_t at = VALUE_HEAD, entry = 0;
@@ -288,7 +288,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         return 0;
     }
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                        "this sample breaks off: %zu of %zu values; it is left out", entry,
+                        "this sample ends early: %zu of %zu values; it is skipped", entry,
                         file->mapped);
 }
 
@@ -334,7 +334,7 @@ PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size,
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!text.data)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "a table of names without a machine; it is left out");
+                            "a table of names without a machine; it is skipped");
     struct names *names = names_of(file->log, text.data);
     bool good = names && take_pairs(file, names, text.data + strlen(text.data) + 1,
                                     text.data + text.len, offset);

@@ -140,7 +140,7 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *r
         got = stream_have(&file->stream, text->position);
         if (have > LIMIT_RECORD)
             return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, text->position,
-                                "a line of more than %d bytes: this is no capture", LIMIT_RECORD);
+                                "a line of more than %d bytes: not a capture", LIMIT_RECORD);
     }
     *ret = (struct line){(const char *)bytes, newline ? newline : (const char *)bytes + have,
                          text->position, newline != NULL};
@@ -342,7 +342,7 @@ static PDH_STATUS pass_header(struct file *file, struct text *text)
     if (!line.whole)
         return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER,
                             line.offset + (uint64_t)(line.end - line.start),
-                            "the file ends inside its first line: it was cut off, or has nothing "
+                            "the file ends inside its first line: it was truncated, or has nothing "
                             "in it yet");
     if (text->encoding == UTF8 && !utf8_valid(line.start, (size_t)(line.end - line.start)))
         text->encoding = WESTERN;
@@ -463,7 +463,7 @@ static bool is_complete(const struct text *text, const char *cursor, const char 
 static PDH_STATUS torn(struct file *file, const struct line *line)
 {
     return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, line->offset,
-                        "the file ends inside this line, which is left out");
+                        "the file ends inside this line, which is skipped");
 }
 
 /* The line as in the file, without its end. */
@@ -511,7 +511,7 @@ static PDH_STATUS read_sample(struct file *file, struct text *text, const struct
     if (good)
         return file->blind ? 0 : read_fields(file, text, cursor, line->end);
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, line->offset,
-                        "this line does not begin with a time; it is left out");
+                        "this line does not begin with a time; it is skipped");
 }
 
 static PDH_STATUS text_next(struct file *file)

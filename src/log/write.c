@@ -217,7 +217,8 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
         return refuse(problem, path, (PDH_STATUS)PDH_FILE_ALREADY_EXISTS, "exists already");
     LSTATUS status = status_from_errno(errno);
     if (status == ERROR_ACCESS_DENIED)
-        return refuse(problem, path, (PDH_STATUS)PDH_ACCESS_DENIED, "cannot be written: no rights");
+        return refuse(problem, path, (PDH_STATUS)PDH_ACCESS_DENIED,
+                      "cannot be written: access denied");
     BUFFER_AUTO words = {0};
     bool lost = status == ERROR_FILE_NOT_FOUND || status == ERROR_PATH_NOT_FOUND;
     buffer_printf(&words, "cannot be written: %s", lost ? "no such folder" : status_text(status));
@@ -270,7 +271,7 @@ static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_cr
         return hand_on(writer);
     if (!same_columns(writer->fd, &writer->lines, writer->separator))
         return refuse(problem, path, (PDH_STATUS)PDH_UNMATCHED_APPEND_COUNTER,
-                      "its columns are others: nothing was appended");
+                      "it has other columns: nothing was appended");
     buffer_clear(&writer->lines);
     writer->written = (uint64_t)size;
     if (ftruncate(writer->fd, size) != 0 || lseek(writer->fd, size, SEEK_SET) != size)
@@ -296,7 +297,7 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
     status = begin(writer, path, mode, header, problem);
     if (status) {
         if ((DWORD)status == ERROR_DISK_FULL)
-            refuse(problem, path, status, "no room left on the disk");
+            refuse(problem, path, status, "the disk is full");
         writer->failed = status;
         log_write_close(writer);
         return status;

@@ -579,7 +579,7 @@ static void a_bad_line_is_told_and_passed(void **state)
     assert_int_equal((DWORD)log_next(log, &sample), PDH_BINARY_LOG_CORRUPT);
     assert_string_equal(
         log_problem(log),
-        "capture: line 2, offset 26: this line does not begin with a time; it is left out");
+        "capture: line 2, offset 26: this line does not begin with a time; it is skipped");
     assert_true(next(log)->values[0].number == 7);
     log_close(log);
 }

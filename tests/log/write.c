@@ -364,7 +364,7 @@ static void a_device_without_room_is_told(void **state)
         return;
     assert_int_equal(log_create("/dev/full", LOG_CREATE_ALWAYS, &two, &writer, &problem),
                      ERROR_DISK_FULL);
-    assert_string_equal(problem.data, "/dev/full: no room left on the disk");
+    assert_string_equal(problem.data, "/dev/full: the disk is full");
 }
 
 static int make_folder(void **state)
