@@ -68,7 +68,7 @@ static double measure(const struct variant *variant)
 void bench_measure(struct variant *variants, size_t count, int rounds)
 {
 #ifdef __SANITIZE_ADDRESS__
-    fputs("built with sanitizers: the figures mean nothing\n", stderr);
+    fputs("built with sanitizers: the figures are meaningless\n", stderr);
 #endif
     for (int round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++)

@@ -141,6 +141,6 @@ void peer_compare(const char *name, const struct variant *own, int rounds)
         printf("  %-34s %12.1f us   %6.2f x %s\n", name, us, us / own->median, own->name);
         return;
     }
-    fprintf(stderr, "bench: nobody is called \"%s\"\n", name);
+    fprintf(stderr, "bench: no program is named \"%s\"\n", name);
     exit(1);
 }

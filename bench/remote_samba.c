@@ -120,7 +120,7 @@ int samba_start(int count)
             break;
     }
     if (!started)
-        puts("  no Samba: scripts/demo-samba cannot start one here (it says why)");
+        puts("  no Samba: scripts/demo-samba cannot start one here (its output has the reason)");
     return started;
 }
 

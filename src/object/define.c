@@ -47,7 +47,7 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
         return refuse(is, "all rows", "an object has at most 256, base counters included");
     if (is->instances && !is->lines.source && !is->list && !is->listed_with)
         return refuse(is, "its instances",
-                      "nobody lists them: lines, list or listed_with is missing");
+                      "nothing lists its instances: lines, list or listed_with is missing");
     object->rows = calloc(count ? count : 1, sizeof *object->rows);
     if (!object->rows)
         return ERROR_NOT_ENOUGH_MEMORY;

@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "3") == 0)
         return serve();
-    puts("perfspace asks for the free space of network file systems for openperflib, which starts "
-         "it; there is nothing to do for it by hand");
+    puts("perfspace reads the free space of network file systems for openperflib, which starts "
+         "it; it is not meant to be run by hand");
     return argc != 2 || strcmp(argv[1], "--help") != 0;
 }

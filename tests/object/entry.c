@@ -291,7 +291,7 @@ static void instances_that_nobody_lists_are_refused(void **state)
     const opl_object *const list[] = {&object};
     assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider),
                      ERROR_INVALID_PARAMETER);
-    assert_non_null(strstr(events(), "nobody lists them"));
+    assert_non_null(strstr(events(), "nothing lists its instances"));
 }
 
 /* ---- DllRegisterServer ---- */
