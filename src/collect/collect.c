@@ -146,7 +146,7 @@ LSTATUS collect_query(const char *text, void *data, DWORD *size)
         return ERROR_NOT_ENOUGH_MEMORY;
     LSTATUS status = query_parse(text, &question->query);
     if (!status) {
-        trace("query", "\"%s\" asks for %s, %zu indices; room for %u bytes", question->query.text,
+        trace("query", "\"%s\" asks for %s, %zu indices; buffer of %u bytes", question->query.text,
               kind_text(question->query.kind), question->query.object_count,
               data ? (unsigned)*size : 0);
         status = collect_block(&question->query, data, size);

@@ -238,7 +238,7 @@ static void note_need(const opl_provider *provider, size_t size, size_t room)
         return;
     *shortage = (struct shortage){.needed = size, .instances = largest->listing.count};
     snprintf(shortage->object, sizeof shortage->object, "%s", largest->is->name);
-    trace("object", "%zu bytes are needed, %zu are offered; %s has %zu instances in %zu bytes",
+    trace("object", "%zu bytes are needed, the buffer has %zu; %s has %zu instances in %zu bytes",
           size, room, largest->is->name, largest->listing.count, object_size(largest));
 }
 

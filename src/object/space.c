@@ -346,8 +346,7 @@ static void far_want(opl_provider *provider, struct far *far, const opl_place *p
 static void report_silence(struct far_place *place, bool silent)
 {
     if (silent && !place->reported)
-        trace("object", "%s: its file system does not say how much room it has: it is not shown",
-              place->path);
+        trace("object", "%s: its file system does not answer; it is not shown", place->path);
     place->reported = silent;
 }
 

@@ -147,7 +147,7 @@ static const char *read_key(struct reader *reader, struct span line)
     while (line.end > line.at && line.end[-1] != ']')
         line.end--;
     if (line.end - line.at < 3)
-        return "a key line ends with ]";
+        return "the ] at the end of the key line is missing";
     line.at++;
     line.end--;
     bool gone = *line.at == '-';
@@ -217,7 +217,7 @@ static const char *read_hex(struct reader *reader, struct span *line)
         *line = trimmed(*line);
         if (line->at < line->end && *line->at == '\\' && line->at + 1 == line->end &&
             !next_hex_line(reader, line))
-            return "the value breaks off";
+            return "the value is incomplete";
         if (first && (line->at == line->end || *line->at == ';'))
             return NULL;
         int high = line->at < line->end ? hex_digit(*line->at++) : -1;
@@ -351,7 +351,7 @@ static const char *read_value(struct reader *reader, struct span line)
     }
     line = trimmed(line);
     if (line.at < line.end && *line.at != ';')
-        return "something stands behind the value";
+        return "unexpected text behind the value";
     if (!reader->key_known)
         return "the value belongs to no key, because the key line above is damaged or a deletion";
     entry.name = reader->name.data;
@@ -367,7 +367,7 @@ static const char *bad_bytes(struct span line)
 {
     for (const char *at = line.at; at < line.end; at++)
         if ((unsigned char)*at < ' ' && *at != '\t')
-            return "the line holds a control character";
+            return "the line contains a control character";
     if (!utf8_valid(line.at, (size_t)(line.end - line.at)))
         return "the line is not UTF-8";
     return NULL;

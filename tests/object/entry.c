@@ -259,7 +259,7 @@ static void wrong_tables_are_refused_with_a_reason(void **state)
         {"a text has at most 1024 bytes", {2, 2, PERF_COUNTER_TEXT, 0, 100, {.variable = &number, .size = 1u << 20}, .name = "x", .help = "."}},
         {"1, 2, 4 or 8 bytes", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_VARIABLE(letters), .name = "x", .help = "."}},
         {"no table can have this type", {2, 2, PERF_COUNTER_NODATA, 0, 100, OPL_VARIABLE(number), .name = "x", .help = "."}},
-        {"no fraction", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "cpu", {1, 0}), .name = "x", .help = "."}},
+        {"not a fraction", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "cpu", {1, 0}), .name = "x", .help = "."}},
         {"more than four keys", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a + b + c + d + e", OPL_ONE), .name = "x", .help = "."}},
         {"+ or -", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a b", OPL_ONE), .name = "x", .help = "."}},
         {"a key is missing", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a +", OPL_ONE), .name = "x", .help = "."}},
