@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The application of appshare: a workshop that does ten jobs a second and tells of it in memory
- * that it shares by a name. It knows nothing of counters. `appshare_workshop SECONDS` ends by
- * itself, without a number it works until it is stopped.
+ * The application of appshare: a workshop that does ten jobs a second and publishes its numbers in
+ * named shared memory. It does not use counters. `appshare_workshop SECONDS` ends by itself;
+ * without a number it runs until it is stopped.
  */
 #include "shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* NULL: somebody else is the workshop already, or there is no memory. */
+/* NULL: another process already is the workshop, or there is no memory. */
 static struct appshare *openMemory(HANDLE *guard)
 {
     HANDLE memory;
@@ -18,7 +18,7 @@ static struct appshare *openMemory(HANDLE *guard)
                                 sizeof(struct appshare), APPSHARE_MEMORY);
     if (!*guard || !memory || GetLastError() == ERROR_ALREADY_EXISTS)
         return NULL;
-    /* the handle is kept open: the name lives as long as it */
+    /* the handle stays open, because the name exists as long as the handle */
     return (struct appshare *)MapViewOfFile(memory, FILE_MAP_ALL_ACCESS, 0, 0, 0);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * appshare: the counters of another program, out of memory that both share by a name.
+ * appshare: the counters of another program, from named memory that both share.
  *
- * The way through Collect is the one that the documents recommend: was Open right, what is asked,
- * is it ours, is there room, take the guard, copy, release it, move the pointers on. The connection
- * is tried at each query, because applications come and go: without one the Status counter is 0 and
- * the others keep what was seen last.
+ * Collect follows the documented steps: check that Open succeeded, parse the query, check that it
+ * requests our object and that the buffer is large enough, take the guard, copy, release it,
+ * advance the pointers. It connects at each query, because the application may start and end at any
+ * time: without it the Status counter is 0 and the others keep their last values.
  */
 #include "../common/sample.h"
 #include "offsets.h"
@@ -54,8 +54,8 @@ static BOOL connectTo(void)
     return shared != NULL;
 }
 
-/* Is the application there? Our own handles would keep a name alive that nobody else has, so
- * nothing stays open between two queries. */
+/* Does the application run? A handle of ours would keep the name alive without it, so none stays
+ * open between two queries. */
 static BOOL look(void)
 {
     DWORD wait = connectTo() ? WaitForSingleObject(guard, PATIENCE_MS) : WAIT_TIMEOUT;
@@ -63,7 +63,7 @@ static BOOL look(void)
     if (wait == WAIT_OBJECT_0 || wait == WAIT_ABANDONED) {
         struct appshare now = *shared;
         ReleaseMutex(guard);
-        /* of one that was killed at work the numbers may be half changed */
+        /* if the application was killed while writing, the numbers may be inconsistent */
         good = now.version == 1 && now.sum == now.done + now.waiting;
         if (good)
             last = now;

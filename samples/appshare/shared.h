@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the application and the provider agree upon: two names, and what lies in the memory. */
+/* Shared by the application and the provider: two names, and the layout of the memory. */
 #ifndef APPSHARE_SHARED_H
 #define APPSHARE_SHARED_H
 
@@ -8,12 +8,12 @@
 #define APPSHARE_MEMORY "Global\\openperflib appshare"
 #define APPSHARE_GUARD "Global\\openperflib appshare guard"
 
-/* Both numbers change together, under the guard: whoever copies them has both of one moment. */
+/* Both numbers change together, under the guard, so a copy under the guard is consistent. */
 struct appshare {
     DWORD version; /* 1 */
     DWORD done;    /* jobs, since the application began */
     DWORD waiting; /* jobs, now */
-    DWORD sum;     /* done + waiting; shows that nothing was torn */
+    DWORD sum;     /* done + waiting; shows that a copy is consistent */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atl_perf: a provider that is nothing but a map of objects, and a map of counters for each. It
- * counts how it is asked itself, by this program, as each has the library in a process of its own;
- * and shows what another program, atl_perf scribble, publishes.
+ * atl_perf: a provider that consists of a map of objects, and a map of counters for each. It counts
+ * its own queries, by the calling program only, because each program has the library in a separate
+ * process; and it shows what another program, atl_perf scribble, publishes.
  */
 #include "perfmap.h"
 #include "scribble.h"
@@ -25,7 +25,7 @@ static BOOL readAsking(void *to)
     return TRUE;
 }
 
-/* Our own handle would keep the name alive: nothing stays open between two queries. */
+/* A handle of ours would keep the name alive, so none stays open between two queries. */
 static BOOL readScribble(void *to)
 {
     HANDLE memory = OpenFileMappingA(FILE_MAP_READ, FALSE, SCRIBBLE_MEMORY);

@@ -10,7 +10,7 @@ typedef struct {
 } Description;
 static Description descriptions[PERF_OBJECTS];
 
-/* Values lie at multiples of 8 behind the counter block. */
+/* Values are at multiples of 8 after the counter block's header. */
 enum { VALUES = 8 };
 
 static DWORD roundUp8(DWORD size)

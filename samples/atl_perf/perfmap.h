@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider from tables: what it counts, what that is called, and by that its registration, which
- * the library does itself. As in ATL 7, whose maps this is a reminder of: a map of counters makes
- * an object, a map of objects chains them. But right in every language that is installed, whatever
- * languages there are texts for.
+ * A provider from tables of counters and their names, from which the library also registers itself.
+ * The design follows the maps of ATL 7: a map of counters makes an object, a map of objects chains
+ * them. Unlike ATL 7 it registers correctly in every installed language, even without texts for it.
  */
 #ifndef PERFMAP_H
 #define PERFMAP_H
@@ -50,8 +49,8 @@ typedef struct {
     LPCWSTR module; /* the file beside this library that has other languages' texts */
 } PerfMap;
 
-/* Rows go through the chain: an object, its counters, the next object. A row's offset is twice its
- * place. */
+/* Rows are in the order of the chain: an object, its counters, the next object. A row's offset
+ * is twice its position. */
 DWORD perfMapRows(const PerfMap *map);
 /* English. */
 LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help);
@@ -59,7 +58,7 @@ LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help);
  * number of its counters, 0 and its values' size. Returns how many numbers. */
 DWORD perfMapStored(const PerfMap *map, DWORD stored[PERF_STORED]);
 
-/* What the module has: a table that ends with language NULL, found by this function. */
+/* The module exports a table that ends with language NULL, returned by this function. */
 typedef struct {
     LPCWSTR language;   /* "007" */
     DWORD row;          /* of the map, 0 is the first object */
@@ -69,7 +68,7 @@ typedef struct {
 typedef const PerfText *PerfTextsFunction(void);
 
 /* The functions of a provider. Open fails with ERROR_INVALID_DATA if another map was registered:
- * its names would stand at these values. */
+ * its names would be shown for these values. */
 DWORD perfMapOpen(const PerfMap *map);
 DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
@@ -86,7 +85,7 @@ typedef struct {
 } PerfTexts;
 void perfTextsOpen(LPCWSTR module, HINSTANCE library, PerfTexts *ret);
 void perfTextsClose(PerfTexts *texts);
-/* In that language, else in English: the row's own. */
+/* The text in that language, else the row's English one. */
 LPCWSTR perfTextsFind(const PerfTexts *texts, const PerfMap *map, LPCWSTR language, DWORD row,
                       BOOL help);
 

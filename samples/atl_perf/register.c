@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The registration of a map: the service's values, a number for each row, and its texts in every
- * installed language. ATL 7 stops at a language that is not installed, forgets those that it has no
- * texts for, and leaves half a registration when it fails. Here English stands in, what nobody has
- * installed is passed over, and what failed is taken back. The map itself is stored too: a library
- * with another one would put values under names that are not theirs.
+ * installed language. ATL 7 stops at a language that is not installed, omits languages without
+ * texts, and leaves an incomplete registration when it fails. Here English texts replace missing
+ * ones, languages that are not installed are skipped, and a failed registration is undone. The map
+ * is also stored, to detect a library with a different map, whose values would appear under wrong
+ * names.
  */
 #include "../common/bases.h"
 #include "perfmap.h"
@@ -32,7 +33,7 @@ static void spread(const Numbers *numbers, DWORD list[NUMBERS])
     list[3] = numbers->lastHelp;
 }
 
-/* In front of `at`, with a blank; returns where it begins. */
+/* Writes the number before `at`, with a blank; returns its beginning. */
 static WCHAR *putNumber(WCHAR *at, DWORD number)
 {
     *--at = ' ';
@@ -41,7 +42,8 @@ static WCHAR *putNumber(WCHAR *at, DWORD number)
     return at;
 }
 
-/* The numbers of all objects: from the last to the first, because digits come from the right. */
+/* The numbers of all objects, written from the last to the first, because digits are produced
+ * from the right. */
 static DWORD setObjectList(HKEY key, const PerfMap *map, DWORD number)
 {
     WCHAR text[PERF_OBJECTS * 12 + 1], *at = text + PERF_OBJECTS * 12;

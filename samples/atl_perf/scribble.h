@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program publishes and the library reads: memory with a name. Each value is one DWORD,
- * and changes at once: no guard is needed. */
+ * and changes atomically, so no guard is needed. */
 #ifndef SCRIBBLE_H
 #define SCRIBBLE_H
 

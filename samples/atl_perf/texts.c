@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts in other languages: in a second module beside the library, so that a translation can come,
- * go and be replaced without it. */
+/* Texts in other languages are in a second module in the library's folder, so that a translation
+ * can be added, removed and replaced separately. */
 #include "../common/bases.h"
 #include "perfmap.h"
 
@@ -47,7 +47,7 @@ static void unloadModule(void *module)
 }
 #endif
 
-/* Beside the library; 0: the path is too long. */
+/* In the library's folder; 0: the path is too long. */
 static DWORD pathOf(LPCWSTR name, HINSTANCE library, WCHAR path[PATH_ROOM])
 {
     static const WCHAR suffix[] = SUFFIX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bases of names, one for each language below Perflib: read whole, changed, written whole. */
+/* The name bases, one for each language below Perflib: read, changed and written completely. */
 #include "bases.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { LANGUAGE_ROOM = 256, PAIR_ROOM = 16 };
 /* Counter or Help of one language, in memory. */
 typedef struct {
     LPWSTR texts; /* number, text, number, text, ... */
-    DWORD size;   /* in characters, with the zero of the last text, without the one behind it */
+    DWORD size;   /* in characters, with the zero of the last text, without the final one */
 } Base;
 
 /* ---- reading and writing one ---- */
@@ -113,7 +113,7 @@ static DWORD changeBase(HKEY perflib, LPCWSTR language, BOOL help, const Numbers
     Base base;
     DWORD result = readBase(perflib, language, value, &base);
     if (result == ERROR_SUCCESS) {
-        /* in steps: between the names of one registration lie the explanations of none */
+        /* in steps of two: a range of names has explanations between the numbers */
         for (number = first; number <= last; number += 2)
             takeOut(&base, number, number);
         for (number = first; text && result == ERROR_SUCCESS && number <= last; number += 2)
@@ -122,7 +122,7 @@ static DWORD changeBase(HKEY perflib, LPCWSTR language, BOOL help, const Numbers
         if (result == ERROR_SUCCESS)
             result = writeBase(perflib, language, value, &base);
     } else if (result == ERROR_FILE_NOT_FOUND) {
-        result = ERROR_SUCCESS; /* a subkey that is no language */
+        result = ERROR_SUCCESS; /* a subkey that is not a language */
     }
     free(base.texts);
     return result;
@@ -149,7 +149,7 @@ static DWORD readNumber(HKEY key, LPCWSTR value, DWORD *ret)
     return (DWORD)RegQueryValueEx(key, value, NULL, &type, (LPBYTE)ret, &size);
 }
 
-/* What was the highest is so again, unless others came after us. */
+/* Restores the highest number, unless another service was registered later. */
 static DWORD setHighest(HKEY perflib, LPCWSTR value, DWORD first, DWORD last, BOOL add)
 {
     DWORD highest, result = readNumber(perflib, value, &highest);

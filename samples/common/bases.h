@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names by hand, as the second article says it: for each subkey of Perflib, which is a language,
- * read the base, append pairs of number and text, and write it back; at last the two highest
- * numbers.
+ * Registers names without lodctr, as the second article describes: for each subkey of Perflib,
+ * which is a language, read the base, append pairs of number and text, and write it back; finally
+ * update the two highest numbers.
  */
 #ifndef SAMPLE_BASES_H
 #define SAMPLE_BASES_H
@@ -14,13 +14,13 @@ typedef struct {
     DWORD firstName, lastName, firstHelp, lastHelp;
 } Numbers;
 
-/* The text of a number in a language such as TEXT("007"); where that is not translated, another
- * language's: every base must have every number. */
+/* The text of a number in a language such as TEXT("007"); without a translation, another
+ * language's text, because every base must have every number. */
 typedef LPCWSTR BaseText(void *context, LPCWSTR language, DWORD number);
 
-/* So many names and explanations behind all that there are. */
+/* Reserves this many names and explanations after the existing ones. */
 DWORD basesNumbers(DWORD count, Numbers *numbers);
-/* Puts these numbers into the base of every language, in place of what it has for them. */
+/* Writes these numbers to the base of every language, replacing existing texts. */
 DWORD basesAdd(const Numbers *numbers, BaseText *text, void *context);
 DWORD basesRemove(const Numbers *numbers);
 

@@ -7,7 +7,7 @@ static BOOL isBlank(WCHAR c)
     return c == ' ' || c == '\t';
 }
 
-/* Letters count: "GLOBAL" is not Global. */
+/* Case matters: "GLOBAL" is not Global. */
 static BOOL isWord(LPCWSTR text, int length, LPCWSTR word)
 {
     int i;

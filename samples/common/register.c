@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What regsvr32 calls: the service's key below Performance, with this library and its functions.
- * Names and numbers are lodctr's part, after this; they are removed before it.
+ * The functions that regsvr32 calls. They write the service's Performance key, with this library
+ * and its functions. lodctr adds names and numbers afterwards; unlodctr removes them before.
  */
 #include "sample.h"
 
@@ -32,7 +32,7 @@ DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library)
     return result;
 }
 
-/* A key in which there is more stays. */
+/* A key with other contents is kept. */
 static DWORD deleteEmpty(LPCWSTR path)
 {
     HKEY key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the articles' providers share: the numbers of their registration, and the words of a query.
+ * Shared by the articles' providers: the numbers of their registration, and the words of a query.
  * Windows source, like the providers themselves: UNICODE and TEXT(), so that it compiles for
  * Windows and, with a wchar_t of 2 or of 4 bytes, for Linux; as C and as C++.
  */
@@ -28,25 +28,26 @@ EXPORT DWORD WINAPI Close(void);
 #define PERFORMANCE_KEY(service)                                                                   \
     TEXT("SYSTEM\\CurrentControlSet\\Services\\") TEXT(service) TEXT("\\Performance")
 
-/* First Counter and First Help below this key of HKEY_LOCAL_MACHINE; ERROR_FILE_NOT_FOUND: lodctr
- * was not there yet. */
+/* First Counter and First Help below this key of HKEY_LOCAL_MACHINE; ERROR_FILE_NOT_FOUND:
+ * lodctr has not run yet. */
 DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help);
 
-/* ---- register.c: what DllRegisterServer and DllUnregisterServer do ---- */
-/* Makes the key, and fills Library, Open, Collect and Close. Windows' error codes. */
+/* ---- register.c: DllRegisterServer and DllUnregisterServer ---- */
+/* Creates the key, and writes Library, Open, Collect and Close. Returns Windows' error codes. */
 DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library);
-/* Deletes the four values, and the key and its service if nothing else is there. */
+/* Deletes the four values, and the key and its service if they are empty then. */
 DWORD sampleUnregister(LPCWSTR performanceKey);
 /* A provider with server.c has these two functions, for this key of its own. */
 extern const WCHAR samplePerformanceKey[];
 
-/* rand() begins alike in each process, and a shell starts a new one for each question. */
+/* rand() starts with the same number in each process, and a shell starts a new one for each
+ * query. */
 void sampleSeed(void);
 
-/* How a query asks for an object. */
+/* How a query requests an object. */
 typedef enum { NOT_ASKED, ASKED_GLOBAL, ASKED_COSTLY, ASKED_BY_NUMBER } Asked;
-/* Words separated by blanks: Global, Costly, title indices. An empty query is Global; "Foreign" is
- * about another computer, and none of our business. */
+/* Words separated by blanks: Global, Costly, title indices. An empty query is Global; "Foreign"
+ * queries another computer and is not answered here. */
 Asked sampleAsked(LPCWSTR query, DWORD object);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * costly: one object that answers both kinds of query, with more counters where the asker is ready
- * to wait. Global gets the number of entries of a folder, which one reading of it tells; Costly,
- * and whoever asks for the object by its number, also what lies below it, which is a walk through
- * all of it. The walk runs at a lower priority: nobody who works should notice who only counts.
+ * costly: one object that answers both kinds of query, with more counters for a query that may take
+ * longer. Global returns the number of entries of a folder, which needs one read of it; Costly, and
+ * a query of the object's number, also the contents below it, which needs a walk through all
+ * subfolders. The walk runs at a lower priority, so that it does not slow down other programs.
  *
  * The folder is the value Folder of Services\CostlyFolder\Parameters, or else /etc.
  */
@@ -33,7 +33,7 @@ static void readFolder(void)
                  RRF_RT_REG_SZ, NULL, folder, &size);
 }
 
-/* ---- what there is to count ---- */
+/* ---- counting ---- */
 
 static DWORD entries(void)
 {
@@ -47,7 +47,7 @@ static DWORD entries(void)
     return count > 2 ? count - 2 : 0; /* "." and ".." */
 }
 
-/* nftw hands nothing through to its callback: one walk at a time. */
+/* nftw passes no data to its callback, so only one walk at a time is possible. */
 static pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
 static ULONGLONG files, fileBytes;
 
@@ -73,8 +73,8 @@ static void walk(ULONGLONG *retFiles, ULONGLONG *retBytes)
 
 /* ---- the thread's priority ---- */
 
-/* SCHED_BATCH is the one step down that a thread without rights may take back: a nice value may
- * only rise, and SCHED_IDLE is left only with RLIMIT_NICE. A thread with a policy of its own keeps
+/* SCHED_BATCH is the only lower priority that a thread without rights can undo: a nice value may
+ * only be raised, and leaving SCHED_IDLE needs RLIMIT_NICE. A thread with another policy keeps
  * it. */
 static BOOL lowerPriority(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver: counters of a driver of the kernel. zram keeps disks in compressed memory and shows what
- * it counts in files of sysfs, as any driver can (DEVICE_ATTR_RO): a row for each number is all.
+ * it counts in files of sysfs, as any driver can (DEVICE_ATTR_RO): the provider needs only one row
+ * for each number.
  */
 #include <openperflib/object.h>
 #include <winerror.h>
@@ -28,7 +29,7 @@ static const opl_counter counters[] = {
 };
 /* clang-format on */
 
-/* The devices of this driver; one whose file cannot be read is not there. */
+/* The devices of this driver; one whose file cannot be read is skipped. */
 static void list(opl_listing *listing)
 {
     const char *found = opl_listing_folders(listing, "sys/block", 1);

@@ -4,7 +4,7 @@
  * HKEY_PERFORMANCE_DATA, with bare pointers, in a buffer that grows until the answer fits.
  *
  * Compiles for Windows and for Linux (-fshort-wchar -fpermissive). It trusts the block, as the
- * programs of its time did; new programs walk with <openperflib/block.h>.
+ * programs of its time did; new programs should use <openperflib/block.h>.
  */
 #include <windows.h>
 #include <limits.h>
@@ -17,7 +17,7 @@ const DWORD BUFFER_STEP = 40960;
 const DWORD PROCESS_OBJECT = 230;
 const DWORD PROCESS_ID = 784;
 
-/* Each structure tells how long it is; what follows lies behind it. */
+/* Each structure has its length; the next one follows it. */
 static BYTE *behind(void *structure, DWORD bytes)
 {
     return (BYTE *)structure + bytes;
@@ -118,7 +118,8 @@ static int printAll(PERF_DATA_BLOCK *block)
     for (DWORD i = 0; i < block->NumObjectTypes; i++, object = nextObject(object))
         if (object->ObjectNameTitleIndex == PROCESS_OBJECT)
             return printProcesses(object);
-    cerr << "enum_process: no answer about object 230 (Process); is its provider registered?" << endl;
+    cerr << "enum_process: no answer about object 230 (Process); is its provider registered?"
+         << endl;
     return 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hello: as little as a provider can be. One object, one counter, one variable. */
+/* hello: a minimal provider. One object, one counter, one variable. */
 #include <openperflib/object.h>
 
 static uint32_t answer = 42;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An object without instances is: its header, its definitions, its counter block, and then the next
- * object. A counter more is 40 bytes behind the last definition and 8 behind the last value; all
- * offsets of values count from the counter block, so what moves as a whole stays right.
+ * object. Another counter adds 40 bytes after the last definition and 8 after the last value;
+ * offsets of values count from the counter block, so they stay valid when the block moves.
  */
 #include "mycoolcounter.h"
 
@@ -51,7 +51,7 @@ LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULON
     return (LONG)grown;
 }
 
-/* *ret_place: which one it is, from 0. NULL: there is none of this number. */
+/* *ret_place: its position, from 0. NULL: there is no counter of this number. */
 static PERF_COUNTER_DEFINITION *find(PERF_OBJECT_TYPE *object, DWORD name, DWORD *ret_place)
 {
     BYTE *at = (BYTE *)object + object->HeaderLength;
@@ -67,13 +67,13 @@ static PERF_COUNTER_DEFINITION *find(PERF_OBJECT_TYPE *object, DWORD name, DWORD
     return NULL;
 }
 
-/* What a fraction is divided by stands behind it, and makes no sense alone. */
+/* The base of a fraction follows it, and has no meaning alone. */
 static BOOL isBase(const PERF_COUNTER_DEFINITION *definition)
 {
     return (definition->CounterType & 0x00070C00) == (PERF_TYPE_COUNTER | PERF_COUNTER_BASE);
 }
 
-/* The definition goes; the value stays where it is, and nobody speaks of it. */
+/* Only the definition is removed; the value stays in the counter block, unused. */
 LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name)
 {
     DWORD place = 0, count = 1, gone;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mycoolcounter: one more counter for System, which belongs to somebody else. We are registered in
- * the place of the library that has System, call it for everything, and change its answer on the
- * way: a counter comes, one may go, and one may tell something else (see README.md).
+ * mycoolcounter: adds a counter to System, an object of another provider. This library is
+ * registered in place of the one that has System, calls it for everything, and changes its answer:
+ * it adds a counter, and may remove or change others (see README.md).
  *
- * Our counter tells how often System was asked for since Open.
+ * Our counter is the number of queries of System since Open.
  */
 #include "mycoolcounter.h"
 
@@ -24,7 +24,7 @@ BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved)
     return TRUE;
 }
 
-/* ---- Open and Close: everything is the other library's ---- */
+/* ---- Open and Close: call the other library ---- */
 
 static DWORD readSettings(HKEY own)
 {
@@ -79,7 +79,7 @@ DWORD WINAPI Close(void)
 
 /* ---- Collect ---- */
 
-/* NULL: there is no System in this answer, or not as we know it. */
+/* NULL: there is no System in this answer, or its layout is unknown. */
 static PERF_OBJECT_TYPE *findSystem(BYTE *at, const BYTE *end, DWORD count)
 {
     for (; count > 0 && at + sizeof(PERF_OBJECT_TYPE) <= end; count--) {
@@ -103,7 +103,7 @@ static LONG changeSystem(PERF_OBJECT_TYPE *object, BYTE *end)
     return grown;
 }
 
-/* The other library gets the caller's buffer, less the room for what comes in addition. */
+/* The other library gets the caller's buffer, minus the space for our additions. */
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     BYTE *begin = (BYTE *)*data;

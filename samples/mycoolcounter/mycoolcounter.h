@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of mycoolcounter share. */
+/* Shared by the files of mycoolcounter. */
 #ifndef MYCOOLCOUNTER_H
 #define MYCOOLCOUNTER_H
 
@@ -9,23 +9,23 @@ EXPORT HRESULT APIENTRY DllRegisterServer(void);
 EXPORT HRESULT APIENTRY DllUnregisterServer(void);
 EXPORT BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved);
 
-/* This library, as DllMain was told. */
+/* This library's handle, from DllMain. */
 extern HINSTANCE thisLibrary;
 
-/* ---- place.c: where we stand, and who stood there before ---- */
+/* ---- place.c: the registration that we replace ---- */
 
 enum { SYSTEM = 2, NAME_ROOM = 256, TEXT_ROOM = 512 };
 
-/* Below the Performance key of the service that has System: what was there before us, the numbers
- * of our counter, and what else to do to System (Remove, Change, Value). */
+/* Below the Performance key of the service that has System: its original values, the numbers of
+ * our counter, and other changes of System (Remove, Change, Value). */
 #define OWN_KEY TEXT("MyCoolCounter")
 
-/* The Performance key of the service that has System; with `ours`, of the one that we stand in. */
+/* The Performance key of the service that has System; with `ours`, of the one that we replaced. */
 DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret);
 DWORD placeNumber(HKEY key, LPCWSTR value, DWORD *ret);
-/* Puts us in the place of the library that is registered there, and notes it in `own`. */
+/* Replaces the library that is registered there by this one, and saves its values in `own`. */
 DWORD placeTake(HKEY performance, HKEY own);
-/* Puts back what is noted. ERROR_BUSY: somebody else took the place after us. */
+/* Restores the saved values. ERROR_BUSY: another library was registered after us. */
 DWORD placeGiveBack(HKEY performance, HKEY own);
 
 /* ---- names.c: one name and one explanation in the base of every language ---- */
@@ -43,13 +43,13 @@ struct original {
     PM_COLLECT_PROC *collect;
     PM_CLOSE_PROC *close;
 };
-/* Loads what is noted in `own`, and finds its functions. */
+/* Loads the library saved in `own`, and finds its functions. */
 DWORD originalLoad(struct original *original, HKEY own);
 void originalUnload(struct original *original);
 
-/* ---- change.c: what can be done to an object in an answer ---- */
+/* ---- change.c: changes of an object in an answer ---- */
 
-/* Each takes an object without instances, and the end of everything behind it, and returns by how
+/* Each takes an object without instances, and the end of the data after it, and returns by how
  * many bytes that end has moved. */
 enum { ROOM_FOR_COUNTER = sizeof(PERF_COUNTER_DEFINITION) + sizeof(ULONGLONG) + 7 };
 LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULONGLONG value);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One name and one explanation, translated where we can. */
+/* One name and one explanation, with translations. */
 #include "../common/bases.h"
 #include "mycoolcounter.h"
 
 struct translation {
     LPCWSTR language, name, help;
 };
-/* The first one serves all other languages. */
+/* The first one is used for all other languages. */
 static const struct translation translations[] = {
     {TEXT("009"), TEXT("My Cool Counter"),
      TEXT("How often System was asked for since its library was opened.")                                                                 },

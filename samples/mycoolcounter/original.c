@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library whose place we took: loaded by the name that is noted, its functions by theirs. */
+/* The library that we replaced, loaded by its saved name, with its functions by theirs. */
 #include "mycoolcounter.h"
 
 #ifndef _WIN32
@@ -22,7 +22,7 @@ static void unloadLibrary(void *library)
     FreeLibrary((HMODULE)library);
 }
 
-/* No cast makes a pointer to a function of one to data. */
+/* C has no cast from a data pointer to a function pointer. */
 static BOOL findFunction(void *library, const char *name, void *ret)
 {
     FARPROC function = GetProcAddress((HMODULE)library, name);
@@ -30,7 +30,7 @@ static BOOL findFunction(void *library, const char *name, void *ret)
     return function != NULL;
 }
 #else
-/* A name alone means the folder of providers, which the loader does not know. */
+/* A bare name is in the folder of providers, which the loader does not search. */
 static void *loadLibrary(const char *name)
 {
     char path[TEXT_ROOM];
@@ -60,7 +60,7 @@ static DWORD readText(HKEY own, const char *value, char text[TEXT_ROOM])
     return result;
 }
 
-/* Open and Close may have no name; who names a function must have it. */
+/* Open and Close may have no name; a named function must exist. */
 static DWORD find(const struct original *original, HKEY own, const char *value, void *ret)
 {
     char name[TEXT_ROOM];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose place we take: the service whose Object List has System (2), and its values. */
+/* The registration that we replace: the service whose Object List has System (2), and its
+ * values. */
 #include "mycoolcounter.h"
 
 #define SERVICES TEXT("SYSTEM\\CurrentControlSet\\Services")
 
-/* What is changed, noted before, and put back; a Library Validation Code is another file's. */
+/* The values that are saved, changed and restored; a Library Validation Code belongs to the
+ * other file. */
 static const LPCWSTR values[] = {TEXT("Library"), TEXT("Open"), TEXT("Collect"), TEXT("Close"),
                                  TEXT("Library Validation Code")};
 enum { VALUES = sizeof values / sizeof *values, LIBRARY = 0, PROCEDURES = 4 };
@@ -90,9 +92,9 @@ DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret)
     return result;
 }
 
-/* ---- taking it, and giving it back ---- */
+/* ---- replacing and restoring it ---- */
 
-/* A value that one key does not have, the other shall not have either. */
+/* If a value is missing in one key, it is deleted in the other. */
 static DWORD copyValue(HKEY from, HKEY to, LPCWSTR value)
 {
     BYTE data[TEXT_ROOM * sizeof(WCHAR)];
@@ -129,7 +131,7 @@ DWORD placeTake(HKEY performance, HKEY own)
         return ERROR_MOD_NOT_FOUND;
     result = copyValues(performance, own);
     for (i = 1; result == ERROR_SUCCESS && i < PROCEDURES; i++)
-        result = setText(performance, values[i], values[i]); /* ours are called that */
+        result = setText(performance, values[i], values[i]); /* our functions have these names */
     if (result == ERROR_SUCCESS)
         result = setText(performance, values[LIBRARY], path);
     if (result == ERROR_SUCCESS)

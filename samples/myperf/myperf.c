@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * myperf: the smallest library that can be registered as a provider. It has nothing to show, but
- * shows when it is called: each function opens a message box, which without a screen is a line of
- * the event log. Version 1 forgets to say that it has nothing to say; the system notices, and
- * disables it. Version 2 (-DMYPERF_VERSION=2) says so.
+ * myperf: the smallest library that can be registered as a provider. It has no data, but shows when
+ * it is called: each function opens a message box, which without a screen is an event in the log.
+ * Version 1 does not set its outputs to zero; the system detects that, and disables it. Version 2
+ * (-DMYPERF_VERSION=2) sets them.
  */
 #ifndef UNICODE
 #define UNICODE

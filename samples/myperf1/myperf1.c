@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * myperf1: a single object with a text and a number, written with nothing but the structures of
- * winperf.h. The whole answer is one structure, filled in Open; Collect copies it and throws a die.
+ * winperf.h. The whole answer is one structure, filled in Open; Collect copies it and sets a random
+ * number.
  */
 #include "../common/sample.h"
 #include "offsets.h"
@@ -19,7 +20,7 @@ struct values {
     DWORD digit;
 };
 
-/* What goes over the wire. The object is aligned to 8 bytes, so that the structure ends with 4
+/* The format of the answer. The object is aligned to 8 bytes, so that the structure ends with 4
  * bytes of padding: an object's length must be a multiple of 8. */
 struct answer {
     PERF_OBJECT_TYPE object;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the instances come from. data_random.c makes new ones at each query, which shows that a
- * provider may; data_constant.c has always the same, which viewers that follow an instance need.
+ * The source of the instances. data_random.c creates new ones at each query, which is allowed;
+ * data_constant.c always has the same, which viewers that follow an instance need.
  */
 #ifndef SAMPLE_DATA_H
 #define SAMPLE_DATA_H
 
 #include <windows.h>
 
-/* Begins a new picture, and says how many instances it has. */
+/* Starts a new snapshot, and returns its number of instances. */
 DWORD dataCount(void);
-/* The name of one of them, ASCII, valid until the next picture. */
+/* The name of one of them, ASCII, valid until the next snapshot. */
 const char *dataName(DWORD position);
 DWORD dataValue(DWORD position);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same three instances each time; their luck changes. */
+/* The same three instances each time, with changing values. */
 #include "data.h"
 
 #include <stdlib.h>

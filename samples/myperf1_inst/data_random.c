@@ -17,7 +17,7 @@ static void makeName(char *name)
     name[length] = '\0';
 }
 
-/* Has one of those before it the same name? Viewers would mix the two. */
+/* Does an earlier one have the same name? Viewers would confuse the two. */
 static int isTaken(int position)
 {
     int i;

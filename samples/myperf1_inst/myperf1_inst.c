@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * myperf1_inst: an object with any number of instances, written with nothing but the structures of
- * winperf.h. Behind the definitions come, for each instance: its definition, its name, its values;
- * none of them padded. Only the whole is rounded up to 8 bytes.
+ * winperf.h. The definitions are followed, for each instance, by its definition, its name and its
+ * values, none of them padded. Only the whole is rounded up to 8 bytes.
  */
 #include "../common/sample.h"
 #include "data.h"
@@ -41,7 +41,8 @@ static void describe(DWORD name, DWORD help)
     definitions.luck.CounterOffset = offsetof(struct values, luck);
 }
 
-/* What fits is written; `size` grows either way, so that one look at the end is enough. */
+/* Writes only what fits, but always increases `size`, so that one check at the end is
+ * sufficient. */
 struct room {
     BYTE *data;
     DWORD bytes, size;
@@ -54,7 +55,7 @@ static void put(struct room *room, const void *what, DWORD bytes)
     room->size += bytes;
 }
 
-/* The terminator belongs to the name: viewers count on it. */
+/* The terminator is part of the name: viewers rely on it. */
 static void putInstance(struct room *room, const char *name, DWORD luck)
 {
     PERF_INSTANCE_DEFINITION instance;
@@ -102,7 +103,7 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     put(&room, &head, sizeof head);
     for (i = 0; i < count; i++)
         putInstance(&room, dataName(i), dataValue(i));
-    if (count == 0) /* programs are in use that read a counter block here all the same */
+    if (count == 0) /* some programs read a counter block here anyway */
         put(&room, zeros, sizeof zeros);
     put(&room, zeros, (8 - room.size % 8) % 8);
     if (room.size > room.bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * myperf2: the answer of myperf1, byte for byte, written with openperflib's builder: no offset, no
- * length and no padding is ours to compute.
+ * myperf2: the answer of myperf1, byte for byte, written with openperflib's builder: offsets,
+ * lengths and padding are computed by the builder.
  */
 #include "../common/sample.h"
 #include <openperflib/build.h>

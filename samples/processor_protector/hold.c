@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that is meant, and its nice value.
+ * Identifies a process, and changes its nice value.
  *
  * Linux has a nice value for each thread: setpriority(PRIO_PROCESS) with a process's number reaches
- * its first thread and no other. And it takes a number, where a handle would be needed: between the
- * look into the folder and the call the thread may end. Its number is given away again only when
- * all other numbers had their turn, so within some microseconds nobody else has it.
+ * its first thread and no other. And it takes a number, not a handle: between reading the folder
+ * and the call the thread may end. Its number is reused only after all other numbers, so within
+ * some microseconds no other thread gets it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_BATCH */
@@ -25,9 +25,9 @@
 
 enum { FIELD_BEGAN = 22, PASSES = 10 };
 
-/* ---- what the folder says ---- */
+/* ---- data in /proc ---- */
 
-/* False and errno (ESRCH): the process is gone. */
+/* False and errno (ESRCH): the process has ended. */
 static bool read_file(int folder, const char *name, char *text, size_t room)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
@@ -95,7 +95,7 @@ bool hold_is(const struct held *held, const struct held *self, const struct look
     return llabs(counters_say - kernel_says) <= 2 * tick; /* each may be rounded */
 }
 
-/* All four of them: who changed one is on the way between two users. */
+/* All four user ids must match: a process with different ones is changing its user. */
 static bool is_ours(const struct held *held)
 {
     char text[4096];
@@ -112,7 +112,8 @@ static bool is_ours(const struct held *held)
 
 typedef bool each_thread(void *of, uint32_t thread);
 
-/* Calls `each` for the threads there are now; false and errno: gone, or `each` said so. */
+/* Calls `each` for the current threads; false and errno: the process has ended, or `each`
+ * failed. */
 static bool walk_threads(const struct held *held, each_thread *each, void *of)
 {
     int fd = openat(held->folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -134,7 +135,7 @@ static bool walk_threads(const struct held *held, each_thread *each, void *of)
     return good && any;
 }
 
-/* False: it is gone. -1 is a nice value and no error. */
+/* False: it has ended. -1 is a valid nice value, not an error. */
 static bool nice_of(uint32_t thread, int *ret)
 {
     errno = 0;
@@ -208,7 +209,7 @@ static bool lower_one(void *of, uint32_t thread)
     int nice;
     if (!nice_of(thread, &nice) || nice > held->given)
         return true;
-    /* who has our value at first has it not from us, and keeps it when others get theirs back */
+    /* a thread that already has our value keeps it when the others are restored */
     if (nice == held->given)
         return !lowering->first || remember(held, thread, nice);
     if (!remember(held, thread, nice))
@@ -218,8 +219,8 @@ static bool lower_one(void *of, uint32_t thread)
     return lowering->changed = true;
 }
 
-/* A thread that is begun meanwhile has the nice value of the one that began it: once more, until
- * all of them have ours. */
+/* A thread that is created meanwhile inherits its creator's nice value, so repeat until all have
+ * ours. */
 bool hold_lower(struct held *held, int nice)
 {
     bool good = hold_nice(held, &held->was);
@@ -233,7 +234,7 @@ bool hold_lower(struct held *held, int nice)
     return good;
 }
 
-/* What the thread had; threads that began later have what the least nice one had. */
+/* The thread's old value; for threads created later the lowest old value. */
 static int value_before(const struct held *held, uint32_t thread)
 {
     for (size_t i = 0; i < held->count; i++) {
@@ -243,7 +244,7 @@ static int value_before(const struct held *held, uint32_t thread)
     return held->was;
 }
 
-/* A nice value that is not ours was set by somebody who knows better. */
+/* A nice value that is not ours was set by another program, and is kept. */
 static bool give_back_one(void *of, uint32_t thread)
 {
     const struct held *held = of;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has been busy for too long.
+ * Finds processes that have been busy for too long.
  *
  * Each record has the last uncooked sample of its process. PDH could cook the array by itself, but
- * on Windows it finds the sample before by the instance's name, and then a new "cc" is measured
- * against another one that ended. Here only samples of one identity meet.
+ * on Windows it finds the previous sample by the instance's name, so a new "cc" is compared with
+ * another one that ended. Here only samples of the same process are compared.
  */
 #include "protector.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above this, somebody who takes little may just be given little. */
+/* Above this load, a process may use little only because it gets little. */
 static const double busy_machine = 95;
 
 static bool same(const struct identity *left, const struct identity *right)
@@ -32,9 +32,9 @@ struct record *judge_find(const struct judge *judge, uint32_t id)
     return judge->count ? bsearch(&key, judge->all, judge->count, sizeof key, compare) : NULL;
 }
 
-/* Percent of one processor between two samples of one process; below 0: not known. The samples' own
- * clock is the time of day. When it was set in between (by more than 1 % of the interval), shares
- * of it mean nothing. */
+/* Percent of one processor between two samples of one process; below 0: not known. The samples'
+ * own clock is the time of day. If it was set in between (by more than 1 % of the interval), the
+ * percentage is not valid. */
 static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, int64_t passed)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -48,7 +48,7 @@ static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before
     return status == 0 ? value.doubleValue : -1;
 }
 
-/* What lasts goes on, what ends begins anew: one quiet interval makes a burst of anything. */
+/* Continues or restarts the busy time: a single quiet interval ends it. */
 static void go_on(double *seconds, double *mean, double percent, double interval)
 {
     double before = *seconds;

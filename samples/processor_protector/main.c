@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* processor_protector: looks, judges, and takes the processor's side; what it does it says. */
+/* processor_protector: samples processes, finds busy ones, lowers their priority, and logs that. */
 #include "options.h"
 #include "protector.h"
 
@@ -24,11 +24,11 @@ static struct {
     struct judge judge;
     struct held *self;
     HANDLE log; /* of events; NULL in a dry run */
-    bool live;  /* a line on the terminal shows how things are */
+    bool live;  /* shows a status line on the terminal */
     bool failed;
 } protector;
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void clear_line(void)
 {
@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 4))) static void say(const char *what, const st
     fflush(stdout);
 }
 
-/* What was done to a process is asked about later, by others: it belongs into the event log. */
+/* Changes of a process are also written to the event log, for other users to find later. */
 static void report(DWORD id, const struct process *whom, const char *what, int from, int to)
 {
     char text[256];
@@ -94,9 +94,9 @@ static void complain(const char *what, PDH_STATUS status)
     fprintf(stderr, "processor_protector: %s: PDH's status is 0x%08X\n", what, (unsigned)status);
 }
 
-/* ---- who is spared ---- */
+/* ---- exceptions ---- */
 
-/* NULL: nothing speaks for it so far. */
+/* NULL: no exception found so far. */
 static const char *why_spared(const struct process *process)
 {
     uint32_t own = protector.self->id;
@@ -109,7 +109,7 @@ static const char *why_spared(const struct process *process)
     return NULL;
 }
 
-/* Once for each reason: who is busy all day need not be told every minute. */
+/* Reports each reason only once for a process that stays busy. */
 static void spare(struct record *record, const struct process *process, const char *why)
 {
     if (!record->spared || strcmp(record->spared, why) != 0)
@@ -118,7 +118,7 @@ static void spare(struct record *record, const struct process *process, const ch
     record->spared = why;
 }
 
-/* ---- what is done ---- */
+/* ---- actions ---- */
 
 static void lower(struct record *record, const struct process *process, struct held *held)
 {
@@ -131,7 +131,7 @@ static void lower(struct record *record, const struct process *process, struct h
         say("not lowered", process, "%s", strerror(errno));
         protector.failed |= errno != ESRCH;
     }
-    record->held = held; /* to be given back; perhaps only some threads are lowered */
+    record->held = held; /* to be restored; perhaps only some threads were lowered */
 }
 
 static void would_lower(const struct record *record, const struct process *process,
@@ -196,10 +196,10 @@ static void consider(const struct process *process)
         act_on(record, process);
 }
 
-/* ---- looking ---- */
+/* ---- sampling ---- */
 
-/* Numbers of processes mean something only where they were given: not those of another machine's
- * files (OPENPERFLIB_SYSROOT), nor those that a container's /proc shows of the host. */
+/* Process numbers are valid only in their own pid namespace: not those of another machine's
+ * files (OPENPERFLIB_SYSROOT), nor those of the host in a container's /proc. */
 static bool see_ourselves(void)
 {
     const struct process *process = look_find(&protector.look, (uint32_t)getpid());
@@ -227,7 +227,7 @@ static bool look(void)
     return status == 0;
 }
 
-/* Waits until `seconds` behind the time that was due last. False: a signal says that it is over. */
+/* Waits until `seconds` after the previous time. False: a signal ended the program. */
 static bool wait_until_due(struct timespec *due, double seconds, const sigset_t *signals)
 {
     struct timespec now, left;
@@ -237,7 +237,7 @@ static bool wait_until_due(struct timespec *due, double seconds, const sigset_t 
     due->tv_nsec %= 1000000000;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double wait = (double)(due->tv_sec - now.tv_sec) + (double)(due->tv_nsec - now.tv_nsec) / 1e9;
-    if (wait <= 0) { /* what was missed is left out */
+    if (wait <= 0) { /* missed times are skipped */
         *due = now;
         wait = 0;
     }
@@ -272,7 +272,7 @@ static bool protect(const sigset_t *signals)
     return true;
 }
 
-/* Who gives back gives everything back at the end. */
+/* With --restore all priorities are restored at the end. */
 static void finish(void)
 {
     for (size_t i = 0; i < protector.judge.count && protector.options.restore; i++) {
@@ -317,7 +317,7 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    sigprocmask(SIG_BLOCK, &signals, NULL); /* they come only while we wait, between two looks */
+    sigprocmask(SIG_BLOCK, &signals, NULL); /* delivered only while waiting between two samples */
     begin();
     PDH_STATUS status = watch_open(&protector.watch, &what);
     if (status != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: whom to watch, what is too much, and whether to do anything about it. */
+/* The command line: which processes to watch, the limits, and whether to act. */
 #include "options.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of other agents: each leads to the counter that means the same, when it is added, checked
- * and expanded. Names that nobody has stay unknown.
+ * and expanded. Names that do not exist stay unknown.
  */
 #include <pdh.h>
 #include <pdhmsg.h>

@@ -140,8 +140,9 @@ static void *ask_until_told(void *data)
     return NULL;
 }
 
-/* The address sanitizer's allocator, other than libc's, has locks that nobody opens in a child when
- * another thread held them at the moment of fork: a few children may hang there, and only there. */
+/* The address sanitizer's allocator, other than libc's, has locks that are never released in a
+ * child when another thread held them at the moment of fork: a few children may hang there, and
+ * only there. */
 #if defined __SANITIZE_ADDRESS__
 #define SANITIZED 1
 #elif defined __has_feature
@@ -166,7 +167,7 @@ INDEPENDENT(a_child_of_a_threaded_program_may_ask)
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
-            alarm(PATIENCE_SECONDS); /* a lock that nobody will ever open */
+            alarm(PATIENCE_SECONDS); /* a lock that is never released */
             all_is_well();
             fflush(NULL);
             _exit(failures != 0);

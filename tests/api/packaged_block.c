@@ -62,7 +62,7 @@ static void objects_are_translated_as_a_whole(void **state)
         }
 }
 
-/* Whoever types a path in another language gets the counter, by the names of the user's. */
+/* A path in another language finds the counter by the names of the user's language. */
 static void paths_of_other_languages_find_them(void **state)
 {
     static const char *const paths[] = {"\\Grenzen des Kernels\\Prozessnummern",

@@ -264,7 +264,7 @@ typedef PDH_STATUS user(HANDLE handle);
     {                                                                                              \
         return call;                                                                               \
     }
-static union { /* what a function would have written; nobody may */
+static union { /* where a function would write; it must stay unchanged */
     char bytes[4096];
     PDH_HCOUNTER counter;
     PDH_RAW_COUNTER raw;

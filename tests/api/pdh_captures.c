@@ -260,7 +260,7 @@ static void the_record_before_a_moment(void **state)
     assert_status(PdhCloseLog(log, 0), 0);
 }
 
-/* Whoever reads records does not take a query's samples, nor the other way round. */
+/* Reading records does not consume a query's samples, nor the reverse. */
 static void records_beside_a_query(void **state)
 {
     PDH_HLOG source = NULL;

@@ -177,7 +177,7 @@ static void a_clock_that_stands(void **state)
     assert_true(rate_is(0, PDH_CSTATUS_VALID_DATA) == 1000);
 }
 
-/* Somebody else has the processor between the readings of the two clocks: nothing was set. */
+/* Another thread runs between the readings of the two clocks: no clock was set. */
 static void an_interruption_between_the_clocks(void **state)
 {
     interruption_ns = 200 * MS;

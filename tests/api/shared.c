@@ -137,7 +137,7 @@ static unsigned objects(void)
 static void a_killed_owner_takes_it_along(void **state)
 {
     end(start(other_creates));
-    assert_int_equal(objects(), 1); /* nobody came by */
+    assert_int_equal(objects(), 1); /* no other process has cleaned up */
     assert_null(OpenFileMappingA(FILE_MAP_READ, FALSE, NAME));
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
     assert_int_equal(objects(), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A steady query allocates nothing: after a few rounds, no malloc at all happens in
- * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects, a stranger in its helper process
- * and names; nor in PdhCollectQueryData and the formatting of values and arrays.
+ * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects, a third-party provider in its
+ * helper process and names; nor in PdhCollectQueryData and the formatting of values and arrays.
  */
 #include <windows.h>
 #include <pdh.h>
@@ -96,7 +96,7 @@ static void set(const char *name, const char *text)
     RegCloseKey(key);
 }
 
-/* A stranger in its helper process: object 22222. */
+/* A third-party provider in its helper process: object 22222. */
 static int register_stranger(void **state)
 {
     HKEY key;

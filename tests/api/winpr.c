@@ -72,7 +72,7 @@ static void calls_reach_us(void)
 }
 #endif
 
-/* Whoever asks for the bare names gets libwinpr2's: we export none. */
+/* A program that uses the plain names gets libwinpr2's: we export none. */
 static void bare_names_are_theirs(void *ours)
 {
     static const char *const names[] = {"RegOpenKeyExA", "RegQueryValueExW", "GetLastError"};

@@ -68,7 +68,7 @@ static void waiting_has_an_end(void **state)
     assert_int_equal(counted, ROUNDS);
 }
 
-/* Somebody else holds it, and somebody waits for it, when the process is forked. */
+/* The process forks while one thread holds it and another waits for it. */
 static void a_claim_is_open_in_a_child(void **state)
 {
     pthread_t waiting;
@@ -89,7 +89,7 @@ static void a_claim_is_open_in_a_child(void **state)
     pthread_join(waiting, NULL);
 }
 
-/* In the parent it still belongs to whoever took it. */
+/* In the parent it still belongs to the thread that took it. */
 static void a_fork_leaves_it_as_it_is(void **state)
 {
     pthread_t waiting;

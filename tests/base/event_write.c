@@ -449,7 +449,7 @@ static void what_no_datagram_holds_is_passed_as_a_file(void **state)
     close(fd);
 }
 
-/* Nobody reads: the queue fills, and still nobody waits. What was lost is told. */
+/* Without a reader the queue fills, but no writer waits. Lost events are counted and reported. */
 static void a_journal_that_does_not_read_is_not_waited_for(void **state)
 {
     BUFFER_AUTO entry = {0};

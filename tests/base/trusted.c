@@ -162,7 +162,7 @@ static void both_refused_variables_are_named(void **state)
     assert_non_null(strstr(text[1], "OPENPERFLIB_ROOT"));
 }
 
-/* Where anybody could make the folder, it is made before somebody else does. */
+/* Where every user could create the folder, it is created before another user can. */
 static void f_c3_a_root_in_tmp_is_made(void **state)
 {
     char path[128];
@@ -179,7 +179,7 @@ static void f_c3_a_root_in_tmp_is_made(void **state)
     assert_int_equal(st.st_mode & 07777, 0755);
 }
 
-/* "/" is a user's there: that makes nobody root. */
+/* "/" belongs to a user there, which does not make that user root. */
 static void f_c11_the_owner_of_a_chroot_is_not_root(void **state)
 {
     if (geteuid() != 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One case. The stranger is registered as "Faulty" between the shipped providers and a good
- * stranger; all three are asked by one query. What must hold: the answer is a sound block with
- * System and the good stranger's object; Faulty's object is there or not, as kinds.c says; its
- * event was written, and none about anybody else; it took no longer than the deadline and the start
- * of helpers on a busy machine; the asking program has everything as it was.
+ * One case. The faulty third-party provider is registered as "Faulty" between the shipped providers
+ * and a good one; all three are asked by one query. What must hold: the answer is a sound block
+ * with System and the good provider's object; Faulty's object is there or not, as kinds.c says; its
+ * event was written, and none about another provider; it took no longer than the deadline and the
+ * start of helpers on a busy machine; the asking program has everything as it was.
  */
 #include "case.h"
 
@@ -26,7 +26,7 @@ enum { OWN = 22222, UNASKED = 22228, GOOD = 33332, SYSTEM = 2 };
 enum { FIRST_ROOM = 2 << 20, LAST_ROOM = 128 << 20, MARGIN = 4096, ROUNDS = 30 };
 enum { SHORT_MS = 100, LONG_MS = 2000, AMPLE_MS = 20000, BUSY_MS = 8000 };
 
-static unsigned char *data; /* LAST_ROOM and a margin, between pages that nobody may touch */
+static unsigned char *data; /* LAST_ROOM and a margin, between inaccessible pages */
 static DWORD size, room;
 static FILE *report;
 
@@ -260,7 +260,7 @@ static void check_silence(void)
         fprintf(report, "something was printed: %s%.2000s\n", lab_read("out"), lab_read("err"));
 }
 
-/* Delivered bytes are the caller's: they are whole, and nobody changes them any more. */
+/* Returned bytes belong to the caller: they are complete, and do not change any more. */
 static void ask_again_and_again(const struct kind *kind, int level)
 {
     static unsigned char copy[FIRST_ROOM];

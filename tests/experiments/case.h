@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One case: one stranger, one way, one test level, in a process made for it. */
+/* One case: one third-party provider, one mode, one test level, in a separate process. */
 #ifndef OPL_EXPERIMENTS_CASE_H
 #define OPL_EXPERIMENTS_CASE_H
 

@@ -18,7 +18,8 @@
 
 char lab_root[64];
 
-/* Nobody's child, with nothing open: waits for the test's end, however it comes, and cleans up. */
+/* A detached process with no open files: waits for the test's end, even by a signal, and cleans
+ * up. */
 static void be_the_keeper(int test)
 {
     struct pollfd end = {.fd = test, .events = POLLIN};

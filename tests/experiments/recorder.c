@@ -132,7 +132,7 @@ COLLECT(record_details)
     return answer(OBJECT, *query == 'C' ? 2 : 1, data, bytes, types);
 }
 
-/* Somebody else's object. */
+/* Another provider's object. */
 COLLECT(record_system)
 {
     note("Collect", query);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the strangers share: a right answer to spoil, and notes in $OPENPERFLIB_ROOT/notes. */
+/* Shared by the third-party providers: a correct answer to damage, and notes in
+ * $OPENPERFLIB_ROOT/notes. */
 #ifndef OPL_EXPERIMENTS_STRANGER_H
 #define OPL_EXPERIMENTS_STRANGER_H
 

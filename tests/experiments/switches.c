@@ -104,7 +104,8 @@ static void another_file_than_validated_runs_apart(void **state)
     expect_events("warning 2003");
 }
 
-/* In a helper its deadline ends the wait; in-process nobody can stop it, and its answer counts. */
+/* In a helper its deadline ends the wait; in-process it cannot be stopped, and its answer is
+ * accepted. */
 static void collect_timeout(void **state)
 {
     install("record_open", "record_slow", NULL);

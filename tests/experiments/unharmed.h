@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything that a program has of its own, looked at before and after it asked strangers. */
+/* A program's own state, compared before and after it queried third-party providers. */
 #ifndef OPL_EXPERIMENTS_UNHARMED_H
 #define OPL_EXPERIMENTS_UNHARMED_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The judge alone: answers made by hand, what is kept, what is said, and that nobody who goes on
- * writing after his answer can alter what was judged. (docs/windows/providers.md#d4,
- * docs/windows/providers.md#d5)
+ * Tests of the answer checks: handmade answers, what is kept, what is reported, and that a provider
+ * that writes after its answer cannot change what was checked. (D.4, D.5)
  */
 #include "host.h"
 

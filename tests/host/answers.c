@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When who answered last: what is written down, found again, by several programs at once, and whom
- * nobody believes. */
+/* The records of last answers: written and read by several programs at once, and which records
+ * are not trusted. */
 #include "host.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mechanism of isolation through its inner door: who answers, who is late, who died of what. */
+/* The mechanism of isolation through its internal API: answers, overdue replies, and crashes. */
 #include "../skip.h"
 #include "../temp.h"
 #include "host/isolate.h"
@@ -314,7 +314,7 @@ static void cannot_reach_others(void **state)
     isolate_end(isolated);
     ask("reach32_collect");
     if (reply.end == ISOLATE_CRASHED && reply.code == SIGSEGV)
-        return; /* this kernel has no 32-bit door at all */
+        return; /* this kernel has no 32-bit system calls */
     take_text();
     assert_string_equal(answer, "1 1");
 }
@@ -385,7 +385,8 @@ static void sees_what_was_written_outside(void **state)
     }
     struct isolate_request lie = request_of("good_open", "lie_collect", "good_close");
     assert_int_equal(isolate_ask(isolated, &lie), 0);
-    for (int i = 0; i < 200 && isolate_busy(isolated); i++) /* nobody wakes us: it is a lie */
+    for (int i = 0; i < 200 && isolate_busy(isolated); i++) /* no wakeup comes: the state is
+                                                             * wrong */
         wait_for(50);
     assert_int_equal(reply.end, ISOLATE_CRASHED);
     assert_non_null(strstr(reply.text, "far outside its buffer"));

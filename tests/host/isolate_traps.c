@@ -436,7 +436,7 @@ static void live_elsewhere(void)
     check_refused("exec of ", ERROR_FILE_NOT_FOUND);
 }
 
-/* unshare(CLONE_NEWPID): whoever is born first is process 1 there, and must not be ours. */
+/* unshare(CLONE_NEWPID): the first child is process 1 there, and must not be ours. */
 static void wait_for_process_1(void)
 {
     if (unshare(CLONE_NEWPID) && (unshare(CLONE_NEWUSER) || unshare(CLONE_NEWPID))) {
@@ -502,7 +502,7 @@ static void note_ids(struct isolated *isolated)
     ask_good(isolated, &ids->helper);
 }
 
-/* Whoever gets hold of the memory cannot cut it under the program's feet. */
+/* A process that gets the memory cannot truncate it while the program uses it. */
 static void look_at_the_seals(void)
 {
     struct isolated *isolated = new_isolated();
@@ -551,7 +551,7 @@ static void helpers_end_with_their_client(void **state)
     assert_true(gone_within(ids->helper, 3));
 }
 
-/* Somebody kills what we started. */
+/* Another process kills the processes that we started. */
 static void lose_the_keeper(void)
 {
     struct isolated *isolated = new_isolated(), *idle = new_isolated();
@@ -570,7 +570,7 @@ static void lose_the_keeper(void)
     wait_for(isolated, 20000);
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "keeper"));
     CHECK(clock_ticks() - before < 5 * (int64_t)CLOCK_TICKS_PER_SECOND);
-    CHECK(gone_within(idle_pid, 5)); /* nobody else would end it */
+    CHECK(gone_within(idle_pid, 5)); /* no other process would end it */
     ask(idle, "good_collect");
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "keeper"));
     isolate_free(idle);

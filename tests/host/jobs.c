@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A stranger's tables with NT's own numbers: Job Object Details (1548) brings Job Object (1500). */
+/* A third-party provider's tables with NT's own numbers: Job Object Details (1548) brings Job
+ * Object (1500). */
 #include <openperflib/object.h>
 
 #include <string.h>

@@ -216,7 +216,7 @@ PROCEDURE reach_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
-/* The same through the door of 32-bit programs. */
+/* The same through the system calls of 32-bit programs. */
 PROCEDURE reach32_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[64];
@@ -356,7 +356,7 @@ PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return answer(data, bytes, objects, text);
 }
 
-/* Fails with another error where it is not refused, and then harms nobody. */
+/* Fails with another error where it is not refused, without any effect. */
 struct attack {
     const char *name;
     int error;
@@ -481,7 +481,7 @@ PROCEDURE start_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
-/* A process that nobody waits for, in a session of its own, whose parent has ended. */
+/* A detached process in its own session, whose parent has ended. */
 PROCEDURE daemon_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[32] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strangers in their helper processes, as programs meet them: asked all at once, late without
- * costing more than once, while threads ask, close the key and fork.
+ * Third-party providers in their helper processes, as programs use them: asked all at once, late
+ * without costing more than once, while threads ask, close the key and fork.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -205,7 +205,7 @@ static void who_stays_silent_is_ended(void **state)
     assert_int_equal(count_notes("collect"), 1);
     usleep(1100 * 1000); /* patience, as after a crash */
     for (int i = 0; i < 3; i++)
-        assert_in_range(ask_in_time("22222"), 0, MUCH_LESS); /* a second time, nobody waits */
+        assert_in_range(ask_in_time("22222"), 0, MUCH_LESS); /* the second query does not wait */
     assert_int_equal(count_events(1015), 2);
     open_gate();
     usleep(200 * 1000);
@@ -263,7 +263,7 @@ static long long ask_slow_in_short_programs(int first, int last)
 }
 
 /* None of them lives as long as a silence must last: they cannot tell slow from dead. It is no
- * failure; but soon nobody waits for it. */
+ * failure; but soon queries do not wait for it. */
 static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -282,7 +282,7 @@ static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
     assert_int_equal(error_count("Late"), -1);
 }
 
-/* Whoever hears it, whenever it comes: then it is waited for again. */
+/* When any program receives its answer, queries wait for it again. */
 static void a_late_answer_forgives_what_other_programs_missed(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -637,7 +637,7 @@ static void who_has_answered_is_free_while_another_opens(void **state)
     assert_true(both.took >= 1400);
 }
 
-/* Nor while another one is asked by somebody else, who may wait longer. */
+/* Nor while another provider is queried by another program, which may wait longer. */
 static void who_has_answered_is_free_while_another_is_busy(void **state)
 {
     pthread_t threads[2];
@@ -710,7 +710,7 @@ static void closing_the_key_waits_no_longer_than_a_deadline(void **state)
     assert_in_range(now_ms() - start, 0, MUCH_LESS);
 }
 
-/* There nobody can stop it: the key is closed when Collect comes back. */
+/* In-process it cannot be stopped: the key is closed when Collect returns. */
 static void closing_the_key_waits_for_collect_in_this_process(void **state)
 {
     pthread_t thread;
@@ -846,7 +846,7 @@ static bool has_landlock_scopes(void)
     return syscall(444 /* landlock_create_ruleset */, NULL, 0, 1 /* version */) >= 6;
 }
 
-/* What monitors need is in /proc, where Landlock lets nobody look; signals are refused anyway. */
+/* What monitors need is in /proc, which Landlock makes unreadable; signals are refused anyway. */
 static void an_observer_looks_into_other_processes(void **state)
 {
     char pid[16];
@@ -939,7 +939,7 @@ static void a_library_that_was_replaced_runs_in_a_helper(void **state)
     assert_int_equal(count_events(2003), 1);
 }
 
-/* Nobody can stop it there: it is said, and kept. */
+/* In-process it cannot be stopped: the delay is reported, and the answer kept. */
 static void late_in_this_process_is_said_and_kept(void **state)
 {
     INSTALL("First", "22222\0sleep 120");
@@ -1016,7 +1016,7 @@ static void level_4_is_the_callers_own_buffer(void **state)
     }
 }
 
-/* What belongs together is the provider's to say: here a stranger with NT's numbers. */
+/* The provider defines which objects are related: here a third-party one with NT's numbers. */
 static void c31_c111_job_object_details_bring_job_objects(void **state)
 {
     set_text("Jobs", "Library", getenv("JOBS"));

@@ -119,7 +119,7 @@ static void configuration_flag_2_never_disables(void **state)
     assert_true(quarantine_waits(service));
 }
 
-/* Nobody writes anything when it ends: the clock does it. */
+/* No program writes anything when it ends: it ends by the clock. */
 static void when_it_is_over_it_is_tried_again(void **state)
 {
     it_fails(5);
@@ -277,7 +277,7 @@ static void an_answer_forgives_all_misses(void **state)
     it_is_missed(5);
     quarantine_success(myperf());
     assert_int_equal(misses_in_registry(), 0);
-    it_is_missed(5); /* and in this session nobody doubts any more */
+    it_is_missed(5); /* and in this session it is not suspected any more */
     assert_false(is_doubted());
     host_close();
     assert_true(is_doubted());

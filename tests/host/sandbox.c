@@ -35,7 +35,7 @@
 #include "host/perfhost_calls.inc"
 #include "host/perfhost_signals.inc"
 
-static pid_t stranger; /* a child of the test that nobody may hurt */
+static pid_t stranger; /* a child of the test that the helper must not signal */
 
 static int in_child(int (*test)(void))
 {

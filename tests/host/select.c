@@ -127,7 +127,7 @@ static void c116_foreign_goes_to_everybody(void **state)
     assert_true(asked(MYPERF, QUERY_FOREIGN, 2, 0));
 }
 
-/* Nobody else's query starts a process for it; a machine, or its object, is asked for by name. */
+/* Unrelated queries start no process for it; a machine, or its object, is requested by name. */
 static void on_demand_waits_to_be_named(void **state)
 {
     struct library code = {0};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A well-meaning stranger. Its registration says what it does: Linkage\Export holds its object and
- * then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep N" takes N ms,
- * "open N" in Open,
- * "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall" crashes in Close, "lost"
- * finds no numbers in Open, "observe" looks at the process in the file "observed" there. Notes
- * go to its file "notes", also when two threads are inside.
+ * A correct third-party provider. Its registration defines what it does: Linkage\Export holds its
+ * object and then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep N" takes
+ * N ms, "open N" in Open, "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall"
+ * crashes in Close, "lost" finds no numbers in Open, "observe" looks at the process in the file
+ * "observed" there. Notes go to its file "notes", also when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <windows.h>

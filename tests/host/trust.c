@@ -67,7 +67,7 @@ static void nor_is_one_far_below_such_a_folder(void **state)
     assert_int_equal(trust_check(file, why), ERROR_SUCCESS);
 }
 
-/* Only root's: in somebody else's sticky folder its owner may move everything. */
+/* Only if root owns it: in another user's sticky folder the owner may move everything. */
 static void a_sticky_folder_of_root_is_fine(void **state)
 {
     chmod(folder_one(), 01777);

@@ -203,7 +203,8 @@ static void put_backup(const char *file, const char *sections)
     put(file, text.data);
 }
 
-/* What stands at its place here keeps it; texts move to whoever may not have his. */
+/* An existing service keeps its numbers; a restored one whose numbers are in use gets new ones,
+ * with its texts. */
 static void installed_providers_are_never_broken(void **state)
 {
     put_service_ini("A");

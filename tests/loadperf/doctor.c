@@ -335,7 +335,7 @@ static void hiding_orphan(unsigned which)
     set_name(language_at(which), index, "Hides");
 }
 
-/* What follows a damaged key line belongs to a service that nobody has. */
+/* The lines after a damaged key line belong to no service. */
 static void names_of_nobody(unsigned which)
 {
     uint32_t index = number_of(service, "First Counter");
@@ -366,7 +366,7 @@ static void quarantine(unsigned which)
 {
     const char *why = reasons[which % COUNT(reasons)];
     if (!strcmp(service, "Svc 0"))
-        return; /* somebody disabled it */
+        return; /* it was disabled meanwhile */
     set_number("Disable Performance Counters", 1);
     set_value("Quarantine", REG_SZ, why, strlen(why) + 1);
 }
@@ -416,7 +416,7 @@ static void hurt_text(unsigned which, struct buffer *text, size_t from)
         memset(text->data + at, which == HASHES ? '#' : which == ZEROS ? 0 : 0xe4, 25);
 }
 
-/* Behind what says where it came from: else nobody could know. */
+/* After the part that names its source, which is needed. */
 static void hurt_file(unsigned which)
 {
     BUFFER_AUTO text = {0};
@@ -613,7 +613,7 @@ static void assert_no_damaged_line(const char *what, const char *other)
                  findings.data);
 }
 
-/* A part of a picture, with what a message cannot hold replaced. */
+/* A part of a snapshot, with characters replaced that a message cannot contain. */
 static const char *part_of(const struct buffer *picture, size_t at)
 {
     static char parts[2][260];
@@ -858,7 +858,7 @@ static void what_cannot_be_read_is_not_forgotten(void **state)
     chmod(path_of("machine/registry.d"), 0755);
 }
 
-/* Nobody knows its names: it is said, and once the ini file is named they come back. */
+/* Its names are lost: that is reported, and after the ini file is given they are restored. */
 static void a_provider_without_names_is_told(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -1052,7 +1052,7 @@ static void without_its_ini_file_its_registration_tells(void **state)
     assert_name(1852, 9, "Nobody"); /* it could be one of its own */
 }
 
-/* Whoever registered himself by hand (docs/windows/articles.md#c80) has no other texts. */
+/* A service that was registered without lodctr (C80) has no other texts. */
 static void who_has_only_texts_by_hand_keeps_them(void **state)
 {
     static const uint32_t numbers[NUMBERS] = {1848, 1850, 1849, 1851};

@@ -94,7 +94,7 @@ static void a_record_among_many_is_found(void **state)
     assert_int_equal(load("my.ini"), ERROR_FILE_NOT_FOUND);
 }
 
-/* Somebody deleted the whole service, as setup programs do, and registers it again. */
+/* A setup program deleted the whole service, and registers it again. */
 static void a_deleted_service_can_come_again(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -432,7 +432,7 @@ static void no_rights_are_error_5(void **state)
 {
     put_ini(ini_head, ini_texts);
     put("machine/registry.d/x.reg", HEADER);
-    if (geteuid() == 0) { /* who may do everything is refused what nobody may: a foreign folder */
+    if (geteuid() == 0) { /* root is refused, too: a folder of another user */
         assert_int_equal(chmod(path_of("machine/registry.d"), 0777), 0);
         assert_int_equal(load_library("my.ini"), ERROR_ACCESS_DENIED);
         assert_remark("check the owners of the folder and of .lock in it, and that no other user "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine with many providers in five languages, and a picture of all that it answers. */
+/* A machine with many providers in five languages, and a snapshot of all its answers. */
 #ifndef OPL_LOADPERF_MACHINE_H
 #define OPL_LOADPERF_MACHINE_H
 

@@ -60,7 +60,7 @@ static void what_a_package_says_is_deleted_from_behind(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* Numbers that somebody wrote by hand, as reg add does. */
+/* Numbers that were written manually, as with reg add. */
 static void what_was_written_by_hand_goes_too(void **state)
 {
     uint32_t number = 3000;

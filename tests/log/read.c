@@ -511,7 +511,7 @@ static void text_without_zone_or_quotes_is_read(void **state)
     assert_string_equal(column->parent, "p");
     assert_string_equal(column->instance, "a");
     assert_int_equal(column->index, 2);
-    ends(log); /* without quotes nobody knows whether -1.5 goes on */
+    ends(log); /* without quotes it is unknown whether -1.5 continues */
     assert_non_null(log_problem(log));
     log_close(log);
     log = open_text("(PDH-CSV 4.0),\\\\M\\O(x)\\c\n01/02/2003 04:05:06,-1.5\n\n");

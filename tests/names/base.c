@@ -171,7 +171,7 @@ static void a_text_outlives_a_change(void **state)
     assert_string_equal(before, "Mine");
 }
 
-/* Vendor files as somebody might leave them. */
+/* Vendor files in unusual states. */
 static void damaged_files_cost_only_their_lines(void **state)
 {
     put("vendor/data/names/009.names", "8\tEight\nno tab\nx\tno number\n\t\n4\tFour\n8\tAgain\n"

@@ -324,7 +324,7 @@ static void registering_writes_four_values_and_takes_them_back(void **state)
     assert_int_equal(DllUnregisterServer(), S_OK);
     assert_int_equal(
         RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", 0, KEY_ALL_ACCESS, &key),
-        0); /* somebody's value is in it */
+        0); /* it has another program's value */
     assert_int_equal(RegDeleteValueA(key, "Disable Performance Counters"), 0);
     RegCloseKey(key);
     assert_int_equal(DllRegisterServer(), S_OK);

@@ -94,7 +94,7 @@ void log_want(struct log *log, size_t number, bool wanted)
 {
 }
 
-/* Looked through from its start it ends; who collects goes on as long as he likes. */
+/* A scan from its start ends; a query that collects may continue without limit. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 {
     if (from_start && ++seen > 20)

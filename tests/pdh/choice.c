@@ -297,7 +297,7 @@ static void what_is_shown_first(void **state)
     default_object = 9100; /* has no title */
     default_object_is("Lone");
     default_counter_is(5, "Last");
-    default_counter_is(2, "First"); /* the base is for nobody's eyes */
+    default_counter_is(2, "First"); /* the base is never shown */
     default_counter_is(UINT32_MAX, "First");
     BUFFER_AUTO text = {0};
     assert_status(browse_default_counter(now, NULL, "Dear", &text), PDH_CSTATUS_NO_COUNTER);

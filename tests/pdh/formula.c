@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pdh/formula.c and pdh/format.c through their door: golden lines and Windows' own cells.
- */
+/* Tests of pdh/formula.c and pdh/format.c through their public functions: golden lines and
+ * Windows' own cells. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

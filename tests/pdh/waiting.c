@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who waits for whom while a provider takes its time: only those who ask it, too. Process's answer
+ * Which queries wait while a provider is slow: only those that query it, too. Process's answer
  * is held back here; System's comes at once. Values, lists and other queries go on meanwhile.
  */
 #include "pdh/query.h"
@@ -18,7 +18,7 @@ static const struct pdh_from now;
 static sem_t asked, answer;
 static bool slow;
 
-/* Before fake.h's: whoever asks for Process alone is held. */
+/* Before fake.h's: a query of Process alone is delayed. */
 static LSTATUS slow_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
                           DWORD *size)
 {

@@ -68,7 +68,7 @@ static void send_nonsense(void)
     send_raw(IPPROTO_TCP, &head, sizeof head);
 }
 
-/* An error message about a datagram that nobody sent. */
+/* An error message about a datagram that was never sent. */
 static void send_strange_errors(void)
 {
     unsigned char bytes[36] = {ICMP_DEST_UNREACH, ICMP_HOST_UNREACH};

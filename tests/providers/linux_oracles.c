@@ -197,7 +197,7 @@ static void reserved_requests_appear(void **state)
     assert_true(exact);
 }
 
-/* A user of our own makes keys until he may not: his share is the whole. */
+/* A test user creates keys up to the limit: its share is 100 %. */
 static void child_keys(void)
 {
     enum { SPARE = 20 };
@@ -214,7 +214,7 @@ static void child_keys(void)
     }
     ask(LIMITS);
     uint64_t keys = answer_number(LIMITS, NULL, 100728, false);
-    /* whoever is not root sees only keys of his own counted */
+    /* without root only the user's own keys are counted */
     bool counted = near(keys, before + made, SPARE) || near(keys, made, SPARE);
     uint64_t used = answer_number(LIMITS, NULL, 100730, false);
     uint64_t base = answer_number(LIMITS, NULL, 100730, true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of perfnet.so in network namespaces of their own, where nobody else sends anything. Each
+ * Tests of perfnet.so in separate network namespaces without other traffic. Each
  * runs in a child, which ends with 0, or CANNOT_RUN.
  */
 #ifndef OPL_TEST_NETWORK_H

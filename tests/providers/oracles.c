@@ -201,7 +201,7 @@ static void who_waits_for_a_processor_is_counted(void **state)
     }
     for (long i = 0; i < count; i++)
         if ((children[i] = fork()) == 0) {
-            alarm(60); /* nobody is left behind */
+            alarm(60); /* ends the child in any case */
             for (;;)
                 ;
         }
@@ -390,7 +390,7 @@ static void a_thread_is_what_it_says_itself(void **state)
     pthread_barrier_destroy(&thread.barrier);
 }
 
-/* A child that asks for less, since nobody may ask for more again. */
+/* A child that lowers the limit, because raising it again is not allowed. */
 static void priority_falls_when_asked(void **state)
 {
     int status = 0;

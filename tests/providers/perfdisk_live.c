@@ -227,7 +227,7 @@ static void work_on_the_real_disk_appears(void **state)
         assert_true(moved >= 1);
 }
 
-/* ---- a file system of our own: nobody else works there ---- */
+/* ---- a separate file system without other users ---- */
 
 static char place[] = "/tmp/opl-live-XXXXXX";
 

@@ -59,7 +59,7 @@ static pid_t busy_on(unsigned cpu)
     pid_t child = fork();
     if (child == 0) {
         sched_setaffinity(0, sizeof one, &one);
-        alarm(60); /* nobody is left behind */
+        alarm(60); /* ends the child in any case */
         for (;;)
             ;
     }

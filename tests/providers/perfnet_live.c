@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfnet.so in network namespaces of its own, where nobody else sends anything: work that we do
+ * perfnet.so in separate network namespaces without other traffic: work that we do
  * appears exactly, other programs' figures are the same (rtnetlink, nstat, ss), and what a thread
  * sees is its own namespace.
  */
@@ -170,7 +170,7 @@ static void read_totals(uint64_t ret[TOTALS])
         ret[i] = number(NETWORK, "lo", totals[i]);
 }
 
-/* Nobody else sends anything here, but IPv6 now and then. */
+/* There is no other traffic here, except IPv6 from time to time. */
 static void child_totals(void)
 {
     const uint64_t bytes = TIMES * (BYTES + 28);

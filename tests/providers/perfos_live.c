@@ -201,7 +201,7 @@ static uint64_t processes_by_names(void)
     return count;
 }
 
-/* Others come and go meanwhile: it must be exact as soon as nobody does. */
+/* Other processes start and end meanwhile: the value must be exact as soon as none does. */
 static void processes_are_exact(void **state)
 {
     enum { CHILDREN = 20, TRIES = 200 };

@@ -530,8 +530,8 @@ static pid_t lives_start(int count, void (*between)(int number))
     _exit(0);
 }
 
-/* Samples until the child has ended. Where numbers are used again within a tick, nobody can tell
- * two processes apart by number and creation. */
+/* Samples until the child has ended. Where numbers are reused within a tick, it is impossible to
+ * tell two processes apart by number and creation. */
 static void sample_while(pid_t pid, bool numbers_are_unique)
 {
     struct picture *old = before, *new = records;

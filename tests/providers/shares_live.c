@@ -133,7 +133,7 @@ static void child_share(void)
         _exit(CANNOT_RUN);
     perfnet.close();
     IS(perfnet.open(NULL), 0);
-    if (asked(314) != 0) /* somebody else uses shares */
+    if (asked(314) != 0) /* another program uses shares */
         _exit(CANNOT_RUN);
     make_folders();
     start_server();

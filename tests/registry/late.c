@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of services stay in their file until somebody asks (late.c), and nobody notices: every way
- * of asking, layers and deletions over them, files that change meanwhile. Then single files: what
- * there is, replacing and removing them.
+ * Texts of services are read from their file only when needed (late.c), which is not visible: every
+ * way of asking, layers and deletions over them, files that change meanwhile. Then single files:
+ * what there is, replacing and removing them.
  */
 #include "test.h"
 

@@ -422,7 +422,8 @@ static void below_a_deleted_key_everything_is_said(void **state)
     no_manual();
 }
 
-/* An empty key that nobody else has is a key, unless it was to go with its last value. */
+/* An empty key that no other layer has is a key, unless it was to be removed with its last
+ * value. */
 static void the_last_value_takes_its_key_along(void **state)
 {
     set_text(KEY "\\A\\B", "x", "1");

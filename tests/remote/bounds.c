@@ -324,7 +324,7 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
         close(fds[i]);
 }
 
-/* A caller with one stream too many does not keep that one without speaking for anybody. */
+/* A caller with one stream too many cannot keep that one without naming a user. */
 static void f_c10_one_too_many_is_hung_up_on(void **state)
 {
     int fds[3];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whoever may speak for others, as the part inside Samba does: for whom, and what they get. */
+/* Callers that may act for other users, as the part inside Samba does: for which users, and
+ * their results. */
 #include "remote/form.h"
 
 #include <setjmp.h>
@@ -42,7 +43,7 @@ static uint32_t asked_for(const char *sids)
     return status;
 }
 
-/* ---- who may speak, and for whom ---- */
+/* ---- which callers may act, and for which users ---- */
 
 static void others_may_not_speak(void **state)
 {

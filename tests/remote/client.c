@@ -446,7 +446,8 @@ static void who_vanishes_leaves_nothing(void **state)
     assert_string_equal(calls, "attach, Open, Collect, Close, detach");
 }
 
-/* A provider that never comes back holds the process of that client, which nobody waits for. */
+/* A provider that never comes back holds the process of that client, but no other client waits
+ * for it. */
 static void who_vanishes_amid_a_query_ends_it(void **state)
 {
     struct lab_service service = {.name = "MyPerf",

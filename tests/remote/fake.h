@@ -31,7 +31,7 @@ struct fake_state {
 /* Enters it in the list of machines and starts it. */
 void fake_start(struct fake *fake);
 void fake_stop(struct fake *fake);
-/* Enters a machine that nobody is. */
+/* Enters a machine that does not exist. */
 void fake_absent(const char *name);
 
 #endif

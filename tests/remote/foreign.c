@@ -159,7 +159,7 @@ static void its_status_object(void **state)
     const uint64_t second = 10000000;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_int_equal(ask("Global"), 0);
-    assert_false(has(STATUS_OBJECT)); /* nobody asked for it: no process was started */
+    assert_false(has(STATUS_OBJECT)); /* not requested: no process was started */
     uint64_t before = now_100ns();
     assert_int_equal(ask("Foreign PLAIN"), 0);
     uint64_t after = now_100ns();
@@ -248,7 +248,7 @@ int main(void)
     };
     lab_open();
     lab_keep();
-    /* nobody of the network is looked for */
+    /* no host of the network is searched */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     fake_start(&plain);
     fake_start(&turned);

@@ -375,7 +375,7 @@ int main(void)
     };
     lab_open();
     lab_keep();
-    /* nobody of the network is looked for */
+    /* no host of the network is searched */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     lab_set_dword("SOFTWARE\\openperflib\\Remote", "Deadline", 500);
     for (int i = 0; i < FAR_COUNT; i++)

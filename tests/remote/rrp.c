@@ -102,7 +102,7 @@ static void lengths_that_lie(void **state)
     for (uint32_t used = 0; used < 40; used++)
         assert_int_equal(reads(query, size, USED, used), used == 2);
     assert_false(reads(query, size, USED, 0x80000002));
-    assert_true(reads(query, size, DATA_ROOM, 0xffffffff)); /* nobody makes that much */
+    assert_true(reads(query, size, DATA_ROOM, 0xffffffff)); /* that much is never allocated */
     assert_false(reads(query, size, DATA_USED, 9));
     assert_false(reads(query, size, DATA_USED, 0xffffffff));
 }

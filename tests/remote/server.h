@@ -7,7 +7,8 @@
 
 #include <sys/types.h>
 
-/* A laboratory with the service MyPerf, which runs in whoever asks it, and one in place of ssh. */
+/* A laboratory with the service MyPerf, which runs in the calling program, and a replacement for
+ * ssh. */
 void server_lab(const char *collect);
 /* One more service, which takes a second and a half. */
 void server_lab_slow(bool there);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom openperflib-smb asks and as whom: addresses, and a file that only its owner may use. */
+/* Which machine openperflib-smb queries, and as which user: addresses, and a file that only its
+ * owner may use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +106,7 @@ static void sections(void **state)
     login = find("else");
     assert_string_equal(login.user, "anybody");
     assert_string_equal(login.password, "with = and  spaces");
-    login = find("dave@web1"); /* no section is his: his ticket */
+    login = find("dave@web1"); /* no section for this user: the ticket */
     assert_string_equal(login.user, "dave");
     assert_string_equal(login.password, "");
     assert_true(login.kerberos);

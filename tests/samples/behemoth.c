@@ -649,7 +649,7 @@ static void strangers_who_do_not_listen_cost_little(void **state)
     stop();
 }
 
-/* More peers than the process has descriptors: whoever comes is served, and nothing turns idly. */
+/* More peers than the process has descriptors: new ones are served, without a busy loop. */
 static void few_descriptors_are_enough(void **state)
 {
     (void)state;
@@ -784,7 +784,7 @@ static void there_is_only_one(void **state)
     assert_int_equal(access(place, F_OK), -1);
 }
 
-/* Whatever else is there by the name of the socket or the herd: it stays, and nobody waits. */
+/* Any other file with the name of the socket or the herd stays, and no program waits. */
 static void other_files_are_left_alone(void **state)
 {
     (void)state;
@@ -850,7 +850,7 @@ static void a_strangers_server_is_not_believed(void **state)
         say_skipped("only root can be another user");
         return;
     }
-    assert_int_equal(seteuid(65534), 0); /* whoever calls listen is the peer */
+    assert_int_equal(seteuid(65534), 0); /* the process that calls listen is the peer */
     char kept[sizeof place];
     memcpy(kept, place, sizeof kept);
     snprintf(place, sizeof place, "/tmp/opl-stranger-%ld", (long)getpid());

@@ -279,7 +279,7 @@ static void the_field(void **state)
     view.rates = false;
 }
 
-/* The middle half, then the part in the right lower corner; nobody outside is drawn. */
+/* The middle half, then the part in the right lower corner; behemoths outside are not drawn. */
 static void a_part_of_the_field(void **state)
 {
     (void)state;
@@ -478,7 +478,7 @@ static void try_damaged(const void *data, size_t size)
     if (shown_take(&shown, copy, size) == ERROR_SUCCESS)
         draw_all();
     else
-        assert_int_equal(shown.count, count); /* the picture before stays */
+        assert_int_equal(shown.count, count); /* the previous snapshot is kept */
     free(copy);
 }
 

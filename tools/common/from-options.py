@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes completions and manual pages from what a tool prints with --print-options.
+"""Generates completions and manual pages from the output of a tool's --print-options.
 
     from-options.py bash|zsh|fish TOOL-PROGRAM OUTPUT
     from-options.py man TOOL-PROGRAM PAGE.scd SCDOC OUTPUT
@@ -54,7 +54,7 @@ def scd(text):
 
 
 def man_usage(text):
-    """Option words bold, the rest as it is."""
+    """Option words bold, the rest unchanged."""
     return " ".join(f"*{scd(word)}*" if re.fullmatch(r"--?[a-z]+|/[a-z]+", word) else scd(word)
                     for word in text.split())
 
@@ -107,11 +107,11 @@ def bash_list(words):
     return f'mapfile -t COMPREPLY < <(compgen -W {quoted(words)} -- "$cur")'
 
 
-# who prints them with --names
+# the tools that print them with --names
 NAMES = {"@objects": "pcview", "@services": "lodctr", "@counters": "typeperf"}
 
-# Names with blanks, percent signs, backslashes: matched without their quoting, given back with the
-# one that was begun. bash cuts words at a colon outside of quotes: what is before it stays.
+# Names with blanks, percent signs, backslashes: matched without quotes, completed with the kind of
+# quotes that was begun. bash splits words at a colon outside of quotes: the part before it is kept.
 BASH_NAMES = r"""_TOOL_names() {
     local word typed before='' slash=$'\\' at=$COMP_CWORD
     if [[ $cur == :* ]]; then
@@ -149,12 +149,12 @@ def bash_complete(tool, what):
 
 
 def names_kinds(tool):
-    """The kinds of names which this tool's words or arguments are."""
+    """The kinds of names that this tool's words or arguments can be."""
     return sorted({tool.words, *(option.complete for option in tool.options)} & set(NAMES))
 
 
 def words_after(tool):
-    """Options behind which plain words are names of another kind: their spellings, and the kind."""
+    """Options after which plain words are names of another kind: their spellings, and the kind."""
     options = [option for option in tool.options
                if option.complete in NAMES and (option.optional or not option.argument)]
     kind = options[0].complete if options else None

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes C strings of the templates: embed.py OUTPUT FILE..."""
+"""Converts the templates to C strings: embed.py OUTPUT FILE..."""
 import os
 import sys
 

@@ -156,8 +156,8 @@ static const char *text_of_machine(const char *about, LSTATUS status)
     if (status == ERROR_BAD_PATHNAME)
         return "a key of another machine is \\\\MACHINE\\ROOT\\KEY; quote it against the shell";
     if (status == ERROR_INVALID_HANDLE)
-        return "of another machine only HKLM, HKU and the performance keys (without subkeys) can "
-               "be read";
+        return "another machine has only HKLM, HKU and the performance keys, which have no "
+               "subkeys";
     snprintf(machine, sizeof machine, "%.*s", (int)strcspn(about + 2, "\\"), about + 2);
     return machine_words(machine, status);
 }

@@ -36,7 +36,8 @@ static const struct option_row rows[] = {
      "Only these counters; * and ? match any names. More paths may follow; a word without backslash or :: is a file.", NULL, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
     {'f', "format", "FORM", FORMAT,
-     "CSV or TSV as on Windows; json, jsonl, table. Default: by the extension of the output's name. Writing BIN is not supported yet.", "CSV TSV json jsonl table", 0, NULL},
+     "CSV or TSV as on Windows; json, jsonl, table. Default: by the extension of the "
+     "output's name. Writing BIN is not supported yet.", "CSV TSV json jsonl table", 0, NULL},
     {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
     {0, "average", NULL, AVERAGE, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL},
     {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. Without it, the input is only described.", "@files", 0, NULL},

@@ -14,14 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char content[] =
-    "# written by openperflib-samba enable; openperflib-samba disable removes it\n"
-    "[Unit]\n"
-    "Wants=openperflib-samba.socket\n"
-    "After=openperflib-samba.socket\n"
-    "\n"
-    "[Service]\n"
-    "Environment=LD_PRELOAD=%s\n";
+static const char content[] = "# openperflib-samba: written by 'enable', removed by 'disable'\n"
+                              "[Unit]\n"
+                              "Wants=openperflib-samba.socket\n"
+                              "After=openperflib-samba.socket\n"
+                              "\n"
+                              "[Service]\n"
+                              "Environment=LD_PRELOAD=%s\n";
 
 static int complain_of(const char *path)
 {

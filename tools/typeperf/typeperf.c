@@ -42,7 +42,8 @@ static const struct option_row rows[] = {
     {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "top", "N", TOP,
-     "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first sample. With --top, * does not match _Total.", "5 10 20", 0, NULL},
+     "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first "
+    "sample. With --top, * does not match _Total.", "5 10 20", 0, NULL},
     {0, "explain", NULL, EXPLAIN, "Explain the counters instead of reading them.", NULL, 0, NULL},
     {0, "names", NULL, NAMES, "Print only the list of -q, for completions.", NULL, true, NULL},
     {0},

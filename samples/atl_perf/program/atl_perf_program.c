@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program of atl_perf: registers the library beside it, takes that back, and reads its counters
- * by their names, in any language; or it publishes, and knows nothing of counters:
+ * The program of atl_perf: registers or unregisters the library in its folder, and reads its
+ * counters by name, in any language; or it publishes numbers, without using counters:
  *
- *     atl_perf register | unregister | read [LANGUAGE] | scribble
+ * atl_perf register | unregister | read [LANGUAGE] | scribble
  */
 #include "../scribble.h"
 
@@ -57,7 +57,7 @@ static int callLibrary(const char *name)
 
 /* ---- read ---- */
 
-/* To be freed; NULL: it cannot be had. */
+/* The caller frees it; NULL: it cannot be read. */
 static char *query(const char *value, DWORD *size)
 {
     char *data = NULL;
@@ -89,7 +89,7 @@ static const char *titleOf(const char *base, DWORD number)
     return "(no name)";
 }
 
-/* False: nobody answered. */
+/* False: no answer. */
 static bool printCounters(const char *data, DWORD size, const char *base)
 {
     opl_block block;
@@ -111,7 +111,7 @@ static bool printCounters(const char *data, DWORD size, const char *base)
     return any;
 }
 
-/* The objects are asked for by their numbers, which names stand for in any language. */
+/* Queries the objects by their numbers, which are the same in all languages. */
 static int readCounters(const char *language)
 {
     char value[64], list[128];
@@ -136,8 +136,8 @@ static int readCounters(const char *language)
 
 /* ---- scribble ---- */
 
-/* Each line is a stroke, and each of its characters a point. What was published is there as long as
- * this program. */
+/* Each line is a stroke, and each of its characters a point. The published numbers exist as long
+ * as this program runs. */
 static int scribble(void)
 {
     char line[1024];

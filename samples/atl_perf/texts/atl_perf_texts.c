@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of atl_perf in other languages: a module of its own, which can be replaced alone. It
- * may have languages that nobody has installed (here Dutch), lack some that are, and lack texts.
+ * The texts of atl_perf in other languages: a separate module, which can be replaced alone. It may
+ * have languages that are not installed (here Dutch), lack installed ones, and lack texts.
  * -DATL_PERF_TEXTS=n builds it with fewer: 1 without Russian, 2 Russian alone, 3 nothing.
  */
 #include "../perfmap.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * behemoth-compare: looks at one herd from both ends, again and again, and compares every value.
- * Two looks are never at the same time, but the herd's own seconds are counted, and everything
- * within one of them is one picture: what the server said is kept, and what the counters say is
- * compared with what was kept of the same second.
+ * behemoth-compare: repeatedly reads one herd from the server and from the counters, and compares
+ * every value. The two reads are never at the same time, but the herd's seconds are numbered, and
+ * the state of one second is a snapshot: the server's snapshots are kept, and the counters are
+ * compared with the one of the same second.
  */
 #include "../client/shown.h"
 #include "../common/exchange.h"
@@ -18,7 +18,7 @@
 
 enum { KEPT = 64, ANSWER_MS = 10000, CACHE_MS = 100, EXIT_USAGE = 2, PATIENCE = 6 };
 
-/* A picture of the server's. */
+/* A snapshot from the server. */
 struct look {
     int64_t heard;  /* when it was complete */
     uint64_t ticks; /* the herd's second */
@@ -37,11 +37,11 @@ static struct compare {
     struct shown shown;
     struct look looks[KEPT];
     size_t look_count;
-    struct ancestry *born; /* everybody that was seen, by number, and of whom */
+    struct ancestry *born; /* all behemoths seen so far, by number, and their mothers */
     size_t born_count, born_room;
     int64_t longest;     /* read, in milliseconds */
     int64_t behind_most; /* of the counters behind the server, in seconds of the herd */
-    double age_most;     /* of a picture, when it was shown */
+    double age_most;     /* of a snapshot, when it was shown */
     uint64_t last_compared, first_births, first_deaths;
     uint64_t reads, silent, unmatched, moments, values, differences, orphans;
 } compare = {.line = {.socket = -1}};
@@ -129,7 +129,7 @@ static void same(const char *who, const char *what, uint64_t counter, uint64_t s
         differ(who, what, (int64_t)counter, (int64_t)server);
 }
 
-/* An age goes on while the picture is kept, and the picture is not kept for long. */
+/* An age grows while the snapshot is kept, which is not long. */
 static void same_age(const struct shown_behemoth *seen, int64_t age)
 {
     int64_t shown = compare.shown.time - (int64_t)seen->values[BEHEMOTH_AGE / 2];
@@ -196,7 +196,7 @@ static int by_id(const void *key, const void *element)
     return id < other ? -1 : id > other;
 }
 
-/* A mother who was seen once and is not there any more is nobody's parent. */
+/* A dead mother is not the parent of an instance. */
 static void check_orphans(const struct look *look)
 {
     for (uint32_t i = 0; i < look->herd.count; i++) {
@@ -227,7 +227,7 @@ static void compare_moment(const struct look *look)
     check_orphans(look);
 }
 
-/* What the server had said before the picture could have been taken is in it. */
+/* The snapshot must be at least as new as what the server returned before it. */
 static void check_age(int64_t begun, uint64_t ticks)
 {
     size_t kept = compare.look_count < KEPT ? compare.look_count : KEPT;
@@ -294,7 +294,7 @@ static void print_figures(double seconds)
     printf("%-34s %12" PRIu64 "\n", "looks at orphans", compare.orphans);
 }
 
-/* A machine that is too busy gets more time: few moments would say nothing. */
+/* On a busy machine the check runs longer, because few common seconds would prove nothing. */
 static int run(int64_t seconds)
 {
     const uint64_t enough = (uint64_t)seconds;

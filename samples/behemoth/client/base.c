@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whoever made the list may have ended it anywhere. */
+/* The list is not trusted: it may end anywhere. */
 #include "base.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { TRIES = 8 };
 
-/* Names may be registered between two questions, so the size is only a guess. */
+/* Names may be registered between two queries, so the size is only an estimate. */
 LSTATUS base_read(struct base *base, HKEY data, const char *language)
 {
     char query[32];

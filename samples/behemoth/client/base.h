@@ -16,10 +16,10 @@ struct base {
 struct base_title {
     uint32_t index;
     const char *text;
-    const char *next; /* where the one behind it begins */
+    const char *next; /* the beginning of the next one */
 };
 
-/* `data`: HKEY_PERFORMANCE_DATA, here or there. Free base.text. */
+/* `data`: HKEY_PERFORMANCE_DATA, local or remote. Free base.text. */
 LSTATUS base_read(struct base *base, HKEY data, const char *language);
 /* Steps to the next title; start with a zeroed one. False: that was the last. */
 bool base_next(const struct base *base, struct base_title *title);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is to tell of a behemoth: a row here is all that a column needs. */
+/* The columns for a behemoth: each row here defines a column. */
 #ifndef BEHEMOTH_CLIENT_COLUMNS_H
 #define BEHEMOTH_CLIENT_COLUMNS_H
 
@@ -17,16 +17,16 @@ struct column {
 };
 extern const struct column columns[COLUMNS];
 
-/* A value as a person reads it; "-": there is none. Of names nothing. */
+/* The value as readable text; "-": there is none. Not for names. */
 void column_cell(const struct view *view, const struct shown_behemoth *one,
                  const struct column *column, char out[COLUMN_CELL]);
 
 struct column_row {
     uint64_t key;
     const char *name; /* in place of the key */
-    size_t at;        /* whose it is; equal ones stay in this order */
+    size_t at;        /* the position of its behemoth; equal ones stay in this order */
 };
-/* All of them as view->sort wants it; free it. NULL: no memory. */
+/* All of them in the order of view->sort; free it. NULL: no memory. */
 struct column_row *column_sort(const struct view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The field from above: everybody at X and Y, by sex and size; several in one place as their
+/* The field from above: each behemoth at X and Y, by sex and size; several in one place as their
  * number. */
 #include "text.h"
 #include "view.h"
@@ -13,7 +13,7 @@ enum { ZOOM_MOST = 8, LEAST_METRES = 10 };
 
 struct place {
     uint32_t count;
-    uint32_t at; /* somebody who is there */
+    uint32_t at; /* one of them */
     bool sexes[2];
 };
 
@@ -31,8 +31,8 @@ static const char *const glyphs[2][2][SIZES] = {
 
 /* ---- how large it is ---- */
 
-/* 10, 20, 50, 100, ...: no counter tells where the field ends, so it is as large as it must be for
- * all who were seen, and never shrinks. */
+/* 10, 20, 50, 100, ...: no counter has the size of the field, so it is as large as needed for
+ * all behemoths seen so far, and never shrinks. */
 static uint64_t round_up(uint64_t metres)
 {
     uint64_t power = 10;
@@ -92,7 +92,7 @@ void field_move(struct view *view, int right, int down)
     view->y = inside((int64_t)view->y + down * y, view->height, view->zoom);
 }
 
-/* ---- who is where ---- */
+/* ---- positions ---- */
 
 /* The cell of a place in metres, or -1: it is not in the part that is shown. */
 static int64_t cell_of(uint64_t metres, uint64_t from, uint64_t part, int cells)
@@ -145,7 +145,7 @@ static void repeat(FILE *out, const char *text, int times)
         fputs(text, out);
 }
 
-/* A line of the frame with a text in it, if it has room. */
+/* A line of the frame with a text in it, if it fits. */
 static void draw_edge(FILE *out, const struct field *field, bool top, const char *text)
 {
     static const char *const corners[2][2][3] = {

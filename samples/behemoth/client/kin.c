@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Three passes: mothers who are there, no circles, and the order. */
+/* Three passes: find existing mothers, break circles, and sort. */
 #include "kin.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void take_mothers(struct kin *kin, const struct shown *shown)
     }
 }
 
-/* Goes up from everybody to a root or to whom it met before; who was met on the same way is in a
- * circle. `depth` is the number of the way meanwhile. */
+/* Goes up from each behemoth to a root or to one visited before; one visited on the same way is
+ * in a circle. Until the end `depth` is the number of the way. */
 static void open_circles(struct kin *kin)
 {
     for (size_t i = 0; i < kin->count; i++) {
@@ -48,7 +48,7 @@ static void open_circles(struct kin *kin)
     }
 }
 
-/* From the last to the first, so that sisters stand as the answer has them. Returns the first root:
+/* From the last to the first, so that sisters have the answer's order. Returns the first root:
  * roots are sisters too. */
 static int64_t link_sisters(struct kin *kin)
 {

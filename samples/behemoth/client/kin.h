@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Families: everybody below the mother. Who has none is the root of a family, and so is she whose
- * mother is not there; where mothers go in a circle, which no honest answer has, one of them
- * becomes a root. However deep and wide, it takes time for each behemoth once and no stack.
+ * Families: each behemoth below its mother. One without a mother, or whose mother is not in the
+ * answer, is the root of a family; if mothers form a circle, which no correct answer has, one of
+ * them becomes a root. Takes linear time and no recursion.
  */
 #ifndef BEHEMOTH_CLIENT_KIN_H
 #define BEHEMOTH_CLIENT_KIN_H

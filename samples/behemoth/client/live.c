@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks, draws, waits for keys; what cannot be had leaves the last picture and says so. */
+/* Queries, draws, waits for keys. If a query fails, the last data stays on the screen, with a
+ * message. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* open_memstream */
 #endif
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { KEY_REDRAW = 'L' - 64, LOW = 12 }; /* a window that has no line to give away */
+enum { KEY_REDRAW = 'L' - 64, LOW = 12 }; /* a window with too few lines */
 
 static const char help_text[] =
     "f  the field          l  the list          t  the family tree\n"
@@ -88,7 +89,8 @@ static void draw_frame(FILE *out, struct live *live)
         table_draw(out, view, left > 3 ? left : 3);
 }
 
-/* What is too long loses its end, what is too short gets empty lines, so that keys stand last. */
+/* A view that is too long is cut, one that is too short is filled with empty lines, so that the
+ * keys are on the last line. */
 static void add_keys(FILE *out, const struct live *live, const char *text)
 {
     for (int row = 0; row + 1 < live->view.rows; row++) {
@@ -118,9 +120,9 @@ static void draw(struct live *live, bool whole)
     free(screen);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* Registered anew, it has other numbers. */
+/* After another registration it has different numbers. */
 static LSTATUS find_again(struct live *live)
 {
     struct shown fresh;
@@ -234,7 +236,7 @@ static bool take_key(struct live *live, int key)
     return true;
 }
 
-/* Until it is time to ask again; false: the end. */
+/* Until it is time for the next query; false: the end. */
 static bool wait_for_keys(struct live *live, double begun)
 {
     for (;;) {

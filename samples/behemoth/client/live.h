@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The views on a terminal, again and again, until somebody presses q. */
+/* Shows and updates the views on a terminal until the user presses q. */
 #ifndef BEHEMOTH_CLIENT_LIVE_H
 #define BEHEMOTH_CLIENT_LIVE_H
 

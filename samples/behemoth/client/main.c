@@ -164,14 +164,14 @@ static const char *words_of(LSTATUS status)
         LSTATUS status;
         const char *words;
     } rows[] = {
-        {ERROR_ACCESS_DENIED,      "access is denied"                                           },
-        {ERROR_INVALID_DATA,       "what came is no answer"                                     },
-        {ERROR_BAD_NETPATH,        "no machine is known under this name"                        },
-        {ERROR_LOGON_FAILURE,      "user or password is not right there"                        },
-        {ERROR_MORE_DATA,          "the answer is too large"                                    },
-        {ERROR_NOT_ENOUGH_MEMORY,  "there is no memory left"                                    },
-        {RPC_S_SERVER_UNAVAILABLE, "nobody answers there; openperflib-winregd must be there"    },
-        {RPC_S_CALL_FAILED,        "the connection was lost, or the answer did not come in time"},
+        {ERROR_ACCESS_DENIED,      "access is denied"                                             },
+        {ERROR_INVALID_DATA,       "the reply is not in the expected format"                      },
+        {ERROR_BAD_NETPATH,        "no machine is known under this name"                          },
+        {ERROR_LOGON_FAILURE,      "user or password is wrong"                                    },
+        {ERROR_MORE_DATA,          "the answer is too large"                                      },
+        {ERROR_NOT_ENOUGH_MEMORY,  "there is no memory left"                                      },
+        {RPC_S_SERVER_UNAVAILABLE, "it does not answer; openperflib-winregd must run there"       },
+        {RPC_S_CALL_FAILED,        "the connection was lost, or the answer did not arrive in time"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].status == status)
@@ -210,7 +210,7 @@ static int refuse_language(const struct settings *settings)
     return EXIT_FAILED;
 }
 
-/* A machine that does not list its languages is believed to have all of them. */
+/* A machine that does not list its languages is assumed to have all of them. */
 static bool has_language(const struct settings *settings)
 {
     char languages[TITLES_LANGUAGES], wanted[TITLES_ID + 2], all[TITLES_LANGUAGES + 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One query for both objects, and a checked walk through the answer: whoever gave it may lie. */
+/* One query for both objects, and a checked walk through the answer, which is not trusted. */
 #include "shown.h"
 
 #include "base.h"
@@ -24,9 +24,9 @@ static size_t find_titles(const struct base *base, const char *text, DWORD found
     return count;
 }
 
-/* Here the service's First Counter would tell; but another machine shows nobody its services, and
- * its name bases to everybody who may read counters. Somebody else's object may have one of our
- * titles; both of them, so far apart, nobody has. */
+/* On this machine First Counter of the service would do, but another machine does not show its
+ * services, while every user that may read counters may read its name bases. Another provider's
+ * object may have one of our titles, but not both with the same distance. */
 static LSTATUS find_first(const struct base *base, DWORD *ret)
 {
     DWORD herds[TITLES], summaries[TITLES];
@@ -72,7 +72,8 @@ void shown_close(struct shown *shown)
 
 /* ---- the answer ---- */
 
-/* Nobody says how much room an answer needs: with too little it is asked for again with more. */
+/* The size of an answer is not known before: if the buffer is too small, the query is repeated
+ * with a larger one. */
 static LSTATUS ask(struct shown *shown, DWORD *ret_size)
 {
     char query[32];
@@ -95,7 +96,7 @@ static LSTATUS ask(struct shown *shown, DWORD *ret_size)
     }
 }
 
-/* The definitions of an object, looked up once: where each symbol's value is. */
+/* The definitions of an object, searched once: the position of each symbol's value. */
 struct columns {
     opl_counter_view of[SHOWN_SYMBOLS / 2];
     bool has[SHOWN_SYMBOLS / 2];
@@ -115,7 +116,7 @@ static void find_columns(const struct shown *shown, opl_block *block, const opl_
     }
 }
 
-/* A value that somebody does not have nobody has. */
+/* A value that is missing for one behemoth is not shown for any. */
 static void read_values(const opl_block *block, const opl_instance_view *instance,
                         struct columns *columns, uint64_t *values, size_t count)
 {
@@ -211,7 +212,7 @@ static LSTATUS read_block(struct shown *shown, const void *data, size_t size)
     return block.fault ? ERROR_INVALID_DATA : status;
 }
 
-/* Read beside what is shown, which is replaced when all of the answer was good. */
+/* Reads into separate memory; the shown data is replaced only if the whole answer is valid. */
 LSTATUS shown_take(struct shown *shown, const void *block, size_t size)
 {
     struct shown fresh = *shown;
@@ -243,7 +244,7 @@ bool shown_server_there(const struct shown *shown)
     return shown->summary[BEHEMOTHS_SUMMARY_STATUS / 2] != 0;
 }
 
-/* The age of what was never heard counts from the beginning of all time. */
+/* If the server never answered, the age of its data counts from time 0. */
 bool shown_server_heard(const struct shown *shown)
 {
     return shown->summary[BEHEMOTHS_SUMMARY_DATA_AGE / 2] != 0;

@@ -36,7 +36,7 @@ struct shown {
     DWORD first;   /* what the symbols are added to: the provider's First Counter */
     LONGLONG time; /* the Behemoth object's clock, and its ticks in a second */
     LONGLONG frequency;
-    char machine[SHOWN_NAME]; /* as the answer calls it */
+    char machine[SHOWN_NAME]; /* its name in the answer */
     bool has[SHOWN_VALUES];   /* every behemoth has this value; else all of them are 0 */
     struct shown_behemoth *all;
     size_t count, room;
@@ -48,21 +48,21 @@ struct shown {
     DWORD block_room;
 };
 
-/* `machine`: NULL for this one. A status of Windows; ERROR_FILE_NOT_FOUND: not registered there.
- * Whatever it is, shown_close may follow. */
+/* `machine`: NULL for this one. Returns a Windows status; ERROR_FILE_NOT_FOUND: not registered
+ * there. shown_close may be called after any status. */
 LSTATUS shown_open(struct shown *shown, const char *machine);
-/* Asks for both objects at once. ERROR_FILE_NOT_FOUND: they are not in the answer;
- * ERROR_INVALID_DATA: it is damaged. What was shown before stays then. */
+/* Queries both objects at once. ERROR_FILE_NOT_FOUND: they are not in the answer;
+ * ERROR_INVALID_DATA: it is damaged. The old data is kept then. */
 LSTATUS shown_read(struct shown *shown);
-/* The same with an answer at hand, from whomever. */
+/* The same with a given answer, which is not trusted. */
 LSTATUS shown_take(struct shown *shown, const void *block, size_t size);
 void shown_close(struct shown *shown);
 
-/* Does the server answer the provider? If not, everything is what it said last. */
+/* Does the server answer the provider? If not, all data is from its last answer. */
 bool shown_server_there(const struct shown *shown);
 /* Has it ever? */
 bool shown_server_heard(const struct shown *shown);
-/* A value of the summary as its type wants it: a count, a rate, a percentage, seconds. False: the
+/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: the
  * answer has none, or not yet: rates need two answers. */
 bool shown_summary(const struct shown *shown, unsigned symbol, double *ret);
 /* How old a behemoth is, in seconds. False: the answer does not tell. */

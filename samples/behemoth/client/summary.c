@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The herd in a line or two, in the words of the name bases, and how good the figures are. */
+/* The herd in a line or two, with the titles of the name bases, and the age of the data. */
 #include "text.h"
 #include "view.h"
 
@@ -45,7 +45,8 @@ static bool is_rate(unsigned symbol)
     return symbol == BEHEMOTHS_SUMMARY_BIRTHS_SEC || symbol == BEHEMOTHS_SUMMARY_DEATHS_SEC;
 }
 
-/* Nobody counts births while the server is away, and what was never said has no age. */
+/* Rates are unknown while the server does not answer, and without a first answer there is no
+ * age. */
 static bool value_of(const struct view *view, unsigned symbol, double *ret)
 {
     const struct shown *shown = view->shown;
@@ -95,7 +96,7 @@ int trouble_draw(FILE *out, const struct view *view)
     return 1;
 }
 
-/* Side by side as long as there is room; of a low window a quarter at most. */
+/* Side by side as long as they fit; at most a quarter of a low window. */
 int summary_draw(FILE *out, const struct view *view)
 {
     const struct look *look = &view->look;

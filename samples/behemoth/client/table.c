@@ -10,7 +10,7 @@ enum {
     HEAD = 160,
     LABEL = 320,
     LABEL_LEAST = 12,
-    LEVELS = 16 /* deeper ones stand there too, with their number */
+    LEVELS = 16 /* deeper ones are shown at this depth, with their number */
 };
 
 /* ---- the first column ---- */

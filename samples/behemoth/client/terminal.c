@@ -23,7 +23,7 @@ static struct termios before;
 static volatile sig_atomic_t active, resized;
 static char *shown[LINES]; /* the screen's lines, as they were drawn last */
 
-/* A terminal that takes nothing for a second, stopped by Ctrl-S perhaps, misses the rest. */
+/* If the terminal accepts nothing for a second, perhaps after Ctrl-S, the rest is discarded. */
 static void put(const char *text, size_t size)
 {
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -63,8 +63,8 @@ void terminal_end(void)
 
 /* ---- signals ---- */
 
-/* However long the program waits for another machine's answer: it ends at once, and as whoever sent
- * the signal expects it. */
+/* Ends at once, even while the program waits for another machine's answer, and by the signal
+ * itself, so that the parent sees it. */
 static void end_by(int number)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The C library knows how wide a character is; this knows where one begins and what it may do. */
+/* The C library has the width of a character; this file finds where it begins and which are
+ * allowed. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* wcwidth */
 #endif

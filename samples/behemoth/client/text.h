@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 in the cells of a terminal: names are strangers' words, of any width and with anything in
- * them. */
+/* UTF-8 in the cells of a terminal: names are third-party data of any width, with any
+ * characters. */
 #ifndef BEHEMOTH_CLIENT_TEXT_H
 #define BEHEMOTH_CLIENT_TEXT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* First of all: texts are UTF-8 whatever the locale says. Tells whether the terminal is, too. */
+/* Call first: texts are UTF-8 in every locale. Returns whether the terminal is UTF-8, too. */
 bool text_begin(void);
-/* A copy that steers no terminal: control characters and wrong bytes become U+FFFD. */
+/* A copy without control sequences: control characters and invalid bytes become U+FFFD. */
 void text_clean(const char *text, char *out, size_t room);
 /* How many columns a clean text takes. */
 int text_width(const char *text);

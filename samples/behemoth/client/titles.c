@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chosen language first, then English where it has nothing to say. */
+/* The chosen language first, then English for missing titles. */
 #include "titles.h"
 
 #include "base.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the counters are called in a language, from the name bases of the machine that is shown. */
+/* The titles of the counters in a language, from the name bases of the shown machine. */
 #ifndef BEHEMOTH_CLIENT_TITLES_H
 #define BEHEMOTH_CLIENT_TITLES_H
 
@@ -12,14 +12,14 @@ struct titles {
     char *of[SHOWN_SYMBOLS / 2]; /* by symbol / 2; NULL: neither here nor in English */
 };
 
-/* `language`: 009, 019, ... What has no title there has the English one. */
+/* `language`: 009, 019, ... A missing title is replaced by the English one. */
 LSTATUS titles_load(struct titles *titles, const struct shown *shown, const char *language);
 void titles_free(struct titles *titles);
-/* Never NULL: a number, if nobody knows a title. */
+/* Never NULL: the number, if there is no title. */
 const char *titles_get(const struct titles *titles, unsigned symbol);
 /* "kg", "l", "m", "s" as the language writes them. */
 const char *titles_unit(const struct titles *titles, const char *english);
-/* The languages of a machine's name bases, "007 009 019"; "" if it does not tell. */
+/* The languages of a machine's name bases, "007 009 019"; "" if unknown. */
 void titles_languages(const char *machine, char out[TITLES_LANGUAGES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The asking side of the exchange: nothing here blocks longer than until the given moment, and
- * nothing that comes in is believed. */
+/* The client side of the protocol: nothing blocks longer than until the given time, and no
+ * received data is trusted. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SO_PEERCRED */
 #endif
@@ -70,7 +70,7 @@ void behemoth_line_end(struct behemoth_line *line)
     line->room = 0;
 }
 
-/* The machine's own file, never a directory service somewhere: that may take its time. */
+/* Reads the machine's own file, not a directory service, which may be slow. */
 static bool is_behemoth(uid_t user)
 {
     bool found = false;
@@ -167,7 +167,8 @@ static bool receive_all(int fd, void *to, size_t count, int64_t until)
         } else if (!wait_for(fd, POLLIN, until)) {
             return false;
         }
-        if (count > 0 && behemoth_now() >= until) { /* who sends byte by byte has no more time */
+        if (count > 0 && behemoth_now() >= until) { /* sending byte by byte does not extend the
+                                                     * deadline */
             errno = ETIMEDOUT;
             return false;
         }
@@ -232,8 +233,8 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
     if (line->socket >= 0) {
         if (ask_once(line, what, body, bytes, until))
             return true;
-        /* Hung up on, perhaps long ago: once more. Not with what changes the herd: it may have
-         * been heard. */
+        /* The server closed the connection, perhaps long ago: retry once. Not for changes of the
+         * herd, which may have been done. */
         bool asks =
             what == BEHEMOTH_HERD || what == BEHEMOTH_SUMMARY || what == BEHEMOTH_PARAMETERS;
         if (!asks || behemoth_now() >= until)
@@ -242,7 +243,7 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
     return dial(line, path) && ask_once(line, what, body, bytes, until);
 }
 
-/* ---- what it means ---- */
+/* ---- parsing answers ---- */
 
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd)
 {

@@ -3,14 +3,14 @@
  * What goes over the herd's socket, a Unix stream socket. All numbers are in the machine's own
  * order, since both ends are on one machine; every structure is a multiple of 8 bytes without gaps.
  *
- * The asker sends a head and `bytes` of body, at most BEHEMOTH_REQUEST_MAX; the server answers each
- * request in turn with a head whose `what` is a status and whose `number` is the request's, and
- * `bytes` of body. Whoever sends something else is hung up on.
+ * The client sends a head and `bytes` of body, at most BEHEMOTH_REQUEST_MAX; the server answers
+ * each request in turn with a head whose `what` is a status and whose `number` is the request's,
+ * and `bytes` of body. If a client sends anything else, the server closes the connection.
  *
- * One method is for everybody who shows figures: BEHEMOTH_HERD, without a body, is answered by a
+ * One method is for all clients that show values: BEHEMOTH_HERD, without a body, is answered by a
  * struct behemoth_herd and `count` times a struct behemoth, all of one moment. BEHEMOTH_SUMMARY is
- * the same without those, for askers who want no single one. The others change the herd; they are
- * for root and for the user whom the server runs as.
+ * the same without those, for clients that do not need single behemoths. The others change the
+ * herd; they are for root and for the user whom the server runs as.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H
@@ -55,7 +55,7 @@ struct behemoth_head {
     uint32_t magic;
     uint32_t what;   /* a request; in answers a status */
     uint32_t bytes;  /* of the body behind it */
-    uint32_t number; /* the asker's; comes back */
+    uint32_t number; /* from the client, returned in the answer */
 };
 
 enum { BEHEMOTH_MALE, BEHEMOTH_FEMALE };
@@ -83,7 +83,7 @@ struct behemoth_herd {
     uint64_t founded, births, deaths; /* count is founded + births - deaths */
     uint64_t weight;                  /* of all, kg */
     uint64_t ages;                    /* of all, seconds of the herd's time */
-    /* Whoever walks puts one foot forward and then the other: always the same number. */
+    /* Each walk has as many left steps as right ones, so one number is sufficient. */
     uint64_t left_steps, right_steps;
     uint32_t width, height; /* of the field, metres */
     uint64_t lifetime;      /* mean, in seconds */
@@ -109,7 +109,7 @@ _Static_assert(sizeof(struct behemoth_create) == 48, "no gaps");
 
 /* ---- the asking side ---- */
 
-/* A connection that comes and goes; begin with {.socket = -1}. */
+/* A connection, opened when needed; initialize with {.socket = -1}. */
 struct behemoth_line {
     int socket;
     pid_t owner;     /* a child after fork has none */
@@ -121,19 +121,19 @@ struct behemoth_line {
     size_t room;
 };
 
-/* Milliseconds of a clock that nobody sets. */
+/* Milliseconds of a monotonic clock. */
 int64_t behemoth_now(void);
 /* Where the socket is: `wanted`, or else $BEHEMOTH_SOCKET, which no provider in a helper gets, or
  * else $OPENPERFLIB_ROOT/herd.sock, or else the user's own if there is one
  * ($XDG_RUNTIME_DIR/behemoth/herd.sock), or else /run/behemoth/herd.sock. False: too long. */
 bool behemoth_place(const char *wanted, char *room, size_t bytes);
 /* Sends a request, on a new connection if there is none, and waits for its answer until `until`.
- * True: line->head and line->body are it. False: errno says why, and the line is closed. Who
- * listens must be the caller, root or the user `behemoth`, else EACCES. */
+ * True: line->head and line->body are it. False: errno is the reason, and the line is closed.
+ * The server must run as the caller, root or the user `behemoth`, else EACCES. */
 bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, const void *body,
                   uint32_t bytes, int64_t until);
-/* The herd in an answer, checked: counts, sexes, mothers before their children, names that end.
- * NULL: it is none. */
+/* The herd in an answer, after checks: counts, sexes, mothers before their children, terminated
+ * names. NULL: invalid. */
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
 /* The same of an answer to BEHEMOTH_SUMMARY. */
 const struct behemoth_herd *behemoth_summary_of(const struct behemoth_line *line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line to the server, and what can be said when there is none or it refuses. */
+/* The connection to the server, and error messages. */
 #include "manager.h"
 
 #include <errno.h>

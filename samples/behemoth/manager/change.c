@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that change the herd. What the server would refuse without saying why is looked at
- * here first. */
+/* The commands that change the herd. Requests that the server would refuse without a reason are
+ * checked here first. */
 #include "manager.h"
 
 #include <inttypes.h>
@@ -97,7 +97,8 @@ static int kill_one(struct manager *manager, const char *word)
     return code;
 }
 
-/* Each for itself: an unknown one does not save the others. The code is that of the first. */
+/* Each separately: an unknown one does not stop the others. The exit code is that of the first
+ * error. */
 int command_kill(struct manager *manager)
 {
     int code = EXIT_GOOD;
@@ -202,7 +203,7 @@ static int judge_parameter(const struct behemoth_parameter *all, size_t count, c
     return EXIT_GOOD;
 }
 
-/* Nothing is set unless all of it can be. */
+/* Sets either all parameters or none. */
 static int set_parameters(struct manager *manager, const struct behemoth_parameter *wishes)
 {
     for (size_t i = 0; i < manager->word_count; i++) {

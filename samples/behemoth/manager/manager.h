@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands of behemoth-manager share: the wish of the user, and the line to the server. */
+/* Shared by the commands of behemoth-manager: the options, and the connection to the server. */
 #ifndef BEHEMOTH_MANAGER_MANAGER_H
 #define BEHEMOTH_MANAGER_MANAGER_H
 
@@ -30,7 +30,7 @@ struct manager {
     size_t word_count;
 };
 
-/* ---- ask.c: all of these say on stderr what went wrong ---- */
+/* ---- ask.c: all of these report errors on stderr ---- */
 
 /* Sends a request; the exit code, EXIT_GOOD: manager->line has the answer. */
 int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32_t bytes);
@@ -41,7 +41,7 @@ int manager_ask_within(struct manager *manager, uint32_t what, const void *body,
 int manager_herd(struct manager *manager, const struct behemoth_herd **ret);
 /* "manager: why" by errno; its exit code. */
 int manager_complain(const struct manager *manager);
-/* Somebody by number, or by name in any case. NULL: nobody, or several. */
+/* A behemoth by number, or by name in any case. NULL: none, or several. */
 const struct behemoth *manager_find(const struct behemoth_herd *herd, const char *word);
 
 /* ---- words.c ---- */

@@ -45,7 +45,7 @@ static void make_folders(const char *path)
     }
 }
 
-/* What a server in the background has to say is kept beside its socket. */
+/* The messages of a server in the background are in a file in its socket's folder. */
 static int open_log(const struct manager *manager, char *path, size_t bytes)
 {
     snprintf(path, bytes, "%s.log", manager->place);
@@ -64,13 +64,13 @@ static void become_server(struct manager *manager, const char *program, int log)
     if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(log, 2) < 0)
         _exit(126);
     closefrom(3);
-    unsetenv("LISTEN_PID"); /* what was for us is not for it */
+    unsetenv("LISTEN_PID"); /* systemd's variables for this process, not for the server */
     execvp(program, argv);
     dprintf(2, "behemoth-manager: %s: %s\n", program, strerror(errno));
     _exit(127);
 }
 
-/* What was said since the log had `from` bytes. */
+/* Prints the log's text from byte `from` on. */
 static void copy_log(const char *path, off_t from)
 {
     char line[1024];
@@ -144,7 +144,7 @@ int command_start(struct manager *manager)
 
 /* ---- stop ---- */
 
-/* A process may be gone, or its number another's; this stands for that one. */
+/* A pidfd, because the process may end and its number be reused. */
 static int process_of(uint64_t pid)
 {
     return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
@@ -170,7 +170,7 @@ int command_stop(struct manager *manager)
     if (code)
         return code;
     printf("stopped, process %llu\n", (unsigned long long)pid);
-    if (access(manager->place, F_OK) == 0) /* it was handed over, and its owner listens on */
+    if (access(manager->place, F_OK) == 0) /* the socket belongs to systemd, which still listens */
         printf("the next query starts it again: %s is the system's\n", manager->place);
     return EXIT_GOOD;
 }

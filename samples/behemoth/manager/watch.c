@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks again and again, and tells who came and who went: on a terminal as a picture that is drawn
- * anew, elsewhere as lines. A server that goes away is waited for.
+ * Queries repeatedly, and reports births and deaths: on a terminal on a screen that is redrawn,
+ * elsewhere as lines. If the server ends, the program waits for it.
  */
 #include "manager.h"
 
@@ -82,7 +82,7 @@ static void tell_death(struct watch *watch, const struct behemoth_herd *herd,
          sex_word(was->sex), age_words(herd->time - was->birthday, age));
 }
 
-/* Both are sorted by number: who is in one only came or went. */
+/* Both are sorted by number: one that is in only one list was born or died. */
 static void compare(struct watch *watch, const struct behemoth_herd *herd)
 {
     const struct behemoth *all = behemoth_all(herd);
@@ -153,7 +153,7 @@ static void look(struct watch *watch)
     watch->there = false;
 }
 
-/* ---- the picture ---- */
+/* ---- the screen ---- */
 
 struct canvas {
     FILE *out;
@@ -200,7 +200,7 @@ static void put_head(struct canvas *canvas, const struct watch *watch)
     put_line(canvas, "\033[31m", "Died       %-8" PRIu64 " %.1f in a second", now->deaths, deaths);
 }
 
-/* How many lived at each look, the newest at the right edge. */
+/* The number of living behemoths at each query, the newest at the right edge. */
 static void put_history(struct canvas *canvas, const struct watch *watch)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The behemoths' counters. The query asks the library, the library asks the server, once for all of
- * an answer: whatever is shown together was true together. What was heard serves everybody for a
- * tenth of a second, and when the server is away it is shown on; Status tells.
+ * The behemoths' counters. For each query the library queries the server once, so that all values
+ * of an answer belong to one moment. The server's answer is cached for a tenth of a second, and
+ * still shown if the server does not answer; Status shows that.
  */
 #include "snapshot.h"
 
@@ -247,14 +247,14 @@ static void list_all(opl_listing *listing, const opl_object *of)
     }
 }
 
-/* The objects' clock counts from the start of the system, whatever is done to the time of day:
- * it is always ahead of what is counted in it. */
+/* The objects' clock counts from the start of the system, independent of the time of day, so it
+ * is always later than the times in it. */
 static int64_t clock_begin(opl_reading *reading)
 {
     static int64_t otherwise;
     if (!getenv("OPENPERFLIB_SYSROOT"))
         return opl_boot_time(reading);
-    if (!otherwise) /* another system's start says nothing of our clock */
+    if (!otherwise) /* with another system root, its start time does not match our clock */
         otherwise = opl_reading_time(reading) - snapshot_uptime();
     return otherwise;
 }
@@ -283,7 +283,7 @@ static void list_kin(opl_listing *listing)
 
 static DWORD first_counter;
 
-/* Is it the summary's number and nothing else? Whoever asks so does not pay for the herd. */
+/* Is it only the summary's number? Then the herd is not requested from the server. */
 static bool asks_for_summary(LPCWSTR query)
 {
     uint64_t number = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One request for all that an answer shows; its memory is kept until the next one is complete. */
+/* One request for all data of an answer; its memory is kept until the next one is complete. */
 #include "snapshot.h"
 
 #include <windows.h>
@@ -92,8 +92,8 @@ static void take_items(const struct behemoth_herd *herd)
     }
 }
 
-/* The answer's memory is kept, and the one before it receives the next answer: until then what is
- * shown stays. */
+/* Keeps the answer's memory; the previous one's receives the next answer, so that the shown data
+ * stays valid until then. */
 static bool take_answer(void)
 {
     const struct behemoth_herd *herd = behemoth_herd_of(&state.line);
@@ -112,7 +112,7 @@ static bool take_answer(void)
     return true;
 }
 
-/* Who let us wait for nothing is not waited for at each query. */
+/* After a timeout, the following queries do not wait for the server for a while. */
 static int64_t next_after(bool slow)
 {
     return behemoth_now() + (slow && state.cache < PATIENCE_MS ? PATIENCE_MS : state.cache);
@@ -136,7 +136,7 @@ const struct snapshot *snapshot_take(void)
     return &state.now;
 }
 
-/* What was heard last of the two. */
+/* The newer one of the two. */
 static const struct snapshot *last_words(bool there)
 {
     struct snapshot *last = state.summary.heard > state.now.heard ? &state.summary : &state.now;
@@ -144,8 +144,8 @@ static const struct snapshot *last_words(bool there)
     return last;
 }
 
-/* A herd that was heard of a moment ago has its summary, and a server that is away is away for
- * both. */
+/* A recent answer with the herd includes the summary, and a server that does not answer one
+ * request does not answer the other. */
 const struct snapshot *snapshot_take_summary(void)
 {
     char path[4096];
@@ -172,9 +172,9 @@ const struct snapshot *snapshot_take_summary(void)
     return &state.summary;
 }
 
-/* An elapsed time is shown as the time of the object's clock less the value. The herd's time is not
- * ours, and the day's time can be set: the value is that moment of the object's clock at which
- * somebody of this age would have been born, counted back from when we heard of it. */
+/* An elapsed time is shown as the object's clock minus the value. The herd's time differs from
+ * ours, and the time of day can be set, so the value is the time on the object's clock at which
+ * a behemoth of this age would have been born, counted back from the time of the answer. */
 void snapshot_place(int64_t begin)
 {
     const struct snapshot *shown = &state.now;

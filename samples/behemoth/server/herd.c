@@ -49,7 +49,7 @@ static bool is_grown(const struct herd *herd, const struct animal *animal)
     return age_of(herd, animal) >= grown_at(herd);
 }
 
-/* 45 kg at birth, 1500 and some more when grown up; a behemoth just about floats. */
+/* 45 kg at birth, more than 1500 as an adult; a behemoth barely floats. */
 static void grow(const struct herd *herd, struct animal *animal)
 {
     uint64_t grown = grown_at(herd), age = age_of(herd, animal);
@@ -67,7 +67,7 @@ static uint32_t step(struct herd *herd, uint32_t from, int64_t limit)
     return (uint32_t)(to < (uint64_t)limit ? to : (uint64_t)limit - 1);
 }
 
-/* Left foot, right foot: between the two there is nobody to see it. */
+/* A left and a right step, counted together. */
 static void walk(struct herd *herd, struct animal *animal)
 {
     animal->is.x = step(herd, animal->is.x, herd->parameters[HERD_WIDTH]);
@@ -106,7 +106,7 @@ bool herd_room(struct herd *herd, size_t count)
     return true;
 }
 
-/* Somebody new at the end; the mother's position or BEHEMOTH_NONE. NULL: no memory. */
+/* Adds a behemoth at the end; the mother's position or BEHEMOTH_NONE. NULL: no memory. */
 static struct animal *add(struct herd *herd, uint32_t mother)
 {
     if (!herd_room(herd, herd->count + 1))
@@ -134,7 +134,7 @@ static struct animal *add(struct herd *herd, uint32_t mother)
     return animal;
 }
 
-/* Part of the life is behind; what is left is at least a moment. */
+/* A part of its life is over; at least one tick is left. */
 static void make_older(const struct herd *herd, struct animal *animal, uint64_t age)
 {
     uint64_t left = animal->dies - herd->ticks;
@@ -143,7 +143,7 @@ static void make_older(const struct herd *herd, struct animal *animal, uint64_t 
     grow(herd, animal);
 }
 
-/* Comes from elsewhere, grown up and with part of the life behind. */
+/* Comes from elsewhere, as an adult in the middle of its life. */
 static bool found(struct herd *herd, uint32_t sex)
 {
     struct animal *animal = add(herd, BEHEMOTH_NONE);
@@ -181,7 +181,7 @@ void herd_end(struct herd *herd)
     herd->moved = NULL;
 }
 
-/* Closes the gaps: everybody keeps the order, and who lost the mother has none any more. */
+/* Closes the gaps, keeping the order; a behemoth whose mother died has no mother any more. */
 static void bury(struct herd *herd)
 {
     uint32_t kept = 0;
@@ -254,7 +254,7 @@ bool herd_tick(struct herd *herd)
 
 /* ---- changes from outside ---- */
 
-/* A name that can be an instance's in a counter's path, printable, and nobody else's. */
+/* The name must be printable, unique, and valid as an instance in a counter path. */
 static enum behemoth_status judge_name(const struct herd *herd, const char *name)
 {
     if (!memchr(name, 0, BEHEMOTH_NAME))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model: behemoths on a field, who walk, grow, breed and die, one step for each second of their
+ * The model: behemoths on a field that walk, grow, breed and die, one step for each second of their
  * time. The same seed, number of steps and changes from outside give the same herd on every
  * machine: whole numbers only, and one source of chance.
  */
@@ -25,7 +25,7 @@ enum herd_parameter {
 };
 extern const struct behemoth_parameter herd_parameters[HERD_PARAMETERS];
 
-/* All of it but the animals is written to the state file as it is. */
+/* Everything except the animals is written to the state file unchanged. */
 struct herd {
     uint64_t chance; /* the generator's state */
     int64_t start;   /* FILETIME of tick 0 */
@@ -46,17 +46,17 @@ struct herd_beginning {
 /* False: no memory, or more than the capacity. */
 bool herd_begin(struct herd *herd, const struct herd_beginning *beginning);
 void herd_end(struct herd *herd);
-/* Room for `count` animals; false: no memory. */
+/* Allocates memory for `count` animals; false: no memory. */
 bool herd_room(struct herd *herd, size_t count);
-/* One second of life. False: no memory for the births; nobody was born then. */
+/* One second of life. False: no memory, so there were no births. */
 bool herd_tick(struct herd *herd);
-/* Moves its beginning and all births back: seconds that are lived at once lie behind now then. */
+/* Moves its beginning and all births back, so that seconds that are run at once are in the past. */
 void herd_earlier(struct herd *herd, uint64_t seconds);
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
                                  struct behemoth *ret);
 enum behemoth_status herd_kill(struct herd *herd, uint64_t id);
 enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wish);
-/* Everything but the moment and the process. */
+/* Fills everything except the moment and the process. */
 void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
 
 #endif

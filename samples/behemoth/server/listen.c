@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The socket, and the locks by which nobody keeps a herd twice. */
+/* The socket, and the locks that prevent two servers for one herd. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* secure_getenv, SOCK_CLOEXEC */
 #endif
@@ -21,7 +21,7 @@ static void complain(const char *path)
     fprintf(stderr, "behemoth-server: %s: %s\n", path, strerror(errno));
 }
 
-/* The folders of a file; what is there already is fine. */
+/* Creates the folders of a file, if they do not exist. */
 static void make_folders(const char *path)
 {
     char folder[4096];
@@ -33,7 +33,7 @@ static void make_folders(const char *path)
     }
 }
 
-/* A lock holds the number of a process, or nothing: anything else is somebody's file. */
+/* A lock file contains a process number, or nothing; any other file belongs to another program. */
 static bool is_lock(int fd)
 {
     char text[32] = "";
@@ -66,7 +66,7 @@ bool service_lock(const char *path, const char *what)
     }
     int bytes = snprintf(who, sizeof who, "%ld", (long)getpid());
     if (ftruncate(fd, 0) < 0 || write(fd, who, (size_t)bytes) < 0)
-        complain(lock); /* whoever comes second will not be told who was first */
+        complain(lock); /* a second server will not know the first one's number */
     return true;        /* the descriptor stays open, and the lock with it */
 }
 
@@ -84,7 +84,8 @@ static int handed_over(void)
     return 3;
 }
 
-/* What one that was killed left there goes: the lock is ours. Somebody's file stays. */
+/* We have the lock, so a socket there is from a killed server and is removed. Any other file
+ * stays. */
 static bool clear_place(const char *path)
 {
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* behemoth-server: the service in which the herd lives. */
+/* behemoth-server: the service that simulates the herd. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -35,7 +35,7 @@ static void stop(int number)
     told_to_stop = 1;
 }
 
-/* Signals arrive only while we wait for somebody; who works for long looks. */
+/* Signals are delivered only while waiting; long loops check for them. */
 static bool is_told_to_stop(void)
 {
     sigset_t pending;
@@ -69,7 +69,7 @@ static struct answer with(const void *body, size_t bytes)
     return says;
 }
 
-/* All of it of one moment: nothing else happens meanwhile, and it goes out as it is now. */
+/* The answer is a copy of one moment: the herd does not change meanwhile. */
 static struct answer tell_herd(bool each)
 {
     const struct herd *herd = &service.herd;
@@ -96,7 +96,7 @@ static struct answer all_parameters(void)
     return with(all, sizeof all);
 }
 
-/* Who asks is answered when it is done; meanwhile the others are served. Wishes add up. */
+/* The client gets its answer when it is done; meanwhile others are served. Requests add up. */
 static struct answer forward(uint64_t ticks)
 {
     uint64_t from = service.herd.ticks;
@@ -172,8 +172,8 @@ static void tick(void)
         fprintf(stderr, "behemoth-server: no memory for another behemoth\n");
 }
 
-/* What the herd's speed makes of the time that passed. A machine that cannot keep up lets the herd
- * live slower: somebody may be waiting for an answer. */
+/* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
+ * herd runs slower, so that clients are still answered. */
 static void live(void)
 {
     int64_t now = behemoth_now(), speed = service.herd.parameters[HERD_SPEED];
@@ -192,7 +192,7 @@ static bool is_forwarding(void)
     return service.herd.ticks < service.forward_to;
 }
 
-/* A slice of what was wished for; the time that it takes is no life besides. */
+/* Runs a part of the requested ticks; the time for this does not count as the herd's. */
 static void live_fast(void)
 {
     int64_t until = behemoth_now() + BUSY_MS;
@@ -286,7 +286,7 @@ int main(int argc, char **argv)
         return errno == EWOULDBLOCK ? EXIT_SECOND : 1;
     }
     peers_begin(&service.peers, listening, answer, NULL);
-    bool saved = save(); /* who cannot save should know it now, not after a life */
+    bool saved = save(); /* report now, not at the end, that the herd cannot be saved */
     if (saved) {
         serve(&mask);
         saved = save();

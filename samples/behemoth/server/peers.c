@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One loop over all who are connected; nobody is waited for alone. */
+/* One loop over all connections; never waits for a single one. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* accept4, ppoll, struct ucred */
 #endif
@@ -39,7 +39,7 @@ void peers_end(struct peers *peers)
 
 /* ---- a place ---- */
 
-/* Who said nothing for longest, among all or among strangers; NULL: nobody is there. */
+/* The connection that was idle longest, of all or of other users; NULL: none. */
 static struct peer *quietest(struct peers *peers, bool strangers)
 {
     struct peer *found = NULL;
@@ -71,7 +71,7 @@ static struct peer *find_place(struct peers *peers, bool may_change)
     return place;
 }
 
-/* The process has no descriptor left, and the listening socket would be ready for ever. */
+/* The process has no free descriptor, so the listening socket would stay ready. */
 static void free_descriptor(struct peers *peers)
 {
     struct peer *peer = quietest(peers, true);
@@ -99,7 +99,7 @@ static void accept_one(struct peers *peers)
 
 /* ---- requests and answers ---- */
 
-/* How many bytes the request has; 0: not known yet; -1: it is none. */
+/* The length of the request; 0: not known yet; -1: invalid. */
 static int request_bytes(const struct peer *peer)
 {
     struct behemoth_head head;
@@ -127,8 +127,8 @@ static bool begin_answer(struct peer *peer, const struct answer *says, uint32_t 
     return true;
 }
 
-/* Strangers who ask and do not listen get no more memory than this: the one who took nothing for
- * longest goes first. */
+/* Limits the memory for answers that other users do not read: the connection that was idle
+ * longest is closed first. */
 static void limit_strangers(struct peers *peers, const struct peer *newest)
 {
     for (;;) {
@@ -166,14 +166,14 @@ static bool answer(struct peers *peers, struct peer *peer, size_t bytes)
     return good;
 }
 
-/* False: it is over. */
+/* False: close the connection. */
 static bool receive(struct peers *peers, struct peer *peer)
 {
     ssize_t got = recv(peer->fd, peer->request + peer->have, sizeof peer->request - peer->have, 0);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         return false;
     if (got > 0) {
-        if (peer->have == 0) /* half of a request gets no more time by another byte */
+        if (peer->have == 0) /* more bytes of an incomplete request do not extend its deadline */
             peer->since = behemoth_now();
         peer->have += (size_t)got;
     }
@@ -195,7 +195,7 @@ static bool send_answer(struct peers *peers, struct peer *peer)
         return true;
     free(peer->answer);
     peer->answer = NULL;
-    int bytes = request_bytes(peer); /* the next one may be here already */
+    int bytes = request_bytes(peer); /* the next request may have arrived already */
     if (bytes > 0 && peer->have >= (size_t)bytes)
         return answer(peers, peer, (size_t)bytes);
     return bytes >= 0;
@@ -203,7 +203,7 @@ static bool send_answer(struct peers *peers, struct peer *peer)
 
 static bool too_late(const struct peer *peer, int64_t now)
 {
-    if (peer->due > 0) /* it waits for us */
+    if (peer->due > 0) /* the client waits for its answer */
         return false;
     if (peer->answer)
         return now - peer->since > TAKE_ANSWER_MS;
@@ -225,7 +225,8 @@ static void serve_one(struct peers *peers, struct peer *peer, short ready)
         hang_up(peer);
 }
 
-/* Who is there, and the door; no more, or a process with few descriptors could not wait at all. */
+/* Only the open connections and the listening socket, because poll fails with more entries than
+ * the limit of descriptors. */
 static nfds_t list_waiting(const struct peers *peers, struct pollfd polled[PEERS + 1],
                            struct pollfd *ret_of[PEERS])
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is connected. Nobody can do harm: a request has at most 272 bytes, half of one is waited for
- * two seconds, an answer that nobody takes five; there are 64 places, of which strangers have half;
- * who comes when all are taken gets that of whoever said nothing for longest, and so it is with
- * descriptors, and with the memory of answers that strangers do not take.
+ * The connections. Limits protect the server: a request has at most 272 bytes; an incomplete one is
+ * closed after two seconds, an unread answer after five. There are 64 places, half of them for
+ * other users. If all are in use, a new connection replaces the one that was idle longest; the same
+ * applies to descriptors, and to the memory of answers that other users do not read.
  */
 #ifndef BEHEMOTH_SERVER_PEERS_H
 #define BEHEMOTH_SERVER_PEERS_H
@@ -21,20 +21,20 @@ struct answer {
     size_t bytes;
     uint64_t due; /* not 0: not yet, but at this tick, by peers_reached */
 };
-/* Carries a request out. `may_change`: root's or our own user's. */
+/* Executes a request. `may_change`: it is from root or our own user. */
 typedef struct answer (*peers_answer)(void *of, const struct behemoth_head *head, const void *body,
                                       bool may_change);
 
 struct peer {
     int fd; /* -1: a free place */
     bool may_change;
-    int64_t since; /* when something went forward */
+    int64_t since; /* time of the last progress */
     unsigned char request[sizeof(struct behemoth_head) + BEHEMOTH_REQUEST_MAX];
     size_t have;
     unsigned char *answer; /* NULL: none under way */
     size_t bytes, sent;
-    uint64_t due;    /* the answer is owed at this tick; nothing is read before. 0: none is */
-    uint32_t number; /* of the request that it is owed for */
+    uint64_t due;    /* the answer is due at this tick; nothing is read before. 0: none */
+    uint32_t number; /* of the request that is answered then */
 };
 
 struct peers {
@@ -45,13 +45,13 @@ struct peers {
 };
 
 void peers_begin(struct peers *peers, int listening, peers_answer answer, void *of);
-/* Hangs up on all; the listening socket stays. */
+/* Closes all connections; the listening socket stays open. */
 void peers_end(struct peers *peers);
-/* Waits at most `milliseconds`, or until a signal, and serves whoever wants something. */
+/* Waits at most `milliseconds`, or until a signal, and serves the requests. */
 void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask);
-/* All answers that are owed at this tick or before are `status` now. */
+/* Sends `status` as all answers that are due at this tick or before. */
 void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status);
-/* What is under way goes out, for at most so long. */
+/* Sends pending answers, for at most this long. */
 void peers_flush(struct peers *peers, int milliseconds);
 
 #endif

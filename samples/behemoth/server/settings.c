@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options, and where things are if nobody says it. */
+/* The options, and the default paths. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* secure_getenv */
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file: a head with a sum, the fixed part of the herd, and the animals. */
+/* The file: a head with a checksum, the fixed part of the herd, and the animals. */
 #include "state.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static bool write_all(int fd, const unsigned char *bytes, size_t count)
     return fsync(fd) == 0;
 }
 
-/* The folder knows the new name only when it is on the disk itself. */
+/* The new name is durable only after the folder is synced. */
 static void sync_folder(const char *path)
 {
     char folder[4096];
@@ -115,7 +115,7 @@ static bool read_all(int fd, void *to, size_t count)
     return true;
 }
 
-/* The sum is no proof against somebody who wrote the file: what would harm is looked at. */
+/* A checksum does not protect against a malicious file, so dangerous values are checked. */
 static bool sensible(const struct herd *herd)
 {
     for (int i = 0; i < HERD_PARAMETERS; i++) {
@@ -159,7 +159,7 @@ enum state_result state_load(struct herd *herd, const char *path)
     struct head head;
     struct stat status;
     enum state_result result = STATE_DAMAGED;
-    /* A pipe would let us wait for ever. */
+    /* Opening a pipe could block for ever. */
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? STATE_NONE : STATE_FAILED;

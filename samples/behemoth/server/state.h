@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The herd on disk: one file, replaced as a whole. */
+/* The herd on disk: one file, replaced atomically. */
 #ifndef BEHEMOTH_SERVER_STATE_H
 #define BEHEMOTH_SERVER_STATE_H
 
@@ -8,10 +8,10 @@
 enum state_result {
     STATE_DONE,
     STATE_NONE,    /* no such file */
-    STATE_DAMAGED, /* there is one, but nothing that was saved */
-    STATE_FAILED   /* errno says why */
+    STATE_DAMAGED, /* there is one, but it is not a valid state */
+    STATE_FAILED   /* errno is the reason */
 };
-/* Written beside the old one, put on the disk, and then in its place. */
+/* Writes a new file in the same folder, syncs it, and renames it over the old one. */
 enum state_result state_save(const struct herd *herd, const char *path);
 enum state_result state_load(struct herd *herd, const char *path);
 
