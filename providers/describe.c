@@ -5,13 +5,12 @@
  * program has no knowledge of objects: all data is in the rows.
  */
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <openperflib/block.h>
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 
@@ -23,10 +22,10 @@ static const opl_table_list *last_tables; /* of the library loaded last */
 
 static bool load_tables(const char *library)
 {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    const opl_table_list *tables = handle ? dlsym(handle, "opl_tables") : NULL;
+    char why[OPL_TABLES_WHY];
+    const opl_table_list *tables = opl_tables_load(library, why);
     if (!tables) {
-        fprintf(stderr, "describe: %s: %s\n", library, dlerror());
+        fprintf(stderr, "describe: %s: %s\n", library, why);
         return false;
     }
     last_tables = tables;

@@ -143,10 +143,6 @@ typedef struct opl_type_info {
 /* Decodes any 32 bits; every text is set, to "unknown" for values without a meaning.
  * (docs/windows/articles.md#c15, docs/windows/articles.md#c16) */
 void opl_type_describe(uint32_t counter_type, opl_type_info *ret);
-/* Position in the table of named types, for enumerating: NULL after the last. The last two rows
- * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE.
- * (docs/windows/types.md#b2) */
-const char *opl_type_name(size_t position, uint32_t *ret_type);
 
 OPL_END_DECLS
 

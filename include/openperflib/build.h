@@ -94,9 +94,6 @@ void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32
 /* A text counter, from UTF-8: UTF-16 with terminator, truncated to its size; UTF-8 bytes for the
  * subtype ASCII. */
 void opl_build_text(opl_build *build, uint32_t position, const char *text);
-/* Ends the current object and sets its TotalByteLength and NumInstances. The next
- * opl_build_object and opl_build_collect call it too. */
-void opl_build_end(opl_build *build);
 /* Returns the result as Collect must: on success *data after the last byte, *bytes, *types;
  * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.
  * A last object without instances is padded by the size of a counter block, because some

@@ -22,11 +22,6 @@ const char *opl_capture_problem(void);
  * of PDH. */
 const char *opl_capture_unshown(void);
 
-/* Formats a number as captures have it: like "%.17g", but independent of the locale and ten
- * times as fast. Returns the length; writes no NUL. */
-#define OPL_CAPTURE_NUMBER_ROOM 32
-size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_ROOM]);
-
 #pragma GCC visibility pop
 OPL_END_DECLS
 

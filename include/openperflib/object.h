@@ -42,11 +42,17 @@
 
 #include <openperflib/format.h>
 
+/* What a provider library and openperflib share is version 1, which a library shows by the name of
+ * its tables, opl_tables_1. It grows in two ways that leave libraries as they were built usable:
+ * a reserved member gets a meaning, or opl_source, opl_counter, opl_object and opl_table_list get
+ * new members at the end, and the tables say how long theirs are. 0 always means "as before". What
+ * is not 0 and has no meaning here is refused, with event 4004: a row that wants something that
+ * this openperflib does not know would have a false value. opl_unit, opl_value and opl_lines are
+ * part of other structures and never change. */
 typedef struct opl_object opl_object;
 typedef struct opl_source opl_source;
-typedef struct opl_provider opl_provider; /* the engine's state between Open and Close */
-typedef struct opl_reading opl_reading;   /* one instance (or the single object) being read */
-typedef struct opl_listing opl_listing;   /* the instances of one object being collected */
+typedef struct opl_reading opl_reading; /* one instance (or the single object) being read */
+typedef struct opl_listing opl_listing; /* the instances of one object being collected */
 
 /* A text file of the kernel. */
 struct opl_source {
@@ -73,6 +79,7 @@ struct opl_source {
     /* An instance's file that may be longer than a page and then comes in several pieces, as
      * proc/PID/maps does. (Other instances' files end at the first short piece.) */
     bool pieces;
+    uintptr_t reserved[4]; /* 0 */
 };
 
 /* The conversion of a unit: value = number in the file * times / parts. */
@@ -96,27 +103,13 @@ enum {
 #define OPL_PARTS(n)     {1, n}
 /* clang-format on */
 
-/* The space of a file system, in bytes. */
-typedef struct opl_space {
-    uint64_t size;      /* total */
-    uint64_t free;      /* unused, perhaps including a reserve for the system */
-    uint64_t available; /* available to programs without special rights */
-} opl_space;
-
-/* A file system that may never answer, and its last answer. */
-typedef struct opl_place {
-    const char *path;
-    bool known;
-    opl_space space;
-} opl_place;
-
 /* Computes a value. False: it cannot be read for this instance; if that is so for all instances
  * at Open, the counter is omitted. It calls the opl_reading_ functions and must not keep their
  * results. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 
 /* The source of a value: KEY, COLUMN, VARIABLE, FIELD or FN; written with the macros below.
- * {0}: the list function sets it with opl_listing_set. */
+ * {0}: the list function sets it with opl_listing_set. Frozen. */
 typedef struct opl_value {
     const opl_source *source;
     const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
@@ -199,19 +192,10 @@ typedef struct opl_counter {
      * that is not listed at Open there is no other way to know. NULL: always. */
     const opl_source *if_source;
     const char *if_word;
+    uintptr_t reserved[4]; /* 0 */
 } opl_counter;
 
-/* Binary records that the kernel writes: a BPF iterator that an administrator has pinned (see
- * openperflib-bpf(1)). A record begins with two 32-bit numbers: the version, and its length in
- * bytes, a multiple of 8. */
-typedef struct opl_records {
-    const char *name; /* the file in OPL_RECORDS_FOLDER */
-    uint32_t version;
-    uint32_t least; /* the minimum length of a record, in bytes */
-} opl_records;
-#define OPL_RECORDS_FOLDER "sys/fs/bpf/openperflib"
-
-/* Instances that are lines of a file. */
+/* Instances that are lines of a file. Frozen. */
 typedef struct opl_lines {
     const opl_source *source; /* NULL: not used */
     const char *prefix; /* only lines that begin with it and continue; it is not part of the name */
@@ -249,6 +233,7 @@ struct opl_object {
     /* An earlier object that has rows with the same indices and, unlike a costly one, is listed
      * at Open: rows that are absent there are absent here. NULL: none. */
     const opl_object *rows_as;
+    uintptr_t reserved[8]; /* 0 */
 };
 #define OPL_COUNTERS(rows) .counters = rows, .counter_count = sizeof(rows) / sizeof((rows)[0])
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])
@@ -256,23 +241,31 @@ struct opl_object {
 /* A provider library exports this under the name opl_tables, so that documents, names, lodctr's
  * files and tests are generated from the rows without opening it. The macros below define it. */
 typedef struct opl_table_list {
+    uint32_t size, object_size, counter_size; /* of this, of each object, of each row, in bytes */
+    uint32_t flags;                           /* 0 */
     const opl_object *const *objects;
     size_t count;
     const char *service;       /* the key below Services; NULL: the numbers are absolute */
     const char *procedures[3]; /* the names of Open, Collect and Close */
+    void (*begin)(void);   /* called by Open before the tables are opened; NULL: nothing to do */
+    uintptr_t reserved[4]; /* 0 */
 } opl_table_list;
+/* clang-format off */
+#define OPL_TABLE_LIST(service, objects, begin, open, collect, close)                              \
+    {sizeof(opl_table_list), sizeof(opl_object), sizeof(opl_counter), 0, OPL_OBJECTS(objects),     \
+     service, {#open, #collect, #close}, begin, {0}}
+/* clang-format on */
+/* Defines opl_tables_1, for a provider that writes its functions itself: each calls one of
+ * opl_entry_open_1, opl_entry_collect_1 and opl_entry_close_1. */
+#define OPL_TABLES(service, objects, begin, open, collect, close)                                  \
+    extern OPL_EXPORTED_DATA const opl_table_list opl_tables_1;                                    \
+    const opl_table_list opl_tables_1 =                                                            \
+        OPL_TABLE_LIST(service, objects, begin, open, collect, close)
 
-/* The state of a provider's three functions; the provider sets the first two members, the rest
- * belongs to the engine. */
-typedef struct opl_entry {
-    const opl_table_list *tables;
-    void (*begin)(void); /* called by Open before the tables are opened; NULL: nothing to do */
-    opl_provider *provider;
-    unsigned opened; /* remote service processes open once per connection
-                      * (docs/windows/providers.md#d2) */
-} opl_entry;
+/* The state of a provider's three functions between Open and Close; its members are the engine's. */
+typedef struct opl_entry opl_entry;
 
-/* Defines the provider's functions Open, Collect and Close, opl_tables, and DllRegisterServer,
+/* Defines the provider's functions Open, Collect and Close, opl_tables_1, and DllRegisterServer,
  * which registers them for the service of this name: a text, "Demo". */
 #define OPL_PROVIDER(service, objects) OPL_PROVIDER_AS(service, objects, NULL, Open, Collect, Close)
 /* The same for functions that must have certain names, and with a function that is called before
@@ -283,13 +276,13 @@ typedef struct opl_entry {
     OPL_EXPORTED int32_t DllUnregisterServer(void);                                                \
     int32_t DllRegisterServer(void)                                                                \
     {                                                                                              \
-        return opl_entry_register(&opl_this_entry);                                                \
+        return opl_entry_register_1(&opl_tables_1);                                                \
     }                                                                                              \
     int32_t DllUnregisterServer(void)                                                              \
     {                                                                                              \
-        return opl_entry_unregister(&opl_this_entry);                                              \
+        return opl_entry_unregister_1(&opl_tables_1);                                              \
     }                                                                                              \
-    extern const opl_table_list opl_tables
+    extern const opl_table_list opl_tables_1
 /* The same for objects whose numbers are NT's own, or the project's: absolute. */
 #define OPL_PROVIDER_NT(objects, begin, open, collect, close)                                      \
     OPL_DEFINE_PROVIDER(NULL, objects, begin, open, collect, close)
@@ -304,64 +297,52 @@ typedef struct opl_entry {
 #define OPL_DEFINE_PROVIDER(service, objects, begin, open, collect, close)                         \
     OPL_EXPORTED uint32_t open(opl_char16 *devices);                                               \
     OPL_EXPORTED uint32_t collect(opl_char16 *query, void **data, uint32_t *bytes,                 \
-                                 uint32_t *types);                                                 \
+                                  uint32_t *types);                                                \
     OPL_EXPORTED uint32_t close(void);                                                             \
-    extern OPL_EXPORTED_DATA const opl_table_list opl_tables;                                      \
-    const opl_table_list opl_tables = {OPL_OBJECTS(objects), service, {#open, #collect, #close}};  \
-    static opl_entry opl_this_entry = {&opl_tables, begin, NULL, 0};                               \
+    OPL_TABLES(service, objects, begin, open, collect, close);                                     \
+    static opl_entry *opl_this_entry;                                                              \
     uint32_t open(opl_char16 *devices)                                                             \
     {                                                                                              \
-        return opl_entry_open(&opl_this_entry, devices);                                           \
+        return opl_entry_open_1(&opl_this_entry, &opl_tables_1, devices);                          \
     }                                                                                              \
     uint32_t collect(opl_char16 *query, void **data, uint32_t *bytes,                              \
                      uint32_t *types)                                                              \
     {                                                                                              \
-        return opl_entry_collect(&opl_this_entry, query, data, bytes, types);                      \
+        return opl_entry_collect_1(opl_this_entry, query, data, bytes, types);                     \
     }                                                                                              \
     uint32_t close(void)                                                                           \
     {                                                                                              \
-        return opl_entry_close(&opl_this_entry);                                                   \
+        return opl_entry_close_1(&opl_this_entry);                                                 \
     }                                                                                              \
-    extern const opl_table_list opl_tables
+    extern const opl_table_list opl_tables_1
 /* clang-format on */
 
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
-/* Opens the tables, which must outlive the provider: reads every file once, drops the rows that
- * this machine does not offer, and lays out the rest. `first_counter` and `first_help` are
- * added to every index: 0 for the numbers of NT's own objects, else the values of the
- * registration. ERROR_INVALID_PARAMETER: a row is wrong, event 4004 has the row and the reason;
- * ERROR_NOT_ENOUGH_MEMORY. */
-uint32_t opl_provider_open(const opl_object *const *objects, size_t count, uint32_t first_counter,
-                           uint32_t first_help, opl_provider **ret);
-/*Answers a query as Collect must: the requested objects and their related ones; nothing for
- *Foreign and for unknown words; ERROR_MORE_DATA with zeros and *data unchanged if the buffer
- *is too small. The caller serialises the calls for one provider. (docs/windows/articles.md#c43,
- *docs/windows/articles.md#c44) */
-uint32_t opl_provider_collect(opl_provider *provider, const opl_char16 *query, void **data,
-                              uint32_t *bytes, uint32_t *types);
-/*Closes the files and frees everything; NULL is allowed. */
-void opl_provider_close(opl_provider *provider);
-
-/*---- for the macros OPL_PROVIDER... ---- */
-/*First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL.
- *`last_offset` is the highest offset that will be added. Not registered: ERROR_FILE_NOT_FOUND;
- *registered for fewer counters: ERROR_INVALID_DATA. Each is reported as an event with advice.
- *(docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
-uint32_t opl_service_numbers(const char *service, uint32_t last_offset, uint32_t *ret_first_counter,
-                             uint32_t *ret_first_help);
-/*Opens the tables with the service's numbers; a further Open is only counted. `devices` are the
- *strings of Linkage\Export, which tables do not use. (docs/windows/articles.md#c41) */
-uint32_t opl_entry_open(opl_entry *entry, const opl_char16 *devices);
-uint32_t opl_entry_collect(opl_entry *entry, const opl_char16 *query, void **data, uint32_t *bytes,
-                           uint32_t *types);
-/*The last Close closes. Always ERROR_SUCCESS. */
-uint32_t opl_entry_close(opl_entry *entry);
-/*Writes Library (the file that contains `entry`), Open, Collect and Close of the service's
- *Performance key, or removes them, and the key if it is empty then. */
-int32_t opl_entry_register(const opl_entry *entry);
-int32_t opl_entry_unregister(const opl_entry *entry);
+/* ---- for the macros OPL_PROVIDER... and OPL_TABLES ---- */
+/* Opens the tables: adds First Counter and First Help of the service's registration to every
+ * index, reads every file once, drops the rows that this machine does not offer, and lays out the
+ * rest. A further Open is only counted. `*entry` is NULL before the first; `devices`, the strings
+ * of Linkage\Export, is not used. ERROR_FILE_NOT_FOUND: not registered, ERROR_INVALID_DATA:
+ * registered for fewer counters; event 3004 has advice. ERROR_INVALID_PARAMETER: the tables are
+ * wrong, event 4004 has the row and the reason; ERROR_NOT_ENOUGH_MEMORY.
+ * (docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
+uint32_t opl_entry_open_1(opl_entry **entry, const opl_table_list *tables,
+                          const opl_char16 *devices);
+/* Answers a query as Collect must: the requested objects and their related ones; nothing for
+ * Foreign and for unknown words; ERROR_MORE_DATA with zeros and *data unchanged if the buffer is
+ * too small; ERROR_NOT_READY before Open. The caller serialises the calls for one provider.
+ * (docs/windows/articles.md#c43, docs/windows/articles.md#c71) */
+uint32_t opl_entry_collect_1(opl_entry *entry, const opl_char16 *query, void **data,
+                             uint32_t *bytes, uint32_t *types);
+/* The last Close closes the files, frees everything and sets `*entry` to NULL. Always
+ * ERROR_SUCCESS. */
+uint32_t opl_entry_close_1(opl_entry **entry);
+/* Writes Library (the file that contains `tables`), Open, Collect and Close of the service's
+ * Performance key, or removes them, and the key if nothing else is left. */
+int32_t opl_entry_register_1(const opl_table_list *tables);
+int32_t opl_entry_unregister_1(const opl_table_list *tables);
 
 /* ---- for functions of OPL_FN ---- */
 /* Word `column` of the file's first line or of the instance's own line; false: unreadable. */
@@ -372,20 +353,6 @@ bool opl_reading_key(opl_reading *reading, const opl_source *source, const char 
                      uint64_t *ret);
 /* The whole file, NUL-terminated, valid until the next instance is read; NULL: unreadable. */
 const char *opl_reading_text(opl_reading *reading, const opl_source *source, size_t *ret_bytes);
-/* A number that identifies the calling thread's network namespace, for providers that keep data
- * about its interfaces; 0 in archived trees, which have only one. The folder sys/class/net does
- * not depend on the thread: it shows the namespace in which sys was mounted. */
-uint64_t opl_reading_namespace(opl_reading *reading);
-/* A number that changes whenever the file was read again: for a watched file, when it changed.
- * 0: unreadable. */
-uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
-/* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
- * ".." not counted; uses the kernel's own count where the folder's size is one (Linux 6.2). */
-bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
-/* How many processes the kernel has, zombies and kernel threads included: the kernel's own
- * count, which needs no walk over all of them and in a container covers the whole machine. In
- * archived trees, and where proc is not a proc file system, the numbered folders are counted. */
-bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated;
  * for data that is read once and not at each query. False: unreadable, and `room` is empty. */
 bool opl_reading_file(opl_reading *reading, const char *path, char *room, size_t bytes);
@@ -393,21 +360,6 @@ bool opl_reading_file(opl_reading *reading, const char *path, char *room, size_t
  * `slot` 0..15, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
  * move when it grows. NULL: no memory; the collection will fail. */
 void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
-/* How much is free in the file system that is mounted at `path` (as the kernel writes it, without
- * escapes). Below another system root: from its file "statfs". False: unknown. */
-bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
-/* The same for file systems that are served by other machines or programs and may never answer:
- * a separate process queries them, at most every 10 seconds. For new places the call waits 200
- * ms, for all of them together; later it uses the last answer, if that is not older than a
- * minute. Call it once per collection, with all such places. */
-void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count);
-/* How many files and folders the file system that is mounted at `path` can have, and how many
- * more are free. Below another system root: from its file "statfs.inodes". False: the file
- * system has no fixed number, or it is unknown. */
-bool opl_reading_inodes(opl_reading *reading, const char *path, uint64_t *ret_all,
-                        uint64_t *ret_free);
-/* The instance's position among the instances, 0 for a single object. */
-uint32_t opl_reading_position(const opl_reading *reading);
 /* The instance's folder, which replaces '*'; "" for a single object. */
 const char *opl_reading_folder(const opl_reading *reading);
 /* The time of this collection as FILETIME; the same for all objects of an answer. */
@@ -428,16 +380,10 @@ const void *opl_reading_item(const opl_reading *reading);
  * between two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
  * (docs/windows/providers.md#d6) */
 size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
-/* Decodes a word of the kernel's tables of mounts and swap areas, where blanks, line ends and
- * backslashes are written as three octal digits, "\040". Text that does not fit is cut off. `to`
- * ends with 0 and may be `word`. Returns the bytes without that 0. */
-size_t opl_octal_name(char *to, size_t room, const char *word, size_t bytes);
 /* The line after the one at `text`; the NUL at the end. */
 const char *opl_next_line(const char *text);
 /* For reading data that belongs to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
-/* For reading an instance that may be added next, or not: `folder` replaces '*'. */
-opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
 /* The listing of an object that is listed with this one; NULL: it was not requested. */
 opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object);
 /* Adds an instance that has no files: every value is 0 until set. The name is copied. */
@@ -451,47 +397,20 @@ void opl_listing_item(opl_listing *listing, const char *name, const void *item);
  * added. */
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name,
                       size_t name_bytes);
-/* Like opl_listing_read, with a number for the functions of its rows. */
-bool opl_listing_read_note(opl_listing *listing, const char *folder, const char *name,
-                           size_t name_bytes, uint64_t note);
-/* Adds an instance that is a line of a file, and computes its rows now: the words of `source`
- * are those of `line`, which points into the text of that source. `folder` replaces '*'. Unlike
- * with the lines of opl_object, its name may differ from the one in the file. */
-void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
-                      const char *folder, const char *name);
-/* Adds an instance with files and with a structure in the provider's memory for OPL_FIELD. If
- * `item` is NULL, the fields cannot be read for this instance. */
-bool opl_listing_read_item(opl_listing *listing, const char *folder, const char *name,
-                           size_t name_bytes, const void *item);
-/* Like opl_listing_read_note, but `item` has the values for rows with a member `item`; the
- * files are read for the other rows only. `item` must stay valid until this returns. */
-bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
-                            size_t name_bytes, uint64_t note, const void *item);
-/* The current records, valid until the next collection; their lengths are checked. False: there
- * are none (not pinned, no right to read them, not root's, of another version, of another pid
- * namespace than proc, switched off by the registry, another system root); the trace has the
- * reason. Read the files instead. */
-bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
-                         size_t *ret_bytes);
+/* Like opl_listing_read, with a number and a structure in the provider's memory for the functions
+ * and fields of its rows. If `item` is NULL, the fields cannot be read for this instance. */
+bool opl_listing_read_with(opl_listing *listing, const char *folder, const char *name,
+                           size_t name_bytes, uint64_t note, const void *item);
 /* Sets a value of the last instance, by the row's index; nothing happens if the row is absent. */
 void opl_listing_set(opl_listing *listing, uint32_t index, uint64_t value);
-/* The unconverted value of word `column` in a source of the last instance that was read; 0:
- * none. */
-uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);
 /* Sets the parent of the last instance: a position among the instances of `parent`. */
 void opl_listing_parent(opl_listing *listing, const opl_object *parent, uint32_t position);
-/* Removes the last instance. */
-void opl_listing_withdraw(opl_listing *listing);
 /* How many instances there are so far: the position of the next one. */
 uint32_t opl_listing_count(const opl_listing *listing);
 /* The folders and links in a folder below the system root, with `depth` above 1 also those in
  * the folders, and so on: relative paths as a multi-string sorted by name, a folder before its
  * contents. It is valid until the next call. NULL: the folder cannot be read. */
 const char *opl_listing_folders(opl_listing *listing, const char *path, unsigned depth);
-/* The numeric names in a folder below the system root, in the folder's order, as an array that
- * is valid until the next call with this `level` (0 or 1). False: the folder cannot be read. */
-bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
-                         const uint32_t **ret, size_t *ret_count);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

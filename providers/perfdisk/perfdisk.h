@@ -6,7 +6,7 @@
 #ifndef OPL_PERFDISK_H
 #define OPL_PERFDISK_H
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

@@ -56,11 +56,8 @@ static const opl_object foreign_machine = {
 };
 
 static const opl_object *const objects[] = {&foreign_machine};
-extern OPL_EXPORTED_DATA const opl_table_list opl_tables;
-const opl_table_list opl_tables = {
-    OPL_OBJECTS(objects), NULL, {"OpenForeignData", "CollectForeignData", "CloseForeignData"}
-};
-static opl_entry entry = {&opl_tables, NULL, NULL, 0};
+OPL_TABLES(NULL, objects, NULL, OpenForeignData, CollectForeignData, CloseForeignData);
+static opl_entry *entry;
 
 /* ---- the query ---- */
 
@@ -121,20 +118,20 @@ OPL_EXPORTED DWORD APIENTRY CloseForeignData(void);
 
 DWORD APIENTRY OpenForeignData(LPWSTR devices)
 {
-    return opl_entry_open(&entry, devices);
+    return opl_entry_open_1(&entry, &opl_tables_1, devices);
 }
 
 DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     const WCHAR *name = query ? behind_foreign(query) : NULL;
     return name ? answer_for(name, data, bytes, types)
-                : opl_entry_collect(&entry, query, data, bytes, types);
+                : opl_entry_collect_1(entry, query, data, bytes, types);
 }
 
 DWORD APIENTRY CloseForeignData(void)
 {
-    DWORD status = opl_entry_close(&entry);
-    if (!entry.opened)
+    DWORD status = opl_entry_close_1(&entry);
+    if (!entry)
         machine_forget_all();
     return status;
 }

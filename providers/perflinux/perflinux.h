@@ -7,7 +7,7 @@
 #ifndef PERFLINUX_H
 #define PERFLINUX_H
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

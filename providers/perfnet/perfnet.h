@@ -3,7 +3,7 @@
 #ifndef OPL_PERFNET_H
 #define OPL_PERFNET_H
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

@@ -25,7 +25,7 @@ static void list_areas(opl_listing *listing)
     uint64_t number = 0;
     for (const char *line = opl_next_line(text); *line; line = opl_next_line(line)) {
         char name[NAME_ROOM];
-        opl_listing_read_note(listing, "", name, read_name(line, name), ++number);
+        opl_listing_read_with(listing, "", name, read_name(line, name), ++number, NULL);
     }
 }
 

@@ -6,7 +6,7 @@
 #ifndef PERFOS_H
 #define PERFOS_H
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

@@ -164,7 +164,7 @@ static void list_spaces(opl_listing *spaces)
         if (!text)
             continue;
         space_count(&space, text);
-        if (opl_listing_read_item(spaces, folder, "", 0, &space))
+        if (opl_listing_read_with(spaces, folder, "", 0, 0, &space))
             add_images(spaces, &space);
     }
 }

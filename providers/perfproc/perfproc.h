@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

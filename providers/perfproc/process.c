@@ -44,7 +44,7 @@ static bool add_thread(opl_listing *threads, uint32_t process, uint32_t thread, 
     char folder[40], name[16];
     snprintf(folder, sizeof folder, "%u/task/%u", (unsigned)process, (unsigned)thread);
     int length = snprintf(name, sizeof name, "%u", ordinal);
-    if (!opl_listing_read_note(threads, folder, name, (size_t)length, process))
+    if (!opl_listing_read_with(threads, folder, name, (size_t)length, process, NULL))
         return false;
     opl_listing_parent(threads, &perfproc_process, position);
     return true;

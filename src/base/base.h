@@ -78,6 +78,12 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
 /* The same for all texts that compare equal. */
 uint64_t text_hash_fold(const char *text, size_t count);
 
+/* ---- unreleased.c ---- */
+/* Was the library built for openperflib before its tables had a version? Reads the whole file. */
+bool library_is_unreleased(const char *path);
+#define LIBRARY_UNRELEASED                                                                         \
+    "it was built for an unreleased version of openperflib and must be built again"
+
 /* ---- text.c ---- */
 /* Next word of blank-separated (space, tab) text: start, or NULL at the end; *count its length. */
 const char *text_word(const char **cursor, size_t *count);

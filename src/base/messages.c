@@ -157,6 +157,12 @@ const struct event_message event_messages[] = {
     {"Perflib", 4016, EVENT_WARNING, "Library Service Tries BufferSize Needs",
      "{Tries} queries in a row ended with ERROR_MORE_DATA, the last one with a buffer of {BufferSize} bytes: {Service} needs {Needs}",
      "use a buffer of that size, or query single objects; if instances are too many, find out what leaves them behind (processes: ps -eo ppid,stat | grep Z)"},
+    {"Perflib", 4017, EVENT_ERROR, "Library Service Win32Error",
+     "{Library} of {Service} was built for an unreleased version of openperflib and must be built again",
+     "build it again, with the headers of the installed openperflib; see openperflib-object(3), VERSIONS"},
+    {"Perflib", 4018, EVENT_ERROR, "Reason",
+     "the tables of a provider cannot be used: {Reason}",
+     "update openperflib to the version that the provider was built for, or build the provider again; see openperflib-object(3)"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",
      "the counters of {Service} were loaded: names {FirstCounter} to {LastCounter}, explanations {FirstHelp} to {LastHelp}",

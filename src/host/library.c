@@ -90,6 +90,8 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 /* docs/windows/providers.md#d5: a library of the other word size has an event of its own. */
 static unsigned load_event(LSTATUS status)
 {
+    if (status == ERROR_PROC_NOT_FOUND)
+        return 4017;
     if (status != ERROR_BAD_EXE_FORMAT)
         return 1023;
     return sizeof(void *) == 8 ? 1021 : 1022;
@@ -98,7 +100,7 @@ static unsigned load_event(LSTATUS status)
 void library_report_load(const struct service *service, LSTATUS status, const char *why)
 {
     verdict_report(service, load_event(status), EVENT_FIELDS(EVENT_STATUS(status)),
-                   *why ? why : NULL);
+                   *why && status != ERROR_PROC_NOT_FOUND ? why : NULL);
 }
 
 /* Compares the file's time and size with those recorded when it was installed or first trusted

@@ -80,18 +80,39 @@ static LSTATUS attach(void *handle, char text[static MODULE_TEXT])
     return ERROR_SUCCESS;
 }
 
+static LSTATUS failed_to_load(const char *path, char text[static MODULE_TEXT])
+{
+    const char *why = dlerror();
+    snprintf(text, MODULE_TEXT, "%s", why ? why : "dlopen failed");
+    if (other_word_size(path))
+        return ERROR_BAD_EXE_FORMAT;
+    if (!library_is_unreleased(path))
+        return ERROR_MOD_NOT_FOUND;
+    snprintf(text, MODULE_TEXT, "%s", LIBRARY_UNRELEASED);
+    return ERROR_PROC_NOT_FOUND;
+}
+
+/* Its rows are not those that the engine reads, and what it calls Open is not asked. */
+static LSTATUS check_tables(void *handle, char text[static MODULE_TEXT])
+{
+    const void *tables;
+    if (own_symbol(handle, "opl_tables_1", &tables) || !own_symbol(handle, "opl_tables", &tables))
+        return ERROR_SUCCESS;
+    snprintf(text, MODULE_TEXT, "%s", LIBRARY_UNRELEASED);
+    return ERROR_PROC_NOT_FOUND;
+}
+
 static LSTATUS load(struct module *ret, const char *path, char text[static MODULE_TEXT])
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *why = dlerror();
-        snprintf(text, MODULE_TEXT, "%s", why ? why : "dlopen failed");
-        return other_word_size(path) ? ERROR_BAD_EXE_FORMAT : ERROR_MOD_NOT_FOUND;
-    }
+    if (!handle)
+        return failed_to_load(path, text);
     struct loaded *loaded = *find_loaded(handle);
     if (loaded)
         loaded->count++;
-    LSTATUS status = loaded ? ERROR_SUCCESS : attach(handle, text);
+    LSTATUS status = loaded ? ERROR_SUCCESS : check_tables(handle, text);
+    if (!status && !loaded)
+        status = attach(handle, text);
     if (status)
         dlclose(handle);
     else

@@ -7,7 +7,7 @@
  * to even, exactly. Smaller and larger numbers are left to the C library.
  */
 #include "log/log.h"
-#include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 
 #include <locale.h>
 #include <math.h>

@@ -36,11 +36,13 @@ static LSTATUS object_add_row(struct object *object, opl_provider *provider,
     return status;
 }
 
-LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is)
+LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is,
+                    const opl_object *address)
 {
     LSTATUS status = ERROR_SUCCESS;
     size_t count = rows_with_bases(is);
     object->is = is;
+    object->address = address;
     object->listing.provider = provider;
     object->listing.object = object;
     if (count > OBJECT_MAX_ROWS)

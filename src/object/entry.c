@@ -13,6 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct opl_entry {
+    opl_provider *provider;
+    unsigned opened; /* remote service processes open once per connection (D.2) */
+};
+
 static LSTATUS say_unregistered(const char *service, const char *value)
 {
     event_log("Perflib", 3004, service, EVENT_FIELDS(EVENT_TEXT("Value", value)),
@@ -48,21 +53,19 @@ static LSTATUS numbers_read(const char *service, const char *first, const char *
     return ERROR_SUCCESS;
 }
 
-DWORD opl_service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
-                          DWORD *ret_first_help)
+/* First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL. Each failure is
+ * an event that says what to do. */
+static LSTATUS service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
+                               DWORD *ret_first_help)
 {
-    DWORD counter = 0, help = 0;
-    LSTATUS status = ERROR_SUCCESS;
-    if (service) {
-        status = numbers_read(service, "First Counter", "Last Counter", last_offset, &counter);
-        if (!status)
-            status = numbers_read(service, "First Help", "Last Help", last_offset, &help);
-    }
-    if (status)
-        return (DWORD)status;
-    *ret_first_counter = counter;
-    *ret_first_help = help;
-    return ERROR_SUCCESS;
+    *ret_first_counter = *ret_first_help = 0;
+    if (!service)
+        return ERROR_SUCCESS;
+    LSTATUS status =
+        numbers_read(service, "First Counter", "Last Counter", last_offset, ret_first_counter);
+    if (!status)
+        status = numbers_read(service, "First Help", "Last Help", last_offset, ret_first_help);
+    return status;
 }
 
 static void raise_to(DWORD *highest, DWORD number)
@@ -86,37 +89,53 @@ static DWORD tables_last_offset(const opl_table_list *tables)
     return last;
 }
 
-DWORD opl_entry_open(opl_entry *entry, LPCWSTR devices)
+static LSTATUS entry_open(struct opl_entry *entry, const opl_table_list *theirs)
 {
-    const opl_table_list *tables = entry->tables;
     DWORD first_counter, first_help;
+    LSTATUS status = provider_new(theirs, &entry->provider);
+    if (status)
+        return status;
+    const opl_table_list *tables = &entry->provider->tables.list;
+    status =
+        service_numbers(tables->service, tables_last_offset(tables), &first_counter, &first_help);
+    if (status)
+        return status;
+    if (tables->begin)
+        tables->begin();
+    return provider_open(entry->provider, first_counter, first_help);
+}
+
+DWORD opl_entry_open_1(opl_entry **entry, const opl_table_list *tables, LPCWSTR devices)
+{
     (void)devices;
-    if (entry->opened == 0) {
-        DWORD status = opl_service_numbers(tables->service, tables_last_offset(tables),
-                                           &first_counter, &first_help);
-        if (status)
-            return status;
-        if (entry->begin)
-            entry->begin();
-        status = opl_provider_open(tables->objects, tables->count, first_counter, first_help,
-                                   &entry->provider);
-        if (status)
-            return status;
+    if (*entry) {
+        (*entry)->opened++;
+        return ERROR_SUCCESS;
     }
-    entry->opened++;
+    struct opl_entry *made = calloc(1, sizeof *made);
+    LSTATUS status = made ? entry_open(made, tables) : ERROR_NOT_ENOUGH_MEMORY;
+    if (status) {
+        provider_close(made ? made->provider : NULL);
+        free(made);
+        return (DWORD)status;
+    }
+    made->opened = 1;
+    *entry = made;
     return ERROR_SUCCESS;
 }
 
-DWORD opl_entry_collect(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+DWORD opl_entry_collect_1(opl_entry *entry, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                          LPDWORD types)
 {
-    return opl_provider_collect(entry->provider, query, data, bytes, types);
+    return provider_collect(entry ? entry->provider : NULL, query, data, bytes, types);
 }
 
-DWORD opl_entry_close(opl_entry *entry)
+DWORD opl_entry_close_1(opl_entry **entry)
 {
-    if (entry->opened > 0 && --entry->opened == 0) {
-        opl_provider_close(entry->provider);
-        entry->provider = NULL;
+    if (*entry && --(*entry)->opened == 0) {
+        provider_close((*entry)->provider);
+        free(*entry);
+        *entry = NULL;
     }
     return ERROR_SUCCESS;
 }
@@ -128,9 +147,9 @@ static HRESULT result_of(LSTATUS status)
     return status ? (HRESULT)(0x80070000u | (DWORD)status) : S_OK;
 }
 
-static char *service_path(const opl_entry *entry, const char *below)
+static char *service_path(const opl_table_list *tables, const char *below)
 {
-    const char *service = entry->tables->service;
+    const char *service = tables->service;
     return text_format("SYSTEM\\CurrentControlSet\\Services\\%s%s", service ? service : "", below);
 }
 
@@ -149,21 +168,21 @@ static LSTATUS write_values(HKEY key, const char *library, const char *const pro
     return status ? status : set_text(key, "Close", procedures[2]);
 }
 
-HRESULT opl_entry_register(const opl_entry *entry)
+HRESULT opl_entry_register_1(const opl_table_list *tables)
 {
     Dl_info info;
     char library[PATH_MAX];
     HKEY key;
     bool existed;
-    FREE_AUTO char *path = service_path(entry, "\\Performance");
+    FREE_AUTO char *path = service_path(tables, "\\Performance");
     if (!path)
         return result_of(ERROR_NOT_ENOUGH_MEMORY);
-    if (!entry->tables->service || !dladdr(entry, &info) || !realpath(info.dli_fname, library))
+    if (!tables->service || !dladdr(tables, &info) || !realpath(info.dli_fname, library))
         return result_of(ERROR_MOD_NOT_FOUND);
     LSTATUS status = key_create(HKEY_LOCAL_MACHINE, path, KEY_WRITE, &key, &existed);
     if (status)
         return result_of(status);
-    status = write_values(key, library, entry->tables->procedures);
+    status = write_values(key, library, tables->procedures);
     key_close(key);
     return result_of(status);
 }
@@ -192,16 +211,15 @@ static void delete_if_empty(const char *path)
         key_delete(HKEY_LOCAL_MACHINE, path);
 }
 
-HRESULT opl_entry_unregister(const opl_entry *entry)
+HRESULT opl_entry_unregister_1(const opl_table_list *tables)
 {
     HKEY key;
-    FREE_AUTO char *service = service_path(entry, "");
-    FREE_AUTO char *performance = service_path(entry, "\\Performance");
+    FREE_AUTO char *service = service_path(tables, "");
+    FREE_AUTO char *performance = service_path(tables, "\\Performance");
     if (!service || !performance)
         return result_of(ERROR_NOT_ENOUGH_MEMORY);
-    LSTATUS status = entry->tables->service
-                         ? key_open(HKEY_LOCAL_MACHINE, performance, KEY_WRITE, &key)
-                         : ERROR_FILE_NOT_FOUND;
+    LSTATUS status = tables->service ? key_open(HKEY_LOCAL_MACHINE, performance, KEY_WRITE, &key)
+                                     : ERROR_FILE_NOT_FOUND;
     if (status)
         return result_of(status);
     status = delete_values(key);

@@ -268,7 +268,7 @@ opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object)
 {
     opl_provider *provider = listing->provider;
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].is == object && provider->objects[i].listing.asked)
+        if (provider->objects[i].address == object && provider->objects[i].listing.asked)
             return &provider->objects[i].listing;
     return NULL;
 }
@@ -362,17 +362,10 @@ static bool listing_read(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-bool opl_listing_read_note(opl_listing *listing, const char *folder, const char *name,
-                           size_t name_bytes, uint64_t note)
+bool opl_listing_read_with(opl_listing *listing, const char *folder, const char *name,
+                           size_t name_bytes, uint64_t note, const void *item)
 {
     reading_begin(listing, folder, note);
-    return listing_read(listing, name, name_bytes);
-}
-
-bool opl_listing_read_item(opl_listing *listing, const char *folder, const char *name,
-                           size_t name_bytes, const void *item)
-{
-    reading_begin(listing, folder, 0);
     listing->reading.item = item;
     return listing_read(listing, name, name_bytes);
 }
@@ -414,7 +407,7 @@ bool opl_listing_read_known(opl_listing *listing, const char *folder, const char
 
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name, size_t name_bytes)
 {
-    return opl_listing_read_note(listing, folder, name, name_bytes, 0);
+    return opl_listing_read_with(listing, folder, name, name_bytes, 0, NULL);
 }
 
 void opl_listing_set(opl_listing *listing, DWORD index, uint64_t value)

@@ -9,9 +9,11 @@
 
 #include "base/base.h"
 #include "query/query.h"
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
+
+typedef struct opl_provider opl_provider; /* the engine's state between Open and Close */
 
 enum {
     OBJECT_MAX_ROWS = 256,  /* counters of an object, base counters included */
@@ -92,7 +94,8 @@ struct opl_reading {
 
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
-struct source *source_of(opl_provider *provider, const opl_source *is); /* NULL: no memory */
+/* NULL: no memory, or the source wants what is not known here. */
+struct source *source_of(opl_provider *provider, const opl_source *is);
 struct key *source_add_key(struct source *source, const char *text, size_t length);
 /* Loads the text of this reading. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
@@ -171,7 +174,8 @@ struct cell {
     enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } way;
 };
 struct object {
-    const opl_object *is;
+    const opl_object *is;      /* the engine's copy */
+    const opl_object *address; /* the provider's own, by which its functions and tables name it */
     struct row *rows;
     struct cell *cells;         /* of the rows, when they are fixed */
     bool items;                 /* all values come from items */
@@ -199,8 +203,29 @@ struct priority {
 struct priority priority_lower(void);
 void priority_restore(struct priority usual);
 
+/* ---- tables.c: what the provider's tables say ---- */
+struct tables {
+    opl_table_list list; /* `objects` below, with the rows below */
+    const opl_object **objects;
+    opl_object *copies;
+    const opl_object **addresses; /* of the provider's own objects, in the same order */
+    opl_counter *rows;
+    struct tables *next; /* of those that opl_tables_load gave out */
+};
+struct table_fault {
+    const char *object; /* its name; NULL: it is a fault of all tables */
+    const char *part;   /* of it */
+    char why[160];
+};
+/* ERROR_INVALID_PARAMETER: they cannot be used, `fault` says why; ERROR_NOT_ENOUGH_MEMORY. Texts,
+ * sources and functions stay where the provider has them. */
+LSTATUS tables_copy(const opl_table_list *theirs, struct tables *ret, struct table_fault *fault);
+void tables_done(struct tables *tables);
+bool source_known(const opl_source *source); /* NULL, or without what is not known here */
+
 /* ---- define.c: what is fixed at Open ---- */
-LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is);
+LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is,
+                    const opl_object *address);
 /* Drops rows that could not be read for any instance, and lays out the rest. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
 /* Hides the rows that were denied in this collection, and shows the others. A value that this user
@@ -250,6 +275,7 @@ void records_done(struct records *records);
 
 /* ---- provider.c ---- */
 struct opl_provider {
+    struct tables tables;
     struct object *objects;
     size_t object_count;
     struct source **sources; /* the pointers do not change; the array grows only while opening */
@@ -285,6 +311,16 @@ struct opl_provider {
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
 };
+/* Copies the tables, whose memory must outlive the provider. ERROR_INVALID_PARAMETER: they are
+ * wrong, event 4004 or 4018 says where and why; ERROR_NOT_ENOUGH_MEMORY. */
+LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret);
+/* Reads every file once, drops the rows that this machine does not offer, lays out the rest.
+ * `first_counter` and `first_help` are added to every index. After a failure, as after
+ * provider_new, only provider_close may be called. */
+LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_help);
+DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                       LPDWORD types);
+void provider_close(opl_provider *provider); /* NULL is fine */
 void memories_done(opl_provider *provider);
 void far_done(struct far *far);
 int source_openat(int dir_fd, const char *path, int flags);

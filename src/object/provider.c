@@ -46,25 +46,25 @@ uint64_t provider_namespace(opl_provider *provider)
 
 /* ---- requested objects ---- */
 
-static struct object *provider_object(opl_provider *provider, const opl_object *is)
+static struct object *provider_object(opl_provider *provider, const opl_object *address)
 {
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].is == is)
+        if (provider->objects[i].address == address)
             return &provider->objects[i];
     return NULL;
 }
 
 /* Also requests the object that lists its instances and the related one, and theirs. */
-static void object_ask(opl_provider *provider, const opl_object *is)
+static void object_ask(opl_provider *provider, const opl_object *address)
 {
-    for (size_t steps = 0; is && steps <= provider->object_count; steps++) {
-        struct object *object = provider_object(provider, is);
+    for (size_t steps = 0; address && steps <= provider->object_count; steps++) {
+        struct object *object = provider_object(provider, address);
         if (!object || !object->row_count)
             return;
         object->listing.asked = true;
-        if (is->listed_with && is->listed_with != is->related)
-            object_ask(provider, is->listed_with);
-        is = is->related;
+        if (object->is->listed_with && object->is->listed_with != object->is->related)
+            object_ask(provider, object->is->listed_with);
+        address = object->is->related;
     }
 }
 
@@ -100,7 +100,7 @@ static bool provider_select(opl_provider *provider)
         provider->objects[i].listing.asked = false;
     for (size_t i = 0; i < provider->object_count; i++)
         if (provider->objects[i].row_count && query_asks(provider, provider->objects[i].is)) {
-            object_ask(provider, provider->objects[i].is);
+            object_ask(provider, provider->objects[i].address);
             any = true;
         }
     return any;
@@ -256,8 +256,8 @@ static DWORD provider_write(const opl_provider *provider, unsigned char *out)
     return count;
 }
 
-DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
-                           LPDWORD types)
+DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
+                       LPDWORD types)
 {
     if (!data || !bytes || !types)
         return ERROR_INVALID_PARAMETER;
@@ -291,22 +291,35 @@ DWORD opl_provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, 
 
 /* ---- opening and closing ---- */
 
-static opl_provider *provider_new(size_t count)
+static void report_fault(const struct table_fault *fault)
 {
-    opl_provider *provider = calloc(1, sizeof *provider);
+    if (fault->object)
+        event_log("Perflib", 4004, NULL,
+                  EVENT_FIELDS(EVENT_TEXT("Object", fault->object),
+                               EVENT_TEXT("Counter", fault->part),
+                               EVENT_TEXT("Reason", fault->why)),
+                  NULL);
+    else
+        event_log("Perflib", 4018, NULL, EVENT_FIELDS(EVENT_TEXT("Reason", fault->why)), NULL);
+}
+
+LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret)
+{
+    struct table_fault fault;
+    opl_provider *provider = *ret = calloc(1, sizeof *provider);
     if (!provider)
-        return NULL;
+        return ERROR_NOT_ENOUGH_MEMORY;
     provider->root.fd = provider->processes.fd = -1;
     for (size_t i = 0; i < OBJECT_LEVELS; i++)
         provider->folders[i].kept.fd = -1;
-    provider->objects = calloc(count ? count : 1, sizeof *provider->objects);
     provider->frugal = descriptors_are_few();
     provider->pid = (int)getpid();
-    if (!provider->objects) {
-        free(provider);
-        return NULL;
-    }
-    return provider;
+    LSTATUS status = tables_copy(theirs, &provider->tables, &fault);
+    if (status == ERROR_INVALID_PARAMETER)
+        report_fault(&fault);
+    if (!status)
+        provider->objects = calloc(provider->tables.list.count + 1, sizeof *provider->objects);
+    return status || provider->objects ? status : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 static bool is_there(opl_provider *provider, struct source *source)
@@ -336,7 +349,8 @@ static bool instances_possible(opl_provider *provider, const struct object *obje
     if (object->is->lines.source)
         return is_there(provider, source_of(provider, object->is->lines.source));
     for (size_t i = 0; i < provider->object_count; i++)
-        if (object->is->listed_with == provider->objects[i].is && provider->objects[i].definition)
+        if (object->is->listed_with == provider->objects[i].address &&
+            provider->objects[i].definition)
             return provider->objects[i].row_count > 0;
     return true;
 }
@@ -418,29 +432,19 @@ static LSTATUS provider_find_out(opl_provider *provider)
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 
-DWORD opl_provider_open(const opl_object *const *objects, size_t count, DWORD first_counter,
-                        DWORD first_help, opl_provider **ret)
+LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_help)
 {
+    const struct tables *tables = &provider->tables;
     LSTATUS status = ERROR_SUCCESS;
-    *ret = NULL;
-    opl_provider *provider = provider_new(count);
-    if (!provider)
-        return ERROR_NOT_ENOUGH_MEMORY;
     provider->first_counter = first_counter;
     provider->first_help = first_help;
-    for (; provider->object_count < count && !status; provider->object_count++)
-        status = object_init(&provider->objects[provider->object_count], provider,
-                             objects[provider->object_count]);
-    if (!status)
-        status = provider_find_out(provider);
-    if (status)
-        opl_provider_close(provider);
-    else
-        *ret = provider;
-    return (DWORD)status;
+    for (size_t i = 0; i < tables->list.count && !status; i++, provider->object_count++)
+        status =
+            object_init(&provider->objects[i], provider, tables->objects[i], tables->addresses[i]);
+    return status ? status : provider_find_out(provider);
 }
 
-void opl_provider_close(opl_provider *provider)
+void provider_close(opl_provider *provider)
 {
     if (!provider)
         return;
@@ -459,5 +463,6 @@ void opl_provider_close(opl_provider *provider)
     far_done(provider->far);
     free(provider->sources);
     free(provider->objects);
+    tables_done(&provider->tables);
     free(provider);
 }

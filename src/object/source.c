@@ -84,7 +84,7 @@ void kept_close(struct kept *kept)
 
 static struct source *source_new(const opl_source *is)
 {
-    struct source *source = calloc(1, sizeof *source);
+    struct source *source = source_known(is) ? calloc(1, sizeof *source) : NULL;
     if (!source)
         return NULL;
     source->is = is;

@@ -173,7 +173,7 @@ static void begin_counter_block(opl_build *build)
 void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, DWORD count)
 {
-    opl_build_end(build);
+    build_end(build);
     build->empty = NOWHERE;
     build->packed = info->packed;
     if (!lay_out(build, counters, count)) {
@@ -209,7 +209,7 @@ static void patch_total(opl_build *build, size_t object)
           (DWORD)(build->used - object));
 }
 
-void opl_build_end(opl_build *build)
+void build_end(opl_build *build)
 {
     if (build->object == NOWHERE)
         return;
@@ -233,7 +233,7 @@ static void pad_empty(opl_build *build)
 
 DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    opl_build_end(build);
+    build_end(build);
     pad_empty(build);
     *bytes = *types = 0;
     if (build->misused)

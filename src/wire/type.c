@@ -126,7 +126,7 @@ void opl_type_describe(DWORD type, opl_type_info *ret)
     };
 }
 
-const char *opl_type_name(size_t position, DWORD *ret_type)
+const char *type_name_at(size_t position, DWORD *ret_type)
 {
     if (position >= COUNT(types))
         return NULL;

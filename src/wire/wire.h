@@ -10,6 +10,14 @@
 #include <winerror.h>
 #include <winperf.h>
 
+/* Ends the current object and sets its TotalByteLength and NumInstances. The next
+ * opl_build_object and opl_build_collect call it too. */
+void build_end(opl_build *build);
+/* Position in the table of named types, for enumerating: NULL after the last. The last two rows
+ * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE.
+ * (docs/windows/types.md#b2) */
+const char *type_name_at(size_t position, DWORD *ret_type);
+
 /* What is wrong with a provider's answer; in the order of docs/windows/providers.md#d4, checks 5-8,
  * then ours. */
 enum wire_fault {

@@ -273,8 +273,7 @@ static void wrong_tables_are_refused_with_a_reason(void **state)
             0, 0, "Wrong", ".", .counters = &wrong[i].row, .counter_count = 1};
         const opl_object *const list[] = {&object};
         unload(NULL);
-        assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider),
-                         ERROR_INVALID_PARAMETER);
+        assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), ERROR_INVALID_PARAMETER);
         assert_non_null(strstr(events(), "\tPerflib\t4004\terror\t\t"
                                          "the table of the object Wrong "
                                          "cannot be used, because of x: "));
@@ -289,9 +288,101 @@ static void instances_that_nobody_lists_are_refused(void **state)
     opl_provider *provider;
     const opl_object object = {0, 0, "Lost", ".", OPL_COUNTERS(animal_rows), .instances = true};
     const opl_object *const list[] = {&object};
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider),
-                     ERROR_INVALID_PARAMETER);
+    assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), ERROR_INVALID_PARAMETER);
     assert_non_null(strstr(events(), "nothing lists its instances"));
+}
+
+/* ---- tables that lie ---- */
+
+static const opl_object nameless = {2, 2, NULL, ".", OPL_COUNTERS(zoo_rows)};
+static const opl_object rowless = {2, 2, "Rowless", ".", .counter_count = 3};
+static const opl_object endless = {2, 2, "Endless", ".", zoo_rows, (size_t)-1};
+static const opl_object *const wrong_objects[] = {&zoo, NULL, &nameless, &rowless, &endless};
+
+/* What is checked is not read: strides that reach nowhere, counts without end. */
+static void tables_that_lie_are_refused_with_a_reason(void **state)
+{
+    const opl_table_list good = OPL_TABLE_LIST(NULL, objects, NULL, Open, Collect, Close);
+    enum { COUNT = 17 };
+    opl_table_list list[COUNT];
+    const char *why[COUNT] = {"the list has 0 bytes",
+                              "the list has ",
+                              "the list has 4294967295 bytes",
+                              "an object has 0 bytes",
+                              "an object has 4294967288 bytes",
+                              "an object has ",
+                              "a row has 1 bytes",
+                              "a row has 4294967295 bytes",
+                              "a row has 4104",
+                              "it uses something",
+                              "it uses something",
+                              "no objects, or more",
+                              "no objects, or more",
+                              "one of its objects is NULL",
+                              "one of its objects has no name",
+                              "the array is NULL",
+                              "at most 256"};
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        list[i] = good;
+    list[0].size = 0;
+    list[1].size = (uint32_t)(sizeof good - sizeof(void *));
+    list[2].size = UINT32_MAX;
+    list[3].object_size = 0;
+    list[4].object_size = UINT32_MAX - 7;
+    list[5].object_size++;
+    list[6].counter_size = 1;
+    list[7].counter_size = UINT32_MAX;
+    list[8].counter_size = 4104;
+    list[9].flags = 1;
+    list[10].reserved[3] = 1;
+    list[11].objects = NULL;
+    list[12].count = (size_t)-1;
+    list[13].objects = wrong_objects;
+    list[14].objects = wrong_objects + 2;
+    list[14].count = 1;
+    list[15].objects = wrong_objects + 3;
+    list[15].count = 1;
+    list[16].objects = wrong_objects + 4;
+    list[16].count = 1;
+    for (size_t i = 0; i < COUNT; i++) {
+        struct tables tables;
+        struct table_fault fault = {.why = ""};
+        assert_int_equal(tables_copy(&list[i], &tables, &fault), ERROR_INVALID_PARAMETER);
+        if (!strstr(fault.why, why[i]))
+            fail_msg("%zu: \"%s\" is not in: %s", i, why[i], fault.why);
+    }
+    opl_entry *entry = NULL;
+    assert_int_equal(opl_entry_open_1(&entry, &list[7], NULL), ERROR_INVALID_PARAMETER);
+    assert_null(entry);
+    assert_non_null(strstr(events(), "\tPerflib\t4018\terror\t"));
+    assert_non_null(strstr(events(), "cannot be used: a row has 4294967295 bytes"));
+}
+
+/* The engine has copies: what happens to the provider's own is nothing to it. */
+static void tables_may_go_when_they_are_open(void **state)
+{
+    unsigned char data[4096];
+    LPVOID at = data;
+    DWORD bytes = sizeof data, types;
+    opl_counter rows[3];
+    opl_object object = zoo;
+    const opl_object *one[] = {&object};
+    opl_table_list list = OPL_TABLE_LIST(NULL, one, NULL, Open, Collect, Close);
+    opl_entry *entry = NULL;
+    (void)state;
+    memcpy(rows, zoo_rows, sizeof rows);
+    object.counters = rows;
+    assert_int_equal(opl_entry_open_1(&entry, &list, NULL), 0);
+    memset(rows, 0xff, sizeof rows);
+    memset(&object, 0xff, sizeof object);
+    memset(&list, 0xff, sizeof list);
+    assert_int_equal(opl_entry_collect_1(entry, NULL, &at, &bytes, &types), 0);
+    assert_int_equal(types, 1);
+    opl_entry_close_1(&entry);
+    assert_null(entry);
+    assert_int_equal(opl_entry_collect_1(entry, NULL, &at, &bytes, &types), ERROR_NOT_READY);
+    assert_int_equal(opl_entry_close_1(&entry), 0);
 }
 
 /* ---- DllRegisterServer ---- */
@@ -337,9 +428,9 @@ static void registering_writes_four_values_and_takes_them_back(void **state)
 static void the_tables_say_who_they_are(void **state)
 {
     (void)state;
-    assert_string_equal(opl_tables.service, "Zoo");
-    assert_string_equal(opl_tables.procedures[1], "Collect");
-    assert_int_equal(opl_tables.count, 2);
+    assert_string_equal(opl_tables_1.service, "Zoo");
+    assert_string_equal(opl_tables_1.procedures[1], "Collect");
+    assert_int_equal(opl_tables_1.count, 2);
 }
 
 #define ZOO_TEST(function) cmocka_unit_test_teardown(function, unload)
@@ -357,6 +448,8 @@ int main(void)
         ZOO_TEST(an_empty_list_at_open_keeps_all_rows),
         ZOO_TEST(wrong_tables_are_refused_with_a_reason),
         ZOO_TEST(instances_that_nobody_lists_are_refused),
+        ZOO_TEST(tables_that_lie_are_refused_with_a_reason),
+        ZOO_TEST(tables_may_go_when_they_are_open),
         ZOO_TEST(registering_writes_four_values_and_takes_them_back),
         ZOO_TEST(the_tables_say_who_they_are),
     };

@@ -96,7 +96,7 @@ static void list_herd(opl_listing *herd)
         char folder[16], name[16];
         snprintf(folder, sizeof folder, "%u", i);
         int length = snprintf(name, sizeof name, "m\xc3\xb6-%u", i);
-        if (!opl_listing_read_note(herd, folder, name, (size_t)length, i))
+        if (!opl_listing_read_with(herd, folder, name, (size_t)length, i, NULL))
             continue;
         opl_listing_set(herd, WEIGHT, 1000 * (i + 1));
         opl_listing_set(herd, AGE, i);
@@ -126,7 +126,7 @@ static opl_provider *provider;
 
 static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    return opl_provider_collect(provider, query, data, bytes, types);
+    return provider_collect(provider, query, data, bytes, types);
 }
 
 static struct answer ask(const char16_t *query)
@@ -145,13 +145,13 @@ static int begin(void **state)
     tree_write("herd/2/tag", "9\n");
     tree_write("herd/2/letter", "y 0\n");
     members = 3;
-    return (int)opl_provider_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
+    return (int)tree_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
 }
 
 static int end(void **state)
 {
     (void)state;
-    opl_provider_close(provider);
+    provider_close(provider);
     tree_drop("");
     return 0;
 }
@@ -253,7 +253,7 @@ static void keys_may_move_between_instances(void **state)
         {9, 7, 8},
         {1, 2, 3}
     };
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
     for (int times = 0; times < 3; times++) {
         struct answer answer = ask(u"50");
         for (int i = 0; i < 4; i++)
@@ -262,7 +262,7 @@ static void keys_may_move_between_instances(void **state)
                 assert_int_equal(value_of(&answer, 50, name, 2 + 2 * (DWORD)row), expected[i][row]);
             }
     }
-    opl_provider_close(provider);
+    provider_close(provider);
     provider = kept;
 }
 
@@ -304,7 +304,7 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     unsigned before = members;
     opl_object_view object;
     members = 0;
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
     struct answer answer = ask(u"20");
     assert_int_equal(answer.types, 0);
     members = 1; /* it may come later, and go again */
@@ -313,7 +313,7 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     assert_int_equal(object.type.NumInstances, 2);
     members = 0;
     assert_int_equal(ask(u"20").types, 0);
-    opl_provider_close(provider);
+    provider_close(provider);
     members = before;
     provider = kept;
 }
@@ -330,14 +330,14 @@ static void a_folder_without_processes_is_no_proc(void **state)
     static const opl_object *const list[] = {&counted};
     opl_provider *kept = provider;
     tree_write("proc/version", "");
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
     assert_int_equal(ask(u"50").types, 0);
-    opl_provider_close(provider);
+    provider_close(provider);
     tree_write("proc/1/stat", "");
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
     struct answer answer = ask(u"50");
     assert_int_equal(value_of(&answer, 50, NULL, 2), 1);
-    opl_provider_close(provider);
+    provider_close(provider);
     provider = kept;
 }
 
@@ -351,17 +351,17 @@ static void memory_may_run_out_anywhere(void **state)
     long tries = 0;
     for (; !good && tries < 500; tries++) {
         allocations_left = tries;
-        DWORD status = opl_provider_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
+        DWORD status = tree_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
         if (status == 0) {
             LPVOID data = answer_bytes;
             DWORD bytes = ANSWER_ROOM, types = 7;
-            status = opl_provider_collect(provider, (LPWSTR)u"2100", &data, &bytes, &types);
+            status = provider_collect(provider, (LPWSTR)u"2100", &data, &bytes, &types);
             good = status == 0 && types == 2;
         }
         allocations_left = -1;
         if (status)
             assert_int_equal(status, ERROR_NOT_ENOUGH_MEMORY);
-        opl_provider_close(provider);
+        provider_close(provider);
     }
     assert_true(good);
     assert_true(tries > 10);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 
 static void assert_name(const char *name, bool is_path, const char *expected)
 {

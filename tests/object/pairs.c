@@ -46,7 +46,7 @@ static opl_provider *provider;
 
 static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    return opl_provider_collect(provider, query, data, bytes, types);
+    return provider_collect(provider, query, data, bytes, types);
 }
 
 static struct answer ask(void)
@@ -150,14 +150,14 @@ static int begin(void **state)
     tree_write("proc/loaves", "rye 7\noat 8\nwheat 9\n");
     tree_write("loaf/rye/weight", "750\n");
     tree_write("loaf/wheat/weight", "500\n");
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(objects), 0, 0, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(objects), 0, 0, &provider), 0);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    opl_provider_close(provider);
+    provider_close(provider);
     tree_drop("");
     return 0;
 }

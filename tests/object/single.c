@@ -59,7 +59,7 @@ static opl_provider *provider;
 
 static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    return opl_provider_collect(provider, query, data, bytes, types);
+    return provider_collect(provider, query, data, bytes, types);
 }
 
 static struct answer ask(const char16_t *query)
@@ -73,14 +73,14 @@ static int begin(void **state)
     tree_make();
     tree_write("proc/meminfo", "Total:  1000 kB\nFree:    400 kB\nBig: 4294967300\n");
     tree_write("proc/stat", "cpu  10 20 30 40\ncpu0 1 2 3 4\ncpu1 9 18 27 36\nctxt 5\n");
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(objects), 0, 0, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(objects), 0, 0, &provider), 0);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    opl_provider_close(provider);
+    provider_close(provider);
     tree_drop("");
     return 0;
 }
@@ -232,14 +232,14 @@ static void c67_indexes_are_relative_to_the_registration(void **state)
 {
     (void)state;
     opl_provider *absolute = provider;
-    assert_int_equal(opl_provider_open(OPL_OBJECTS(objects), 2000, 2001, &provider), 0);
+    assert_int_equal(tree_open(OPL_OBJECTS(objects), 2000, 2001, &provider), 0);
     struct answer answer = ask(u"2004");
     opl_object_view object;
     assert_true(answer_object(&answer, 2004, &object));
     assert_int_equal(object.type.ObjectHelpTitleIndex, 2006);
     assert_int_equal(value_of(&answer, 2004, NULL, 2028), 400);
     assert_int_equal(ask(u"4").types, 0);
-    opl_provider_close(provider);
+    provider_close(provider);
     provider = absolute;
 }
 
@@ -263,8 +263,7 @@ static void wrong_rows_are_refused(void **state)
     for (size_t i = 0; i < 3; i++) {
         const opl_object *const list[] = {&wrong[i]};
         opl_provider *none = (opl_provider *)1;
-        assert_int_equal(opl_provider_open(OPL_OBJECTS(list), 0, 0, &none),
-                         ERROR_INVALID_PARAMETER);
+        assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &none), ERROR_INVALID_PARAMETER);
         assert_null(none);
     }
 }

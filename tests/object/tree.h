@@ -18,11 +18,30 @@
 #include <unistd.h>
 
 #include <openperflib/block.h>
-#include <openperflib/object.h>
+#include "object/object.h"
 #include <winerror.h>
 #include <winperf.h>
 
 static char tree_root[64];
+
+/* Opens the objects with these numbers, as Open does. */
+static inline LSTATUS tree_open(const opl_object *const *objects, size_t count, DWORD first_counter,
+                                DWORD first_help, opl_provider **ret)
+{
+    const opl_table_list list = {.size = sizeof list,
+                                 .object_size = sizeof(opl_object),
+                                 .counter_size = sizeof(opl_counter),
+                                 .objects = objects,
+                                 .count = count};
+    LSTATUS status = provider_new(&list, ret);
+    if (!status)
+        status = provider_open(*ret, first_counter, first_help);
+    if (!status)
+        return ERROR_SUCCESS;
+    provider_close(*ret);
+    *ret = NULL;
+    return status;
+}
 
 /* Before the first call into the library: it reads OPENPERFLIB_SYSROOT once. */
 static inline void tree_make(void)

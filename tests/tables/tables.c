@@ -24,7 +24,7 @@ enum { MOST_LIBRARIES = 32, MOST_ROWS = 2048, ANSWER_BYTES = 4 << 20, BASE_LAST 
 
 static struct library {
     const char *path;
-    const opl_table_list *tables;
+    const opl_table_list *tables, *own; /* a copy, and what the library has */
 } libraries[MOST_LIBRARIES];
 static size_t library_count;
 static unsigned problems;
@@ -280,14 +280,14 @@ static void ask_root(const struct library *library, const char *root, int out)
     static unsigned char answer[sizeof(PERF_DATA_BLOCK) + ANSWER_BYTES];
     static const WCHAR costly[] = {'C', 'o', 's', 't', 'l', 'y', 0}, global[] = {0};
     const LPCWSTR queries[] = {global, costly};
-    opl_provider *provider;
+    opl_entry *provider = NULL;
     setenv("OPENPERFLIB_SYSROOT", root, 1);
-    if (opl_provider_open(library->tables->objects, library->tables->count, 0, 0, &provider))
+    if (opl_entry_open_1(&provider, library->own, NULL))
         exit(1);
     for (int i = 0; i < 2; i++) {
         DWORD types, bytes = ANSWER_BYTES;
         LPVOID data = answer + sizeof(PERF_DATA_BLOCK);
-        if (opl_provider_collect(provider, queries[i], &data, &bytes, &types))
+        if (opl_entry_collect_1(provider, queries[i], &data, &bytes, &types))
             exit(1);
         PERF_DATA_BLOCK header = {
             .Signature = {'P', 'E', 'R', 'F'},
@@ -304,7 +304,7 @@ static void ask_root(const struct library *library, const char *root, int out)
             while (opl_block_next_object(&block, &object))
                 look_at(&block, &object, root, out);
     }
-    opl_provider_close(provider);
+    opl_entry_close_1(&provider);
     exit(0);
 }
 
@@ -358,12 +358,13 @@ static void row_was_seen(const opl_object *object, const opl_counter *row)
 
 static void load(const char *path)
 {
+    char why[OPL_TABLES_WHY];
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const opl_table_list *tables = handle ? dlsym(handle, "opl_tables") : NULL;
+    const opl_table_list *tables = opl_tables_load(path, why);
     if (tables && library_count < MOST_LIBRARIES)
-        libraries[library_count++] = (struct library){path, tables};
+        libraries[library_count++] = (struct library){path, tables, dlsym(handle, "opl_tables_1")};
     else
-        wrong("%s: %s", path, dlerror());
+        wrong("%s: %s", path, why);
 }
 
 int main(int argc, char **argv)

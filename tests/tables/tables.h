@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <openperflib/object.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

@@ -403,8 +403,8 @@ static void an_object_without_instances_at_the_end_is_padded(void **state)
     /* not behind objects with data, also when the empty one was ended by hand */
     begin(&built, sizeof(built.bytes));
     opl_build_object(&built.build, &instances_info, &value_counter, 1);
-    opl_build_end(&built.build);
-    opl_build_end(&built.build);
+    build_end(&built.build);
+    build_end(&built.build);
     finish(&built);
     assert_int_equal(built.size, 104 + 8);
     begin(&built, 104 + 7);
@@ -538,7 +538,7 @@ static void wrong_value_before_instance(opl_build *build)
 static void wrong_value_after_end(opl_build *build)
 {
     build_hello(build);
-    opl_build_end(build);
+    build_end(build);
     opl_build_dword(build, 1, 1);
 }
 

@@ -122,7 +122,7 @@ static void b2_every_named_type(void **state)
     };
     DWORD type = 7;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const char *name = opl_type_name(i, &type);
+        const char *name = type_name_at(i, &type);
         opl_type_info info = describe(type);
         assert_int_equal(type, rows[i].decimal);
         assert_non_null(name);
@@ -134,8 +134,8 @@ static void b2_every_named_type(void **state)
         assert_int_equal(info.is_base, (rows[i].flags & BASE) != 0);
         assert_string_equal(info.suffix, rows[i].suffix);
     }
-    assert_null(opl_type_name(COUNT(rows), &type));
-    assert_null(opl_type_name((size_t)-1, &type));
+    assert_null(type_name_at(COUNT(rows), &type));
+    assert_null(type_name_at((size_t)-1, &type));
     assert_int_equal(type, 1073939715);
 }
 

@@ -3,7 +3,7 @@
  * sort them for each sample. */
 #include "sheet.h"
 
-#include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 #include <windef.h>
 #include <errno.h>
 #include <math.h>

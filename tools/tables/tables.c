@@ -5,9 +5,9 @@
  */
 #include "tables.h"
 #include "../common/options.h"
+#include <openperflib/unstable.h>
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,20 +52,14 @@ struct asked {
 
 static const opl_table_list *load(const char *library)
 {
-    char *path = realpath(library, NULL); /* dlopen searches other folders for a bare name */
-    void *module = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    const char *why = path ? NULL : strerror(errno);
-    const opl_table_list *tables = module ? dlsym(module, "opl_tables") : NULL;
-    free(path);
-    if (path && !module)
-        why = dlerror();
-    else if (path && !tables)
-        why = "it has no tables; write OPL_PROVIDER(\"Service\", objects) in it";
-    else if (path && !tables->service)
-        why = "its numbers are absolute, so lodctr is not needed";
-    if (why)
-        fprintf(stderr, "openperflib-tables: %s: %s\n", library, why);
-    return why ? NULL : tables;
+    char why[OPL_TABLES_WHY];
+    const opl_table_list *tables = opl_tables_load(library, why);
+    if (tables && !tables->service)
+        snprintf(why, sizeof why, "its numbers are absolute, so lodctr is not needed");
+    else if (tables)
+        return tables;
+    fprintf(stderr, "openperflib-tables: %s: %s\n", library, why);
+    return NULL;
 }
 
 static char *default_symbol_file(const char *service)

@@ -293,11 +293,8 @@ static bool asks_for_summary(LPCWSTR query)
 }
 
 static const opl_object *const objects[] = {&behemoth, &summary, &kin};
-extern OPL_EXPORTED_DATA const opl_table_list opl_tables;
-const opl_table_list opl_tables = {
-    OPL_OBJECTS(objects), "Behemoth", {"Open", "Collect", "Close"}
-};
-static opl_entry entry = {.tables = &opl_tables};
+OPL_TABLES("Behemoth", objects, NULL, Open, Collect, Close);
+static opl_entry *entry;
 /* In remote service processes several threads collect at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -311,12 +308,12 @@ DWORD APIENTRY Open(LPWSTR devices)
 {
     pthread_mutex_lock(&lock);
     DWORD size = sizeof first_counter;
-    if (entry.opened == 0) {
+    if (!entry) {
         snapshot_open();
         RegGetValueA(HKEY_LOCAL_MACHINE, PERFORMANCE, "First Counter", RRF_RT_REG_DWORD, NULL,
                      &first_counter, &size);
     }
-    DWORD result = opl_entry_open(&entry, devices);
+    DWORD result = opl_entry_open_1(&entry, &opl_tables_1, devices);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -328,7 +325,7 @@ DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     herd = now->herd;
     mean_base = now->mean_base;
     status = now->there;
-    DWORD result = opl_entry_collect(&entry, query, data, bytes, types);
+    DWORD result = opl_entry_collect_1(entry, query, data, bytes, types);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -336,8 +333,8 @@ DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 DWORD APIENTRY Close(void)
 {
     pthread_mutex_lock(&lock);
-    DWORD result = opl_entry_close(&entry);
-    if (entry.opened == 0) {
+    DWORD result = opl_entry_close_1(&entry);
+    if (!entry) {
         snapshot_close();
         memset(&herd, 0, sizeof herd);
     }
@@ -347,10 +344,10 @@ DWORD APIENTRY Close(void)
 
 HRESULT DllRegisterServer(void)
 {
-    return opl_entry_register(&entry);
+    return opl_entry_register_1(&opl_tables_1);
 }
 
 HRESULT DllUnregisterServer(void)
 {
-    return opl_entry_unregister(&entry);
+    return opl_entry_unregister_1(&opl_tables_1);
 }

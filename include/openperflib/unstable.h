@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that only the project's own providers and tools use. They are public, so that there is no
+ * private API, but they have no promise of stability: any release may change or remove them. Their
+ * symbols have a version of their own, which changes with each release, so that another release
+ * refuses to load a library that uses them, instead of failing later.
+ */
+#ifndef OPENPERFLIB_UNSTABLE_H
+#define OPENPERFLIB_UNSTABLE_H
+
+#include <openperflib/object.h>
+
+/* The space of a file system, in bytes. */
+typedef struct opl_space {
+    uint64_t size;      /* total */
+    uint64_t free;      /* unused, perhaps including a reserve for the system */
+    uint64_t available; /* available to programs without special rights */
+} opl_space;
+
+/* A file system that may never answer, and its last answer. */
+typedef struct opl_place {
+    const char *path;
+    bool known;
+    opl_space space;
+} opl_place;
+
+/* Binary records that the kernel writes: a BPF iterator that an administrator has pinned (see
+ * openperflib-bpf(1)). A record begins with two 32-bit numbers: the version, and its length in
+ * bytes, a multiple of 8. */
+typedef struct opl_records {
+    const char *name; /* the file in OPL_RECORDS_FOLDER */
+    uint32_t version;
+    uint32_t least; /* the minimum length of a record, in bytes */
+} opl_records;
+#define OPL_RECORDS_FOLDER "sys/fs/bpf/openperflib"
+
+OPL_BEGIN_DECLS
+#pragma GCC visibility push(default)
+
+/* ---- a library's tables ---- */
+/* The tables of the provider library at `path`, which is loaded and stays so, but is not opened:
+ * checked, and copied with the lengths of this header, so that a program can read them. NULL: there
+ * are none, or they cannot be used, and `why` has the reason. */
+enum { OPL_TABLES_WHY = 256 };
+const opl_table_list *opl_tables_load(const char *path, char why[OPL_TABLES_WHY]);
+
+/* ---- for functions of OPL_FN ---- */
+/* A number that identifies the calling thread's network namespace, for providers that keep data
+ * about its interfaces; 0 in archived trees, which have only one. The folder sys/class/net does
+ * not depend on the thread: it shows the namespace in which sys was mounted. */
+uint64_t opl_reading_namespace(opl_reading *reading);
+/* A number that changes whenever the file was read again: for a watched file, when it changed.
+ * 0: unreadable. */
+uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
+/* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
+ * ".." not counted; uses the kernel's own count where the folder's size is one (Linux 6.2). */
+bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
+/* How many processes the kernel has, zombies and kernel threads included: the kernel's own
+ * count, which needs no walk over all of them and in a container covers the whole machine. In
+ * archived trees, and where proc is not a proc file system, the numbered folders are counted. */
+bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
+/* How much is free in the file system that is mounted at `path` (as the kernel writes it, without
+ * escapes). Below another system root: from its file "statfs". False: unknown. */
+bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
+/* The same for file systems that are served by other machines or programs and may never answer:
+ * a separate process queries them, at most every 10 seconds. For new places the call waits 200
+ * ms, for all of them together; later it uses the last answer, if that is not older than a
+ * minute. Call it once per collection, with all such places. */
+void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count);
+/* How many files and folders the file system that is mounted at `path` can have, and how many
+ * more are free. Below another system root: from its file "statfs.inodes". False: the file
+ * system has no fixed number, or it is unknown. */
+bool opl_reading_inodes(opl_reading *reading, const char *path, uint64_t *ret_all,
+                        uint64_t *ret_free);
+/* The instance's position among the instances, 0 for a single object. */
+uint32_t opl_reading_position(const opl_reading *reading);
+
+/* ---- for functions that list instances ---- */
+/* Decodes a word of the kernel's tables of mounts and swap areas, where blanks, line ends and
+ * backslashes are written as three octal digits, "\040". Text that does not fit is cut off. `to`
+ * ends with 0 and may be `word`. Returns the bytes without that 0. */
+size_t opl_octal_name(char *to, size_t room, const char *word, size_t bytes);
+/* For reading an instance that may be added next, or not: `folder` replaces '*'. */
+opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
+/* Adds an instance that is a line of a file, and computes its rows now: the words of `source`
+ * are those of `line`, which points into the text of that source. `folder` replaces '*'. Unlike
+ * with the lines of opl_object, its name may differ from the one in the file. */
+void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
+                      const char *folder, const char *name);
+/* Like opl_listing_read_note, but `item` has the values for rows with a member `item`; the
+ * files are read for the other rows only. `item` must stay valid until this returns. */
+bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
+                            size_t name_bytes, uint64_t note, const void *item);
+/* The current records, valid until the next collection; their lengths are checked. False: there
+ * are none (not pinned, no right to read them, not root's, of another version, of another pid
+ * namespace than proc, switched off by the registry, another system root); the trace has the
+ * reason. Read the files instead. */
+bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
+                         size_t *ret_bytes);
+/* The unconverted value of word `column` in a source of the last instance that was read; 0:
+ * none. */
+uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);
+/* Removes the last instance. */
+void opl_listing_withdraw(opl_listing *listing);
+/* The numeric names in a folder below the system root, in the folder's order, as an array that
+ * is valid until the next call with this `level` (0 or 1). False: the folder cannot be read. */
+bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
+                         const uint32_t **ret, size_t *ret_count);
+
+/* ---- captures ---- */
+/* The number as captures have it, like "%.17g" without regard to the locale and ten times as fast;
+ * the text's length. Without a NUL. */
+#define OPL_CAPTURE_NUMBER_ROOM 32
+size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_ROOM]);
+
+#pragma GCC visibility pop
+OPL_END_DECLS
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A provider's tables, copied: a library may be built with longer structures than this one, or give
+ * nonsense, so each is read with the length that the tables state, and is checked before it is
+ * used. Only addresses are believed.
+ */
+#include "object/object.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OBJECTS = 1024, MOST_BYTES = 4096 };
+
+static bool all_zero(const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    return count == 0 || (!at[0] && memcmp(at, at + 1, count - 1) == 0);
+}
+
+#define ALL_ZERO(words) words_zero(words, COUNT(words))
+static bool words_zero(const uintptr_t *words, size_t count)
+{
+    uintptr_t any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= words[i];
+    return any == 0;
+}
+
+bool source_known(const opl_source *source)
+{
+    return !source || ALL_ZERO(source->reserved);
+}
+
+static LSTATUS refuse(struct table_fault *ret, const char *object, const char *part,
+                      const char *why)
+{
+    ret->object = object;
+    ret->part = part;
+    if (why != ret->why)
+        snprintf(ret->why, sizeof ret->why, "%s", why);
+    return ERROR_INVALID_PARAMETER;
+}
+
+/* 0 means "as before" wherever it stands; something else asks for what this version cannot do. */
+static LSTATUS refuse_unknown(struct table_fault *ret, const char *object, const char *part)
+{
+    return refuse(ret, object, part,
+                  "it uses something that this version of openperflib does not know");
+}
+
+/* The lengths of version 1 are the least; later versions of it add whole pointers at the end. */
+static LSTATUS check_size(struct table_fault *ret, const char *what, size_t found, size_t expected)
+{
+    if (found >= expected && found <= MOST_BYTES && (found - expected) % sizeof(void *) == 0)
+        return ERROR_SUCCESS;
+    snprintf(ret->why, sizeof ret->why, "%s has %zu bytes, expected are %zu to %d in steps of %zu",
+             what, found, expected, MOST_BYTES, sizeof(void *));
+    return refuse(ret, NULL, NULL, ret->why);
+}
+
+static LSTATUS check_list(const opl_table_list *theirs, struct table_fault *ret)
+{
+    LSTATUS status = check_size(ret, "the list", theirs->size, sizeof *theirs);
+    if (!status)
+        status = check_size(ret, "an object", theirs->object_size, sizeof(opl_object));
+    if (!status)
+        status = check_size(ret, "a row", theirs->counter_size, sizeof(opl_counter));
+    if (status)
+        return status;
+    if (theirs->flags || !ALL_ZERO(theirs->reserved) ||
+        !all_zero(theirs + 1, theirs->size - sizeof *theirs))
+        return refuse_unknown(ret, NULL, NULL);
+    if (theirs->count > MOST_OBJECTS || (theirs->count && !theirs->objects))
+        return refuse(ret, NULL, NULL, "they have no objects, or more than 1024");
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS copy_object(opl_object *to, const opl_object *from, size_t size,
+                           struct table_fault *ret)
+{
+    if (!from)
+        return refuse(ret, NULL, NULL, "one of its objects is NULL");
+    *to = *from;
+    if (!to->name)
+        return refuse(ret, NULL, NULL, "one of its objects has no name");
+    if (!ALL_ZERO(to->reserved) || !all_zero(from + 1, size - sizeof *from) ||
+        !source_known(to->lines.source))
+        return refuse_unknown(ret, to->name, "the object itself");
+    if (to->counter_count > OBJECT_MAX_ROWS)
+        return refuse(ret, to->name, "all rows",
+                      "an object has at most 256, base counters included");
+    if (to->counter_count && !to->counters)
+        return refuse(ret, to->name, "all rows", "the array is NULL");
+    return ERROR_SUCCESS;
+}
+
+/* `object`: a copy that still has the provider's rows. It gets those at `to`. */
+static LSTATUS copy_rows(opl_object *object, opl_counter *to, size_t size, struct table_fault *ret)
+{
+    const char *from = (const char *)object->counters;
+    object->counters = to;
+    for (size_t i = 0; i < object->counter_count; i++, to++, from += size) {
+        memcpy(to, from, sizeof *to);
+        if (!ALL_ZERO(to->reserved) || !all_zero(from + sizeof *to, size - sizeof *to) ||
+            !source_known(to->value.source) || !source_known(to->base.source) ||
+            !source_known(to->if_source))
+            return refuse_unknown(ret, object->name, to->name ? to->name : "a row without name");
+    }
+    return ERROR_SUCCESS;
+}
+
+LSTATUS tables_copy(const opl_table_list *theirs, struct tables *ret, struct table_fault *fault)
+{
+    *ret = (struct tables){0};
+    LSTATUS status = check_list(theirs, fault);
+    if (status)
+        return status;
+    size_t rows = 0, count = theirs->count;
+    ret->list = *theirs;
+    ret->objects = calloc(count + 1, sizeof *ret->objects);
+    ret->copies = calloc(count + 1, sizeof *ret->copies);
+    ret->addresses = calloc(count + 1, sizeof *ret->addresses);
+    if (!ret->objects || !ret->copies || !ret->addresses)
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    for (size_t i = 0; i < count && !status; i++) {
+        ret->addresses[i] = theirs->objects[i];
+        ret->objects[i] = &ret->copies[i];
+        status = copy_object(&ret->copies[i], ret->addresses[i], theirs->object_size, fault);
+        rows += ret->copies[i].counter_count;
+    }
+    ret->rows = status ? NULL : malloc((rows + 1) * sizeof *ret->rows);
+    if (!status && !ret->rows)
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    opl_counter *next = ret->rows;
+    for (size_t i = 0; i < count && !status; i++) {
+        status = copy_rows(&ret->copies[i], next, theirs->counter_size, fault);
+        next += ret->copies[i].counter_count;
+    }
+    ret->list.objects = ret->objects;
+    if (status)
+        tables_done(ret);
+    return status;
+}
+
+void tables_done(struct tables *tables)
+{
+    free(tables->rows);
+    free(tables->addresses);
+    free(tables->copies);
+    free(tables->objects);
+    *tables = (struct tables){0};
+}
+
+/* ---- of a library that is not opened ---- */
+
+static const char *why_none(void *library, const char *path)
+{
+    if (library ? dlsym(library, "opl_tables") != NULL : library_is_unreleased(path))
+        return LIBRARY_UNRELEASED;
+    if (!library)
+        return dlerror();
+    return "it has no tables; write OPL_PROVIDER(\"Service\", objects) in it";
+}
+
+/* NULL: no memory, or what `fault` says. They stay. */
+static const opl_table_list *keep_copy(const opl_table_list *theirs, struct table_fault *fault)
+{
+    static struct tables *all;
+    struct tables *tables = calloc(1, sizeof *tables);
+    if (!tables || tables_copy(theirs, tables, fault)) {
+        free(tables);
+        return NULL;
+    }
+    tables->next = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&all, &tables->next, tables, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    return &tables->list;
+}
+
+const opl_table_list *opl_tables_load(const char *path, char why[static OPL_TABLES_WHY])
+{
+    struct table_fault fault = {.why = "there is not enough memory"};
+    char *real = realpath(path, NULL); /* dlopen would look for a bare name elsewhere */
+    void *library = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const opl_table_list *theirs = library ? dlsym(library, "opl_tables_1") : NULL;
+    if (!real)
+        snprintf(why, OPL_TABLES_WHY, "%s", strerror(errno));
+    else if (!theirs)
+        snprintf(why, OPL_TABLES_WHY, "%s", why_none(library, real));
+    free(real);
+    const opl_table_list *tables = theirs ? keep_copy(theirs, &fault) : NULL;
+    if (theirs && !tables)
+        snprintf(why, OPL_TABLES_WHY, "%s%s%s%s%s", fault.object ? fault.object : "",
+                 fault.object ? ": " : "", fault.part ? fault.part : "", fault.part ? ": " : "",
+                 fault.why);
+    return tables;
+}
