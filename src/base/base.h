@@ -214,18 +214,18 @@ void machine_name_from(const char *host, char name[static 16 * 4]);
  * the first label, with or without \\ before it? */
 bool machine_is_own(const char *name);
 
-/* ---- apart.c: short-lived processes that share our memory and nothing else ---- */
+/* ---- detached.c: short-lived processes that share our memory and nothing else ---- */
 /* Runs `function` on another stack in a child with an empty descriptor table of its own; the
  * program gets neither SIGCHLD nor a result of wait() for it. 0 or errno. */
-int apart_run(void (*function)(void *argument), void *argument);
+int detached_run(void (*function)(void *argument), void *argument);
 /* The same; the descriptor `kept` is also open there. */
-int apart_run_keeping(int kept, void (*function)(void *argument), void *argument);
+int detached_run_keeping(int kept, void (*function)(void *argument), void *argument);
 /* Inside such a child: starts `function` as a process for whose exit this process does not wait;
  * returns when that process has called exec or exited. Its pid, or -1 and errno. */
-pid_t apart_spawn(int (*function)(void *argument), void *argument);
+pid_t detached_spawn(int (*function)(void *argument), void *argument);
 /* For code that runs there: the sanitizers do not know its stack. */
-bool apart_would_be_process_1(void); /* then no process may be started */
-#define APART __attribute__((no_sanitize("address", "undefined")))
+bool detached_would_be_process_1(void); /* then no process may be started */
+#define DETACHED __attribute__((no_sanitize("address", "undefined")))
 
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each step of a query to stderr ---- */
 bool trace_on(void);
@@ -264,10 +264,10 @@ void event_message_id(const char *source, unsigned id, char ret[static 33]);
 void event_field_name(const char *name, char ret[static 64]);
 
 /* ---- event.c: the event log ---- */
-enum event_form { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS };
+enum event_style { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS };
 struct event_field {
     const char *name; /* of the row's fields; "Service" is added automatically */
-    enum event_form form;
+    enum event_style style;
     const char *text; /* as text; NULL is empty */
     uint64_t number;  /* the other formats; a status is followed by its text in the message */
 };
@@ -288,8 +288,8 @@ struct event_field {
 void event_log(const char *source, unsigned id, const char *service,
                const struct event_field *fields, const char *more);
 /* `words` with the value of each {Field}; a missing value is a question mark. */
-void event_add_words(struct buffer *text, const char *words, const char *service,
-                     const struct event_field *fields);
+void event_add_message(struct buffer *text, const char *message, const char *service,
+                       const struct event_field *fields);
 /* Replaced by tests. */
 /* At the end of a session: writes the counts of suppressed events, at most once a minute for each
  * event. */

@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SINGLE_EVENTS = 10, SHELVES = 512, SHELF_ROOM = 8, ROWS = SHELVES * SHELF_ROOM };
+enum { SINGLE_EVENTS = 10, SLOTS = 512, SLOT_ROWS = 8, ROWS = SLOTS * SLOT_ROWS };
 enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lines */
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 /* The last text, for a count that is written later. */
-struct words {
+struct message {
     char *source, *service, *text, *advice;
     unsigned id;
     enum event_level level;
@@ -30,7 +30,7 @@ struct repetition {
     uint64_t what; /* hash of source, id and service; 0: free */
     unsigned written, held_back;
     int64_t last_written, last_seen, last_closed; /* 0: never */
-    struct words *words;                          /* NULL: nothing was suppressed yet */
+    struct message *message;                      /* NULL: nothing was suppressed yet */
 };
 
 int64_t (*event_clock)(void) = clock_ticks;
@@ -55,15 +55,15 @@ static uint64_t hash_event(const char *source, unsigned id, const char *service)
     return hash ? hash : 1;
 }
 
-static void free_words(struct words *words)
+static void free_message(struct message *message)
 {
-    if (!words)
+    if (!message)
         return;
-    free(words->source);
-    free(words->service);
-    free(words->text);
-    free(words->advice);
-    free(words);
+    free(message->source);
+    free(message->service);
+    free(message->text);
+    free(message->advice);
+    free(message);
 }
 
 /* In a child of fork(): the parent reports the counts that it has collected. */
@@ -83,14 +83,14 @@ static void leave_parents_counts(void)
 /* Its row; else a free one (last_seen 0), else the least recently seen one. */
 static struct repetition *row_of(uint64_t what)
 {
-    struct repetition *shelf = &repetitions[what % SHELVES * SHELF_ROOM], *oldest = shelf;
-    for (size_t i = 0; i < SHELF_ROOM; i++) {
-        if (shelf[i].what == what)
-            return &shelf[i];
-        if (shelf[i].last_seen < oldest->last_seen)
-            oldest = &shelf[i];
+    struct repetition *slot = &repetitions[what % SLOTS * SLOT_ROWS], *oldest = slot;
+    for (size_t i = 0; i < SLOT_ROWS; i++) {
+        if (slot[i].what == what)
+            return &slot[i];
+        if (slot[i].last_seen < oldest->last_seen)
+            oldest = &slot[i];
     }
-    free_words(oldest->words);
+    free_message(oldest->message);
     *oldest = (struct repetition){.what = what};
     return oldest;
 }
@@ -101,7 +101,7 @@ static void hold_back(struct repetition *row, unsigned count)
 {
     int64_t due = row->last_written + silence;
     row->held_back += count;
-    if (row->words && due < atomic_load(&first_count_due))
+    if (row->message && due < atomic_load(&first_count_due))
         atomic_store(&first_count_due, due);
 }
 
@@ -133,33 +133,33 @@ static void was_not_written(uint64_t what, unsigned count)
     lock_release(&lock);
 }
 
-static struct words *copy_words(const struct event_record *record)
+static struct message *copy_message(const struct event_record *record)
 {
-    struct words *words = calloc(1, sizeof(*words));
-    if (!words)
+    struct message *message = calloc(1, sizeof(*message));
+    if (!message)
         return NULL;
-    *words = (struct words){.source = strdup(record->source),
-                            .service = strdup(record->service),
-                            .text = strdup(record->text),
-                            .advice = strdup(record->advice),
-                            .id = record->id,
-                            .level = record->level};
-    if (words->source && words->service && words->text && words->advice)
-        return words;
-    free_words(words);
+    *message = (struct message){.source = strdup(record->source),
+                                .service = strdup(record->service),
+                                .text = strdup(record->text),
+                                .advice = strdup(record->advice),
+                                .id = record->id,
+                                .level = record->level};
+    if (message->source && message->service && message->text && message->advice)
+        return message;
+    free_message(message);
     return NULL;
 }
 
 /* From the last single one on: before that nothing is suppressed. */
-static void keep_words(const struct event_record *record, uint64_t what)
+static void keep_message(const struct event_record *record, uint64_t what)
 {
     lock_take(&lock);
     struct repetition *row = row_of(what);
     bool wanted = row->written >= SINGLE_EVENTS;
-    struct words *words = wanted ? copy_words(record) : NULL;
-    if (words) {
-        free_words(row->words);
-        row->words = words;
+    struct message *message = wanted ? copy_message(record) : NULL;
+    if (message) {
+        free_message(row->message);
+        row->message = message;
     }
     lock_release(&lock);
 }
@@ -179,7 +179,7 @@ static LSTATUS write_record(struct event_record *record, struct buffer *text)
 static void write_if_due(struct event_record *record, struct buffer *text, uint64_t what)
 {
     record->text = text->failed || !text->data ? "" : text->data;
-    keep_words(record, what);
+    keep_message(record, what);
     if (write_record(record, text))
         was_not_written(what, record->repeated + 1);
 }
@@ -190,22 +190,22 @@ static void write_if_due(struct event_record *record, struct buffer *text, uint6
 struct count {
     uint64_t what;
     unsigned held_back;
-    struct words *words;
+    struct message *message;
 };
 
 /* At the end of a session a count is also due, at most once a minute. */
 static bool is_count_due(const struct repetition *row, int64_t now, bool closing)
 {
-    return row->held_back && row->words &&
+    return row->held_back && row->message &&
            (now - row->last_written >= silence ||
             (closing && (!row->last_closed || now - row->last_closed >= silence)));
 }
 
 static struct count take_count(struct repetition *row, int64_t now, bool closing)
 {
-    struct count count = {row->what, row->held_back, row->words};
+    struct count count = {row->what, row->held_back, row->message};
     row->held_back = 0;
-    row->words = NULL;
+    row->message = NULL;
     row->last_written = now;
     row->last_closed = closing ? now : row->last_closed;
     return count;
@@ -230,42 +230,42 @@ static bool next_count(size_t *at, bool closing, struct count *ret)
 }
 
 /* The row keeps its text for the next time, unless it has a new one. */
-static void give_words_back(const struct count *count)
+static void give_message_back(const struct count *count)
 {
     lock_take(&lock);
     struct repetition *row = row_of(count->what);
-    bool needed = !row->words;
+    bool needed = !row->message;
     if (needed)
-        row->words = count->words;
+        row->message = count->message;
     lock_release(&lock);
     if (!needed)
-        free_words(count->words);
+        free_message(count->message);
 }
 
-static void say_count(const struct count *count)
+static void write_count(const struct count *count)
 {
-    const struct words *words = count->words;
+    const struct message *message = count->message;
     BUFFER_AUTO text = {0};
-    struct event_record record = {.source = words->source,
-                                  .id = words->id,
-                                  .level = words->level,
-                                  .service = words->service,
-                                  .advice = words->advice,
+    struct event_record record = {.source = message->source,
+                                  .id = message->id,
+                                  .level = message->level,
+                                  .service = message->service,
+                                  .advice = message->advice,
                                   .repeated = count->held_back};
-    buffer_add_text(&text, words->text);
+    buffer_add_text(&text, message->text);
     if (write_record(&record, &text))
         was_not_written(count->what, count->held_back);
-    give_words_back(count);
+    give_message_back(count);
 }
 
-static void say_counts(bool closing)
+static void write_counts(bool closing)
 {
     struct count count;
-    size_t at = 0, said = 0;
+    size_t at = 0, written = 0;
     atomic_store(&first_count_due, INT64_MAX);
-    while (said < COUNTS_AT_ONCE && next_count(&at, closing, &count)) {
-        say_count(&count);
-        said++;
+    while (written < COUNTS_AT_ONCE && next_count(&at, closing, &count)) {
+        write_count(&count);
+        written++;
     }
     if (at < ROWS)
         atomic_store(&first_count_due, INT64_MIN); /* continue at the next event */
@@ -276,7 +276,7 @@ void event_close(void)
     int saved = errno;
     leave_parents_counts();
     if (atomic_load(&first_count_due) != INT64_MAX)
-        say_counts(true);
+        write_counts(true);
     errno = saved;
 }
 
@@ -284,7 +284,7 @@ void event_forget(void)
 {
     lock_take(&lock);
     for (size_t i = 0; i < ROWS; i++)
-        free_words(repetitions[i].words);
+        free_message(repetitions[i].message);
     memset(repetitions, 0, sizeof(repetitions));
     lock_release(&lock);
     atomic_store(&first_count_due, INT64_MAX);
@@ -304,22 +304,22 @@ static const struct event_field *find_field(const struct event_field *fields, co
 static void add_value(struct buffer *text, const struct event_field *field)
 {
     unsigned long long number = field->number;
-    if (field->form == EVENT_AS_TEXT)
+    if (field->style == EVENT_AS_TEXT)
         buffer_add_text(text, field->text ? field->text : "");
-    else if (field->form == EVENT_AS_STATUS)
+    else if (field->style == EVENT_AS_STATUS)
         buffer_printf(text, "%s (%llu)", status_text((LSTATUS)number), number);
     else
-        buffer_printf(text, field->form == EVENT_AS_HEX ? "0x%llx" : "%llu", number);
+        buffer_printf(text, field->style == EVENT_AS_HEX ? "0x%llx" : "%llu", number);
 }
 
-void event_add_words(struct buffer *text, const char *words, const char *service,
-                     const struct event_field *fields)
+void event_add_message(struct buffer *text, const char *message, const char *service,
+                       const struct event_field *fields)
 {
     const char *brace, *end;
-    for (; (brace = strchr(words, '{')) && (end = strchr(brace, '}')); words = end + 1) {
+    for (; (brace = strchr(message, '{')) && (end = strchr(brace, '}')); message = end + 1) {
         size_t length = (size_t)(end - brace) - 1;
         const struct event_field *field = find_field(fields, brace + 1, length);
-        buffer_add(text, words, (size_t)(brace - words));
+        buffer_add(text, message, (size_t)(brace - message));
         if (field)
             add_value(text, field);
         else if (length == strlen("Service") && memcmp(brace + 1, "Service", length) == 0)
@@ -327,7 +327,7 @@ void event_add_words(struct buffer *text, const char *words, const char *service
         else
             buffer_add_byte(text, '?');
     }
-    buffer_add_text(text, words);
+    buffer_add_text(text, message);
 }
 
 static const char *or_empty(const char *text)
@@ -350,14 +350,14 @@ void event_log(const char *source, unsigned id, const char *service,
     if (is_due(what, &record.repeated)) {
         message = message ? message : &no_row;
         record.level = message->level;
-        event_add_words(&text, message->text, record.service, fields);
+        event_add_message(&text, message->text, record.service, fields);
         if (more)
             buffer_printf(&text, "%s%s", text.len ? ": " : "", more);
-        event_add_words(&advice, message->advice, record.service, fields);
+        event_add_message(&advice, message->advice, record.service, fields);
         record.advice = advice.failed ? "" : or_empty(advice.data);
         write_if_due(&record, &text, what);
     }
     if (event_clock() >= atomic_load(&first_count_due))
-        say_counts(false);
+        write_counts(false);
     errno = saved;
 }

@@ -288,13 +288,13 @@ static void add_fields(struct buffer *entry, const struct event_record *record)
     char name[64], number[32];
     const struct event_field *field = record->fields;
     for (; field && field->name; field++) {
-        const char *format = field->form == EVENT_AS_HEX ? "0x%llx" : "%llu";
+        const char *format = field->style == EVENT_AS_HEX ? "0x%llx" : "%llu";
         snprintf(number, sizeof number, format, (unsigned long long)field->number);
         event_field_name(field->name, name);
         add_field(entry, name,
-                  field->form != EVENT_AS_TEXT ? number
-                  : field->text                ? field->text
-                                               : "");
+                  field->style != EVENT_AS_TEXT ? number
+                  : field->text                 ? field->text
+                                                : "");
     }
 }
 

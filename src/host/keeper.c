@@ -40,7 +40,7 @@ struct start {
 /* ---- in the detached child ---- */
 
 /* 0, 1 and 2 get a descriptor without effect; a chroot may have no /dev. */
-APART static bool occupy_standard(void)
+DETACHED static bool occupy_standard(void)
 {
     int fd = open("/dev/null", O_RDWR);
     if (fd < 0)
@@ -49,7 +49,7 @@ APART static bool occupy_standard(void)
 }
 
 /* The program's limits are not meant for this, and the child has limits of its own. */
-APART static void raise_limit(int what)
+DETACHED static void raise_limit(int what)
 {
     struct rlimit limit;
     if (getrlimit(what, &limit))
@@ -59,7 +59,7 @@ APART static void raise_limit(int what)
 }
 
 /* If RLIMIT_FSIZE is small, there are fewer slots. */
-APART static bool give_size(struct start *start)
+DETACHED static bool give_size(struct start *start)
 {
     raise_limit(RLIMIT_FSIZE);
     for (start->slot_count = KEEPER_SLOTS; start->slot_count; start->slot_count /= 2)
@@ -69,7 +69,7 @@ APART static bool give_size(struct start *start)
            !fcntl(KEEPER_MEMORY_FD, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
-APART static bool make_memory(struct start *start)
+DETACHED static bool make_memory(struct start *start)
 {
     start->step = "memfd_create";
 #ifndef MFD_NOEXEC_SEAL
@@ -85,7 +85,7 @@ APART static bool make_memory(struct start *start)
 }
 
 /* The keeper's page and the first page of each channel, contiguous. */
-APART static bool map_memory(struct start *start)
+DETACHED static bool map_memory(struct start *start)
 {
     start->step = "mapping shared memory";
     size_t size = (1 + (size_t)start->slot_count) * CHANNEL_PAGE;
@@ -102,7 +102,7 @@ APART static bool map_memory(struct start *start)
     return madvise(memory, size, MADV_DONTFORK) == 0;
 }
 
-APART static int become_keeper(void *argument)
+DETACHED static int become_keeper(void *argument)
 {
     struct start *start = argument;
     /* helpers overwrite the last one with their service's name, for ps */
@@ -112,18 +112,18 @@ APART static int become_keeper(void *argument)
     _exit(127);
 }
 
-APART static bool spawn_keeper(struct start *start)
+DETACHED static bool spawn_keeper(struct start *start)
 {
     /* without pidfd the keeper checks whether the client still maps its memory */
     int client = (int)syscall(SYS_pidfd_open, start->client, 0);
     if (client == KEEPER_CLIENT_FD)
         fcntl(client, F_SETFD, 0);
     start->step = "clone";
-    start->pid = apart_spawn(become_keeper, start);
+    start->pid = detached_spawn(become_keeper, start);
     return start->pid > 0;
 }
 
-APART static void start_apart(void *argument)
+DETACHED static void start_apart(void *argument)
 {
     struct start *start = argument;
     start->step = "standard descriptors";
@@ -155,11 +155,11 @@ static void run_start(struct start *start)
 {
     start->step = "clone into a PID namespace that has no process 1 yet";
     start->error = EPERM;
-    if (apart_would_be_process_1())
+    if (detached_would_be_process_1())
         return;
     start->step = "clone";
     start->error = EIO; /* stays if the detached child is killed */
-    int error = apart_run(start_apart, start);
+    int error = detached_run(start_apart, start);
     start->error = error ? error : start->error;
 }
 

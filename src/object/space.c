@@ -2,7 +2,7 @@
 /*
  * The sizes of file systems. Those on a disk answer at once. Those served by another machine or a
  * program may hang for ever, so perfspace reads them: a process that the program does not notice
- * (base/apart.c), one for all file systems that are due. Its memory stays mapped until all of them
+ * (base/detached.c), one for all file systems that are due. Its memory stays mapped until all of them
  * are answered; a file system that did not answer is not read again before that.
  */
 #include "object/object.h"
@@ -171,7 +171,7 @@ struct start {
     int exec_error;
 };
 
-APART static int become_perfspace(void *argument)
+DETACHED static int become_perfspace(void *argument)
 {
     static char *const nothing[] = {NULL};
     struct start *start = argument;
@@ -183,7 +183,7 @@ APART static int become_perfspace(void *argument)
 
 /* Its descriptor table is its own and empty at first: 0, 1 and 2 become /dev/null, 3 is the
  * memory. */
-APART static bool make_memory(struct start *start)
+DETACHED static bool make_memory(struct start *start)
 {
     int fd = open("/dev/null", O_RDWR);
     if (fd < 0)
@@ -212,7 +212,7 @@ static bool is_due(const struct far_place *place, int64_t due_ms)
     return place->wanted && !place->round && (!place->asked_ms || place->asked_ms < due_ms);
 }
 
-APART static void fill_page(struct errand *errand)
+DETACHED static void fill_page(struct errand *errand)
 {
     struct space_page *page = errand->start.page;
     for (size_t i = 0; i < errand->far->count && page->count < SPACE_MOST; i++)
@@ -221,13 +221,13 @@ APART static void fill_page(struct errand *errand)
                    strlen(errand->far->places[i].path) + 1);
 }
 
-APART static void start_apart(void *argument)
+DETACHED static void start_apart(void *argument)
 {
     struct errand *errand = argument;
     if (!make_memory(&errand->start))
         return;
     fill_page(errand);
-    if (apart_spawn(become_perfspace, &errand->start) < 0 || errand->start.exec_error) {
+    if (detached_spawn(become_perfspace, &errand->start) < 0 || errand->start.exec_error) {
         munmap(errand->start.page, errand->start.bytes);
         errand->start.page = NULL;
     }
@@ -264,8 +264,8 @@ static void start_round(struct far *far)
     struct errand errand = {.far = far, .due_ms = due_ms};
     errand.start.file = file;
     errand.start.bytes = sizeof(struct space_page) + count * sizeof(struct space_slot);
-    if (file && round && !apart_would_be_process_1())
-        apart_run(start_apart, &errand);
+    if (file && round && !detached_would_be_process_1())
+        detached_run(start_apart, &errand);
     if (errand.start.page) {
         *round = (struct far_round){.page = errand.start.page, .bytes = errand.start.bytes};
         join_round(far, round, due_ms);

@@ -117,7 +117,7 @@ struct start {
 };
 
 /* Signals that the program ignores or blocks must not be ignored or blocked in the child. */
-APART static void default_signals(void)
+DETACHED static void default_signals(void)
 {
     enum { KERNEL_SIGNALS = 64, KERNEL_SET_BYTES = 8 };
     const unsigned char defaults[64] = {0};
@@ -126,7 +126,7 @@ APART static void default_signals(void)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, defaults, NULL, KERNEL_SET_BYTES);
 }
 
-APART static int become_program(void *argument)
+DETACHED static int become_program(void *argument)
 {
     struct start *start = argument;
     setsid(); /* no terminal: ssh cannot prompt for a password there, and ^C does not reach it */
@@ -137,7 +137,7 @@ APART static int become_program(void *argument)
 }
 
 /* 0 and 1 are the stream, 2 is /dev/null. */
-APART static void start_apart(void *argument)
+DETACHED static void start_apart(void *argument)
 {
     struct start *start = argument;
     int fd = fcntl(start->fd, F_DUPFD_CLOEXEC, 3);
@@ -148,7 +148,7 @@ APART static void start_apart(void *argument)
         return;
     }
     start->error = 0;
-    if (apart_spawn(become_program, start) < 0)
+    if (detached_spawn(become_program, start) < 0)
         start->error = errno;
 }
 
@@ -158,12 +158,12 @@ LSTATUS link_open_program(const char *file, char *const *arguments, struct link 
     FREE_AUTO char **environment = environment_new(ENVIRONMENT_FOR_LOGIN);
     if (!environment)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (apart_would_be_process_1())
+    if (detached_would_be_process_1())
         return ERROR_ACCESS_DENIED;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return status_from_errno(errno);
     struct start start = {file, arguments, environment, pair[1], EIO};
-    int error = apart_run_keeping(pair[1], start_apart, &start);
+    int error = detached_run_keeping(pair[1], start_apart, &start);
     error = error ? error : start.error;
     close(pair[1]);
     if (error) {

@@ -101,7 +101,7 @@ BOOL WINAPI DeregisterEventSource(HANDLE log)
 /* ---- events ---- */
 
 /* The caller's arguments, its strings as UTF-8. */
-struct said {
+struct written {
     WORD type, category, count;
     DWORD id, size;
     char *const *strings;
@@ -124,18 +124,18 @@ static void report_done(struct report *report)
 }
 #define REPORT_AUTO __attribute__((cleanup(report_done))) struct report
 
-static LSTATUS fault_of(const struct said *said)
+static LSTATUS fault_of(const struct written *written)
 {
     WORD known = EVENTLOG_ERROR_TYPE | EVENTLOG_WARNING_TYPE | EVENTLOG_INFORMATION_TYPE |
                  EVENTLOG_AUDIT_SUCCESS | EVENTLOG_AUDIT_FAILURE;
-    if (said->type & ~known || said->type & (said->type - 1))
+    if (written->type & ~known || written->type & (written->type - 1))
         return ERROR_INVALID_PARAMETER;
-    if ((said->count && !said->strings) || (said->size && !said->data))
+    if ((written->count && !written->strings) || (written->size && !written->data))
         return ERROR_INVALID_PARAMETER;
-    if (said->count > MOST_STRINGS || said->size > MOST_DATA)
+    if (written->count > MOST_STRINGS || written->size > MOST_DATA)
         return RPC_S_INVALID_BOUND;
-    for (WORD i = 0; i < said->count; i++)
-        if (said->strings[i] && units(said->strings[i]) > MOST_CHARACTERS)
+    for (WORD i = 0; i < written->count; i++)
+        if (written->strings[i] && units(written->strings[i]) > MOST_CHARACTERS)
             return RPC_S_INVALID_BOUND;
     return ERROR_SUCCESS;
 }
@@ -149,62 +149,62 @@ static enum event_level level_of(WORD type)
 }
 
 /* The strings' names: those of the catalog's row, as far as it has any. */
-static void name_fields(struct report *report, const struct said *said, const char *fields)
+static void name_fields(struct report *report, const struct written *written, const char *fields)
 {
-    for (WORD i = 0; i < said->count; i++) {
+    for (WORD i = 0; i < written->count; i++) {
         size_t length = 0;
         const char *word = text_word(&fields, &length);
         if (word)
             snprintf(report->names[i], sizeof *report->names, "%.*s", (int)length, word);
         else
             snprintf(report->names[i], sizeof *report->names, "String%u", i + 1);
-        report->fields[i] = EVENT_TEXT(report->names[i], said->strings[i]);
-        if (!strcmp(report->names[i], "Service") && said->strings[i])
-            report->record.service = said->strings[i];
+        report->fields[i] = EVENT_TEXT(report->names[i], written->strings[i]);
+        if (!strcmp(report->names[i], "Service") && written->strings[i])
+            report->record.service = written->strings[i];
     }
-    struct event_field *fixed = report->fields + said->count;
-    *fixed++ = EVENT_HEX("EventId", said->id);
-    *fixed++ = EVENT_NUMBER("Category", said->category);
-    if (said->size)
+    struct event_field *fixed = report->fields + written->count;
+    *fixed++ = EVENT_HEX("EventId", written->id);
+    *fixed++ = EVENT_NUMBER("Category", written->category);
+    if (written->size)
         *fixed++ = EVENT_TEXT("Data", report->data.data);
 }
 
-static void join_strings(struct buffer *text, const struct said *said)
+static void join_strings(struct buffer *text, const struct written *written)
 {
-    for (WORD i = 0; i < said->count; i++) {
-        const char *string = said->strings[i] ? said->strings[i] : "";
+    for (WORD i = 0; i < written->count; i++) {
+        const char *string = written->strings[i] ? written->strings[i] : "";
         buffer_printf(text, "%s%s", text->len && *string ? ": " : "", string);
     }
 }
 
-static void compose(struct report *report, const struct said *said)
+static void compose(struct report *report, const struct written *written)
 {
     const struct event_message *row = event_message(report->record.source, report->record.id);
-    for (DWORD i = 0; i < said->size; i++)
-        buffer_printf(&report->data, "%02x", said->data[i]);
-    name_fields(report, said, row ? row->fields : "");
+    for (DWORD i = 0; i < written->size; i++)
+        buffer_printf(&report->data, "%02x", written->data[i]);
+    name_fields(report, written, row ? row->fields : "");
     if (row)
-        event_add_words(&report->text, row->text, report->record.service, report->fields);
-    else if (!message_file_text(&report->text, report->record.source, said->id, said->count,
-                                said->strings))
-        join_strings(&report->text, said);
-    if (said->size)
+        event_add_message(&report->text, row->text, report->record.service, report->fields);
+    else if (!message_file_text(&report->text, report->record.source, written->id, written->count,
+                                written->strings))
+        join_strings(&report->text, written);
+    if (written->size)
         buffer_printf(&report->text, "%s[%s]", report->text.len ? " " : "", report->data.data);
 }
 
-static LSTATUS write_report(const char *source, const struct said *said)
+static LSTATUS write_report(const char *source, const struct written *written)
 {
     REPORT_AUTO report = {
         .record = {.source = source, .service = "", .advice = "", .text = ""},
-        .fields = calloc(said->count + FIXED_FIELDS + 1, sizeof *report.fields),
-        .names = calloc(said->count + 1, sizeof *report.names),
+        .fields = calloc(written->count + FIXED_FIELDS + 1, sizeof *report.fields),
+        .names = calloc(written->count + 1, sizeof *report.names),
     };
-    if (!report.fields || !report.names || !buffer_reserve(&report.data, 2 * said->size))
+    if (!report.fields || !report.names || !buffer_reserve(&report.data, 2 * written->size))
         return ERROR_NOT_ENOUGH_MEMORY;
-    report.record.id = said->id & 0xffff;
-    report.record.level = level_of(said->type);
+    report.record.id = written->id & 0xffff;
+    report.record.level = level_of(written->type);
     report.record.fields = report.fields;
-    compose(&report, said);
+    compose(&report, written);
     if (report.text.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (report.text.data)
@@ -213,19 +213,19 @@ static LSTATUS write_report(const char *source, const struct said *said)
     return event_write(&report.record);
 }
 
-static LSTATUS report_event(HANDLE log, const struct said *said)
+static LSTATUS report_event(HANDLE log, const struct written *written)
 {
     FREE_AUTO char *source = NULL;
     LSTATUS status = source_name(log, &source);
-    status = status ? status : fault_of(said);
-    return status ? status : write_report(source, said);
+    status = status ? status : fault_of(written);
+    return status ? status : write_report(source, written);
 }
 
 BOOL WINAPI ReportEventA(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
                          DWORD size, LPCSTR *strings, LPVOID data)
 {
-    const struct said said = {type, category, count, id, size, (char *const *)strings, data};
-    return answer(report_event(log, &said));
+    const struct written written = {type, category, count, id, size, (char *const *)strings, data};
+    return answer(report_event(log, &written));
 }
 
 BOOL WINAPI ReportEventW(HANDLE log, WORD type, WORD category, DWORD id, PSID user, WORD count,
@@ -238,9 +238,9 @@ BOOL WINAPI ReportEventW(HANDLE log, WORD type, WORD category, DWORD id, PSID us
         return answer(ERROR_NOT_ENOUGH_MEMORY);
     for (WORD i = 0; i < converted && !status; i++)
         status = narrow(strings[i], &texts[i]);
-    const struct said said = {type, category, count, id, size, strings ? texts : NULL, data};
+    const struct written written = {type, category, count, id, size, strings ? texts : NULL, data};
     if (!status)
-        status = report_event(log, &said);
+        status = report_event(log, &written);
     for (WORD i = 0; i < converted; i++)
         free(texts[i]);
     free(texts);

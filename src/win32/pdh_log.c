@@ -14,8 +14,8 @@ PDH_STATUS PdhOpenLogW(LPCWSTR file, DWORD access, LPDWORD type, PDH_HQUERY quer
                        LPCWSTR caption, PDH_HLOG *log)
 {
     NARROW(path, file);
-    NARROW(words, caption);
-    const struct capture_wish wish = {path.text, words.text, access, max_size, query};
+    NARROW(message, caption);
+    const struct capture_wish wish = {path.text, message.text, access, max_size, query};
     return capture_open(&wish, type, log);
 }
 

@@ -56,15 +56,15 @@ static void *try_for_a_while(void *nothing)
 /* Who gave up leaves it to its holder, and to those who still wait. */
 static void waiting_has_an_end(void **state)
 {
-    pthread_t patient, hasty;
+    pthread_t waiting, hasty;
     counted = 0;
     assert_true(claim_take_until(&claim, 0));
-    assert_int_equal(pthread_create(&patient, NULL, count, NULL), 0);
+    assert_int_equal(pthread_create(&waiting, NULL, count, NULL), 0);
     assert_int_equal(pthread_create(&hasty, NULL, try_for_a_while, NULL), 0);
     pthread_join(hasty, NULL);
     assert_int_equal(counted, 0);
     claim_release(&claim);
-    pthread_join(patient, NULL);
+    pthread_join(waiting, NULL);
     assert_int_equal(counted, ROUNDS);
 }
 

@@ -95,14 +95,14 @@ static LSTATUS replace(const char *content)
 
 static void replaces_with_the_mode_asked(void **state)
 {
-    struct stat st, told;
+    struct stat st, reported;
     mode_t mask = umask(077);
-    assert_int_equal(file_replace(folder_fd, "f", 0644, "one", 3, NULL, &told), ERROR_SUCCESS);
+    assert_int_equal(file_replace(folder_fd, "f", 0644, "one", 3, NULL, &reported), ERROR_SUCCESS);
     umask(mask);
     assert_int_equal(fstatat(folder_fd, "f", &st, 0), 0);
     assert_int_equal(st.st_mode & 07777, 0644);
-    assert_int_equal(st.st_ino, told.st_ino);
-    assert_int_equal(st.st_mtim.tv_nsec, told.st_mtim.tv_nsec);
+    assert_int_equal(st.st_ino, reported.st_ino);
+    assert_int_equal(st.st_mtim.tv_nsec, reported.st_mtim.tv_nsec);
     assert_int_equal(replace(""), ERROR_SUCCESS);
     expect("f", "");
     assert_int_equal(files_in_folder(), 1);
@@ -135,9 +135,9 @@ static void any_failed_step_leaves_the_old_file(void **state)
             assert_int_equal(replace("old"), ERROR_SUCCESS);
             arm(step, faults[fault].error);
             status = replace("new content");
-            bool told = steps_until_fault == -1;
+            bool reported = steps_until_fault == -1;
             file_steps = real;
-            assert_int_equal(status, told ? faults[fault].status : ERROR_SUCCESS);
+            assert_int_equal(status, reported ? faults[fault].status : ERROR_SUCCESS);
             assert_int_equal(files_in_folder(), 1);
             expect("f", step >= 8 ? "new content" : "old");
         }

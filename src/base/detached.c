@@ -25,7 +25,7 @@ struct errand {
 
 /* Kernels before 5.9 have no close_range. The highest number is below the soft limit, or an earlier
  * one. */
-APART static void close_one_by_one(int kept)
+DETACHED static void close_one_by_one(int kept)
 {
     struct rlimit limit = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &limit);
@@ -34,7 +34,7 @@ APART static void close_one_by_one(int kept)
             close((int)fd);
 }
 
-APART static bool close_ranges(int kept)
+DETACHED static bool close_ranges(int kept)
 {
 #ifdef SYS_close_range
     unsigned behind = (unsigned)(kept + 1);
@@ -45,7 +45,7 @@ APART static bool close_ranges(int kept)
 #endif
 }
 
-APART static int do_errand(void *argument)
+DETACHED static int do_errand(void *argument)
 {
     struct errand *errand = argument;
     if (!close_ranges(errand->kept))
@@ -68,7 +68,7 @@ static void *new_stack(void)
     return stack == MAP_FAILED ? NULL : stack;
 }
 
-int apart_run_keeping(int kept, void (*function)(void *argument), void *argument)
+int detached_run_keeping(int kept, void (*function)(void *argument), void *argument)
 {
     struct errand errand = {function, argument, kept};
     char *stack = new_stack();
@@ -86,22 +86,22 @@ int apart_run_keeping(int kept, void (*function)(void *argument), void *argument
     return error;
 }
 
-int apart_run(void (*function)(void *argument), void *argument)
+int detached_run(void (*function)(void *argument), void *argument)
 {
-    return apart_run_keeping(-1, function, argument);
+    return detached_run_keeping(-1, function, argument);
 }
 
 /* After unshare(CLONE_NEWPID) our first child would be process 1 of the new namespace, and after
  * its end the program could have no further child. The link /proc/self/ns/pid_for_children is
  * dangling until process 1 exists. */
-bool apart_would_be_process_1(void)
+bool detached_would_be_process_1(void)
 {
     char name[64];
     return readlink("/proc/self/ns/pid", name, sizeof(name)) > 0 &&
            readlink("/proc/self/ns/pid_for_children", name, sizeof(name)) < 0 && errno == ENOENT;
 }
 
-APART pid_t apart_spawn(int (*function)(void *argument), void *argument)
+DETACHED pid_t detached_spawn(int (*function)(void *argument), void *argument)
 {
     char *stack = new_stack();
     if (!stack)
