@@ -40,10 +40,10 @@ static bool take(void *self, const opl_reg_entry *entry)
         return true;
     demand(is_text(entry->key) && is_text(entry->name));
     if (entry->kind == OPL_REG_DELETE_KEY)
-        return tree_bury_key(reading->root, entry->key);
+        return tree_write_key_tombstone(reading->root, entry->key);
     key = tree_make(reading->root, entry->key, true);
     if (entry->kind == OPL_REG_DELETE_VALUE)
-        return tree_bury(key, entry->name);
+        return tree_write_tombstone(key, entry->name);
     return entry->kind == OPL_REG_KEY ||
            tree_set(key, entry->name, entry->type, entry->data, entry->size);
 }

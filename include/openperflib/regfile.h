@@ -48,7 +48,7 @@ int32_t opl_reg_read(const void *bytes, size_t size, unsigned flags,
  * succeeds. `say`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line,
  * which is skipped, and with the returned status for the entry that could not be written. */
 int32_t opl_reg_import(const void *bytes, size_t size, unsigned flags,
-                       void (*say)(void *self, const opl_reg_entry *entry, int32_t status),
+                       void (*report)(void *self, const opl_reg_entry *entry, int32_t status),
                        void *self);
 
 /* Writes the entry as lines of a version 5 file in UTF-8 with "\n" ends and a terminator. *size

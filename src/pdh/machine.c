@@ -107,54 +107,56 @@ static struct machine *known_machine(const char *name)
 }
 
 /* One connection per name, however often it is in the list. */
-static struct key_meeting *meeting_of(struct key_meeting *meetings, size_t count, const char *name)
+static struct pending_connect *meeting_of(struct pending_connect *pendings, size_t count,
+                                          const char *name)
 {
     for (size_t i = 0; i < count; i++)
-        if (text_equal_fold(meetings[i].machine, name))
-            return &meetings[i];
+        if (text_equal_fold(pendings[i].machine, name))
+            return &pendings[i];
     return NULL;
 }
 
 /* How many must be connected. */
-static size_t connect_to(struct machine_wanted *wanted, size_t count, struct key_meeting *meetings)
+static size_t connect_to(struct machine_wanted *wanted, size_t count,
+                         struct pending_connect *pendings)
 {
     size_t begun = 0;
     for (size_t i = 0; i < count; i++) {
         wanted[i].machine = known_machine(wanted[i].name);
         const char *name = wanted[i].machine ? "" : without_slashes(wanted[i].name);
         if (!wanted[i].machine && strlen(name) + 3 <= LABEL_ROOM &&
-            !meeting_of(meetings, begun, name))
-            meetings[begun++] =
-                (struct key_meeting){.machine = name, .root = HKEY_PERFORMANCE_DATA};
+            !meeting_of(pendings, begun, name))
+            pendings[begun++] =
+                (struct pending_connect){.machine = name, .root = HKEY_PERFORMANCE_DATA};
     }
     if (begun)
-        key_connect_all(meetings, begun);
+        key_connect_all(pendings, begun);
     return begun;
 }
 
 /* Takes ownership of the key, once: the name may occur again. */
-static void take_meeting(struct machine_wanted *one, struct key_meeting *meeting)
+static void take_meeting(struct machine_wanted *one, struct pending_connect *pending)
 {
-    one->reason = meeting ? meeting->status : ERROR_BAD_NETPATH;
+    one->reason = pending ? pending->status : ERROR_BAD_NETPATH;
     one->status = one->reason ? (PDH_STATUS)PDH_CSTATUS_NO_MACHINE : 0;
-    if (!one->reason && meeting->key)
-        one->status = take_machine(meeting->machine, meeting->key, &one->machine);
+    if (!one->reason && pending->key)
+        one->status = take_machine(pending->machine, pending->key, &one->machine);
     else if (!one->reason && !(one->machine = known_machine(one->name)))
         one->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (meeting)
-        meeting->key = NULL;
+    if (pending)
+        pending->key = NULL;
 }
 
 void machine_find_all(struct machine_wanted *wanted, size_t count)
 {
-    FREE_AUTO struct key_meeting *meetings = calloc(count + 1, sizeof *meetings);
-    size_t begun = meetings ? connect_to(wanted, count, meetings) : 0;
+    FREE_AUTO struct pending_connect *pendings = calloc(count + 1, sizeof *pendings);
+    size_t begun = pendings ? connect_to(wanted, count, pendings) : 0;
     for (size_t i = 0; i < count; i++) {
         struct machine_wanted *one = &wanted[i];
-        one->status = meetings ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        one->reason = meetings ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
-        if (meetings && !one->machine)
-            take_meeting(one, meeting_of(meetings, begun, without_slashes(one->name)));
+        one->status = pendings ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        one->reason = pendings ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+        if (pendings && !one->machine)
+            take_meeting(one, meeting_of(pendings, begun, without_slashes(one->name)));
     }
 }
 

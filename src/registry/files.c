@@ -88,12 +88,12 @@ static bool load_key(struct loading *loading, const opl_reg_entry *entry)
     if (!buffer_add_text(&loading->path, entry->key) || !path_canonical(&loading->path))
         return false;
     if (entry->kind == OPL_REG_DELETE_KEY)
-        return tree_bury_key(loading->root, loading->path.data);
+        return tree_write_key_tombstone(loading->root, loading->path.data);
     loading->key = tree_make(loading->root, loading->path.data, true);
     return loading->key;
 }
 
-void file_say_damaged(const char *file, const opl_reg_entry *entry)
+void file_report_damaged(const char *file, const opl_reg_entry *entry)
 {
     char start[81];
     snprintf(start, sizeof start, "%s", entry->name);
@@ -103,7 +103,7 @@ void file_say_damaged(const char *file, const opl_reg_entry *entry)
               NULL);
 }
 
-static void say_not_trusted(const char *path, const struct stat *st)
+static void report_not_trusted(const char *path, const struct stat *st)
 {
     char mode[16];
     snprintf(mode, sizeof mode, "%04o", (unsigned)st->st_mode & 07777);
@@ -123,20 +123,20 @@ static bool holds_texts(const char *path)
     return text_starts_fold(rest, below) && !strchr(rest + strlen(below), '\\');
 }
 
-static bool is_late(void *self, const char *key)
+static bool is_lazy(void *self, const char *key)
 {
     struct loading *loading = self;
     if (!loading->key || !holds_texts(key))
         return false;
-    loading->repeated |= loading->key->late || loading->key->value_count;
+    loading->repeated |= loading->key->lazy || loading->key->value_count;
     return !loading->repeated;
 }
 
-static void keep_late(void *self, const struct hive_section *section)
+static void keep_lazy(void *self, const struct hive_section *section)
 {
     struct loading *loading = self;
-    loading->key->late = late_new(loading->folder, loading->file, loading->state, section);
-    loading->failed |= !loading->key->late;
+    loading->key->lazy = lazy_new(loading->folder, loading->file, loading->state, section);
+    loading->failed |= !loading->key->lazy;
 }
 
 static bool load_entry(void *self, const opl_reg_entry *entry)
@@ -148,20 +148,20 @@ static bool load_entry(void *self, const opl_reg_entry *entry)
     else if (entry->kind == OPL_REG_VALUE)
         good = tree_set(loading->key, entry->name, entry->type, entry->data, entry->size);
     else if (entry->kind == OPL_REG_DELETE_VALUE)
-        good = tree_bury(loading->key, entry->name);
+        good = tree_write_tombstone(loading->key, entry->name);
     else
         add_remark(loading, entry);
     if (entry->kind == OPL_REG_DAMAGED)
-        file_say_damaged(loading->file, entry);
+        file_report_damaged(loading->file, entry);
     loading->failed |= !good;
     return good;
 }
 
 static LSTATUS parse(const struct buffer *text, struct loading *loading)
 {
-    static const struct hive_late late = {is_late, keep_late};
+    static const struct hive_lazy lazy = {is_lazy, keep_lazy};
     LSTATUS status =
-        hive_read(text->data, text->len, 0, load_entry, loading->folder ? &late : NULL, loading);
+        hive_read(text->data, text->len, 0, load_entry, loading->folder ? &lazy : NULL, loading);
     bool failed = loading->failed || (loading->remarks && loading->remarks->failed);
     buffer_done(&loading->path);
     return status ? status : failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
@@ -179,7 +179,7 @@ static LSTATUS open_file(enum registry_layer layer, int dir_fd, const char *name
         return ERROR_NOT_REGISTRY_FILE;
     if (layer_trusts(layer, &st))
         return ERROR_SUCCESS;
-    say_not_trusted(name, &st);
+    report_not_trusted(name, &st);
     return ERROR_ACCESS_DENIED;
 }
 
@@ -355,14 +355,14 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
         return status_from_errno(errno);
     if (layer_trusts(folder->layer, st))
         return ERROR_SUCCESS;
-    say_not_trusted(folder->path, st);
+    report_not_trusted(folder->path, st);
     close(*ret_fd);
     *ret_fd = -1;
     return ERROR_ACCESS_DENIED;
 }
 
 /* The machine's and the user's folder are optional. */
-static void say_missing(struct layer_folder *folder, LSTATUS status)
+static void report_missing(struct layer_folder *folder, LSTATUS status)
 {
     if (folder->layer != LAYER_VENDOR || folder->missing)
         return;
@@ -386,7 +386,7 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
     if (status) {
         *ret_changed |= folder->count > 0;
         if (!st.st_ino)
-            say_missing(folder, status);
+            report_missing(folder, status);
         if (fd >= 0)
             close(fd);
         folder_forget(folder);
@@ -429,7 +429,7 @@ LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_chan
     if (!folder->path)
         return ERROR_SUCCESS;
     if (stat(folder->path, &st) != 0) {
-        say_missing(folder, status_from_errno(errno));
+        report_missing(folder, status_from_errno(errno));
         st = (struct stat){0};
     }
     file_state_of(&st, &now);

@@ -16,7 +16,7 @@ struct reader {
     bool stopped, no_memory;
     struct buffer key, name, data, text;
     bool (*each)(void *self, const opl_reg_entry *entry);
-    const struct hive_late *late;
+    const struct hive_lazy *lazy;
     void *self;
 };
 
@@ -138,7 +138,7 @@ static void skip_section(struct reader *reader)
         reader->line++;
     }
     section.size = (size_t)(reader->cursor - start);
-    reader->late->skipped(reader->self, &section);
+    reader->lazy->skipped(reader->self, &section);
 }
 
 static const char *read_key(struct reader *reader, struct span line)
@@ -158,8 +158,8 @@ static const char *read_key(struct reader *reader, struct span line)
     report(reader, (opl_reg_entry){.kind = gone ? OPL_REG_DELETE_KEY : OPL_REG_KEY,
                                    .line = reader->line,
                                    .name = ""});
-    if (!gone && reader->late && !reader->stopped &&
-        reader->late->wanted(reader->self, reader->key.data))
+    if (!gone && reader->lazy && !reader->stopped &&
+        reader->lazy->wanted(reader->self, reader->key.data))
         skip_section(reader);
     return NULL;
 }
@@ -454,7 +454,7 @@ static LSTATUS reader_done(struct reader *reader, LSTATUS status)
 
 LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
                   bool (*each)(void *self, const opl_reg_entry *entry),
-                  const struct hive_late *late, void *self)
+                  const struct hive_lazy *lazy, void *self)
 {
     BUFFER_AUTO room = {0};
     struct span all, line;
@@ -465,7 +465,7 @@ LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
                             .cursor = all.at,
                             .end = all.end,
                             .each = each,
-                            .late = room.data ? NULL : late,
+                            .lazy = room.data ? NULL : lazy,
                             .self = self};
     LSTATUS status = read_header(&reader, flags);
     while (!status && !reader.stopped && take_line(&reader, &line))

@@ -17,13 +17,13 @@ struct hive_section {
     size_t offset, size;
     unsigned line;
 };
-struct hive_late {
+struct hive_lazy {
     bool (*wanted)(void *self, const char *key);
     void (*skipped)(void *self, const struct hive_section *section);
 };
 LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
                   bool (*each)(void *self, const opl_reg_entry *entry),
-                  const struct hive_late *late, void *self);
+                  const struct hive_lazy *lazy, void *self);
 
 /* The whole file: header, remarks (comment lines), keys. */
 bool hive_print(struct buffer *out, const struct tree_key *root, const char *remarks);

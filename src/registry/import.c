@@ -23,7 +23,7 @@ struct items {
 struct import {
     struct items layers[STORE_LAYERS];
     struct items mounted;
-    void (*say)(void *self, const opl_reg_entry *entry, LSTATUS status);
+    void (*report)(void *self, const opl_reg_entry *entry, LSTATUS status);
     void *self;
     LSTATUS status;
 };
@@ -131,13 +131,13 @@ static LSTATUS take(struct import *import, const opl_reg_entry *entry)
 static bool take_entry(void *self, const opl_reg_entry *entry)
 {
     struct import *import = self;
-    if (entry->kind == OPL_REG_DAMAGED && import->say)
-        import->say(import->self, entry, ERROR_INVALID_DATA);
+    if (entry->kind == OPL_REG_DAMAGED && import->report)
+        import->report(import->self, entry, ERROR_INVALID_DATA);
     if (entry->kind == OPL_REG_DAMAGED || entry->kind == OPL_REG_COMMENT)
         return true;
     import->status = take(import, entry);
-    if (import->status && import->say)
-        import->say(import->self, entry, import->status);
+    if (import->status && import->report)
+        import->report(import->self, entry, import->status);
     return !import->status;
 }
 
@@ -156,8 +156,8 @@ static LSTATUS write_layer(struct import *import, enum registry_layer layer)
         if (changes[i].kind == CHANGE_DELETE_KEY || changes[i].kind == CHANGE_EMPTY)
             key_mark_deleted(changes[i].path, changes[i].kind == CHANGE_EMPTY);
     free(changes);
-    if (status && import->say)
-        import->say(import->self, &items->items[failed].entry, status);
+    if (status && import->report)
+        import->report(import->self, &items->items[failed].entry, status);
     return status;
 }
 
@@ -169,17 +169,17 @@ static LSTATUS write_mounted(struct import *import)
         const struct change *change = &item->change;
         status =
             item->mount->set(change->path, change->value, change->type, change->data, change->size);
-        if (status && import->say)
-            import->say(import->self, &item->entry, status);
+        if (status && import->report)
+            import->report(import->self, &item->entry, status);
     }
     return status;
 }
 
 LSTATUS opl_reg_import(const void *bytes, size_t size, unsigned flags,
-                       void (*say)(void *self, const opl_reg_entry *entry, LSTATUS status),
+                       void (*report)(void *self, const opl_reg_entry *entry, LSTATUS status),
                        void *self)
 {
-    struct import import = {.say = say, .self = self};
+    struct import import = {.report = report, .self = self};
     LSTATUS status = opl_reg_read(bytes, size, flags, take_entry, &import);
     status = status ? status : import.status;
     for (int layer = LAYER_MACHINE; !status && layer < STORE_LAYERS; layer++)

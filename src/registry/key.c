@@ -20,8 +20,8 @@ struct open_key {
     bool deleted;
     REGSAM access;
     const struct mount *mount;
-    struct far_key *far; /* NULL: of this machine */
-    bool far_performance;
+    struct remote_key *remote; /* NULL: of this machine */
+    bool remote_performance;
     char path[];
 };
 
@@ -71,17 +71,17 @@ static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
     return put_into_table(key, ret);
 }
 
-LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret)
+LSTATUS key_of_remote(struct remote_key *remote, bool performance, HKEY *ret)
 {
     struct open_key *key = new_key("", KEY_READ);
     LSTATUS status = ERROR_NOT_ENOUGH_MEMORY;
     if (key) {
-        key->far = far;
-        key->far_performance = performance;
+        key->remote = remote;
+        key->remote_performance = performance;
         status = put_into_table(key, ret);
     }
     if (status)
-        registry_tables->far->close(far);
+        registry_tables->remote->close(remote);
     return status;
 }
 
@@ -97,8 +97,8 @@ static void drop_and_unlock(struct open_key *key)
     lock_release(&lock);
     if (!last)
         return;
-    if (key->far)
-        registry_tables->far->close(key->far);
+    if (key->remote)
+        registry_tables->remote->close(key->remote);
     free(key);
 }
 
@@ -125,7 +125,7 @@ static LSTATUS hold_handle(HKEY key, struct held *ret)
         *ret = (struct held){.path = found->path,
                              .access = found->access,
                              .mount = found->mount,
-                             .far = found->far,
+                             .remote = found->remote,
                              .key = found};
     }
     bool deleted = found && found->deleted;
@@ -156,7 +156,7 @@ bool key_is_performance(HKEY key)
     HELD_AUTO held;
     if (held_open(key, 0, &held))
         return false;
-    return held.performance || (held.key && held.key->far_performance);
+    return held.performance || (held.key && held.key->remote_performance);
 }
 
 static bool at_or_below(const char *path, const char *above)
@@ -178,7 +178,7 @@ void key_mark_deleted(const char *path, bool below)
 
 /* ---- opening ---- */
 
-static bool path_exists(const struct snapshot *snapshot, const char *path)
+static bool path_exists(const struct store_snapshot *snapshot, const char *path)
 {
     return tree_find(snapshot->root, path) || virtual_key(path);
 }
@@ -225,20 +225,20 @@ static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
 {
     HELD_AUTO held;
     LSTATUS status = held_open(key, 0, &held);
-    if (!status && held.far)
+    if (!status && held.remote)
         status = ERROR_ACCESS_DENIED; /* performance keys are read-only */
     if (!status && held.performance)
         status = held.mount->open_status ? held.mount->open_status : ERROR_INVALID_HANDLE;
     return status ? status : path_join(held.path, sub, ret_path);
 }
 
-static LSTATUS open_far(const struct held *above, const char *sub, REGSAM access, HKEY *ret)
+static LSTATUS open_remote(const struct held *above, const char *sub, REGSAM access, HKEY *ret)
 {
-    struct far_key *far = NULL;
+    struct remote_key *remote = NULL;
     if (plain_access(access) & writing_rights)
         return ERROR_ACCESS_DENIED;
-    LSTATUS status = registry_tables->far->open(above->far, sub, &far);
-    return status ? status : key_of_far(far, above->key->far_performance, ret);
+    LSTATUS status = registry_tables->remote->open(above->remote, sub, &remote);
+    return status ? status : key_of_remote(remote, above->key->remote_performance, ret);
 }
 
 static LSTATUS open_here(HKEY key, const char *sub, REGSAM access, HKEY *ret)
@@ -259,7 +259,7 @@ LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret)
     LSTATUS status = held_open(key, 0, &held);
     if (status)
         return status;
-    return held.far ? open_far(&held, sub, access, ret) : open_here(key, sub, access, ret);
+    return held.remote ? open_remote(&held, sub, access, ret) : open_here(key, sub, access, ret);
 }
 
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed)

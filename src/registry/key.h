@@ -23,7 +23,7 @@ struct held {
     REGSAM access;
     const struct mount *mount; /* of the predefined performance key or of the path */
     bool performance;          /* one of the performance keys: only the mount is read */
-    struct far_key *far;       /* of another machine: only it is used; `path` is "" */
+    struct remote_key *remote; /* of another machine: only it is used; `path` is "" */
     struct open_key *key;      /* NULL: a predefined key */
 };
 /* ERROR_INVALID_HANDLE, ERROR_KEY_DELETED; ERROR_ACCESS_DENIED if it lacks a right of `needed`. */
@@ -33,7 +33,7 @@ void held_done(struct held *held);
 /* Is it a performance key, local or remote? Such keys must be queried only once. */
 bool key_is_performance(HKEY key);
 /* A handle for another machine's key; takes ownership: the key is closed on failure. */
-LSTATUS key_of_far(struct far_key *far, bool performance, HKEY *ret);
+LSTATUS key_of_remote(struct remote_key *remote, bool performance, HKEY *ret);
 /* RegConnectRegistry to this machine. */
 LSTATUS key_connect_here(HKEY root, HKEY *ret);
 /* The key was deleted, or (`below`) those below it: old handles of this process then fail. */

@@ -7,15 +7,15 @@
 
 /* ---- a name, by the rules of the enumerations ---- */
 
-static size_t length_in_form(const char *name, bool wide)
+static size_t length_in_encoding(const char *name, bool wide)
 {
     return wide ? utf8_to_16(name, strlen(name), NULL, 0) : strlen(name);
 }
 
-static LSTATUS give_name(const char *name, bool wide, void *out, DWORD *size)
+static LSTATUS copy_name(const char *name, bool wide, void *out, DWORD *size)
 {
     BUFFER_AUTO text = {0};
-    size_t length = length_in_form(name, wide);
+    size_t length = length_in_encoding(name, wide);
     if (*size <= length)
         return ERROR_MORE_DATA; /* *size is not changed */
     if (wide) {
@@ -113,7 +113,7 @@ static const char *subkey_name(const struct subkeys *list, size_t index)
 
 /* ---- an ordinary key through its handle ---- */
 
-static LSTATUS look(const struct held *held, const struct snapshot **snapshot,
+static LSTATUS look(const struct held *held, const struct store_snapshot **snapshot,
                     const struct tree_key **ret)
 {
     LSTATUS status = store_hold(snapshot);
@@ -125,25 +125,25 @@ static LSTATUS look(const struct held *held, const struct snapshot **snapshot,
 
 /* ---- a key of another machine ---- */
 
-static LSTATUS enum_far_key(const struct held *held, DWORD index, bool wide, void *name,
-                            DWORD *name_size, FILETIME *ret_time)
+static LSTATUS enum_remote_key(const struct held *held, DWORD index, bool wide, void *name,
+                               DWORD *name_size, FILETIME *ret_time)
 {
     BUFFER_AUTO text = {0};
     FILETIME time = {0};
-    LSTATUS status = registry_tables->far->enum_key(held->far, index, &text, &time);
-    status = status ? status : give_name(text.data, wide, name, name_size);
+    LSTATUS status = registry_tables->remote->enum_key(held->remote, index, &text, &time);
+    status = status ? status : copy_name(text.data, wide, name, name_size);
     if (!status && ret_time)
         *ret_time = time;
     return status;
 }
 
-static LSTATUS enum_far_value(const struct held *held, DWORD index, bool wide, void *name,
-                              DWORD *name_size, DWORD *type, void *data, DWORD *size)
+static LSTATUS enum_remote_value(const struct held *held, DWORD index, bool wide, void *name,
+                                 DWORD *name_size, DWORD *type, void *data, DWORD *size)
 {
     BUFFER_AUTO text = {0};
     LSTATUS status =
-        registry_tables->far->enum_value(held->far, index, wide, &text, type, data, size);
-    return status ? status : give_name(text.data, wide, name, name_size);
+        registry_tables->remote->enum_value(held->remote, index, wide, &text, type, data, size);
+    return status ? status : copy_name(text.data, wide, name, name_size);
 }
 
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
@@ -158,8 +158,8 @@ LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_s
         return status ? status : held.mount->enum_key_status;
     if (!name || !name_size)
         return ERROR_INVALID_PARAMETER;
-    if (held.far)
-        return enum_far_key(&held, index, wide, name, name_size, ret_time);
+    if (held.remote)
+        return enum_remote_key(&held, index, wide, name, name_size, ret_time);
     status = look(&held, &snapshot, &found);
     status = status ? status : subkeys_open(found, held.path, &list);
     if (status || index >= list.count)
@@ -168,7 +168,7 @@ LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_s
     const struct tree_key *child = found ? tree_child(found, sub, strlen(sub)) : NULL;
     if (ret_time)
         *ret_time = filetime_of(child ? child->last_write : 0);
-    return give_name(sub, wide, name, name_size);
+    return copy_name(sub, wide, name, name_size);
 }
 
 /* ---- values: of the files, then computed ones, then those of a mount ---- */
@@ -221,8 +221,8 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return status;
     if (!name || !name_size || (data && !size))
         return ERROR_INVALID_PARAMETER;
-    if (held.far)
-        return enum_far_value(&held, index, wide, name, name_size, type, data, size);
+    if (held.remote)
+        return enum_remote_value(&held, index, wide, name, name_size, type, data, size);
     /* the names of a performance key's values are unlimited: no buffer is large enough
      * (docs/windows/queries.md#c4) */
     status = held.performance ? ERROR_MORE_DATA : look(&held, &snapshot, &node);
@@ -231,7 +231,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
     if (!found_by_index(&held, node, index, &found))
         return ERROR_NO_MORE_ITEMS;
     DWORD name_room = *name_size;
-    status = give_name(found.name, wide, name, &name_room);
+    status = copy_name(found.name, wide, name, &name_room);
     if (status)
         return status;
     status = give_listed(&held, &found, wide, type, data, size);
@@ -245,7 +245,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
 static void count_value(const struct held *held, const struct found *found, bool wide,
                         struct key_info *info)
 {
-    DWORD length = (DWORD)length_in_form(found->name, wide), size = 0;
+    DWORD length = (DWORD)length_in_encoding(found->name, wide), size = 0;
     info->values++;
     if (length > info->longest_name)
         info->longest_name = length;
@@ -263,8 +263,8 @@ LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
     struct found found;
     *ret = (struct key_info){0};
     LSTATUS status = held_open(key, KEY_QUERY_VALUE, &held);
-    if (!status && held.far)
-        return registry_tables->far->info(held.far, wide, ret);
+    if (!status && held.remote)
+        return registry_tables->remote->info(held.remote, wide, ret);
     if (!status && !held.performance)
         status = look(&held, &snapshot, &node);
     if (!status && !held.performance)
@@ -276,7 +276,7 @@ LSTATUS key_info(HKEY key, bool wide, struct key_info *ret)
                                   : node                               ? node->last_write
                                                                        : 0);
     for (size_t i = 0; i < list.count; i++) {
-        DWORD length = (DWORD)length_in_form(subkey_name(&list, i), wide);
+        DWORD length = (DWORD)length_in_encoding(subkey_name(&list, i), wide);
         ret->longest_key = length > ret->longest_key ? length : ret->longest_key;
     }
     for (size_t i = 0; found_by_index(&held, node, i, &found); i++)

@@ -85,29 +85,29 @@ LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char 
     return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
 }
 
-struct telling {
-    struct late *late;
+struct reporting {
+    struct lazy *lazy;
     bool (*each)(void *self, const struct registry_value *value);
     void *self;
 };
 
-static bool tell_entry(void *self, const opl_reg_entry *entry)
+static bool report_entry(void *self, const opl_reg_entry *entry)
 {
-    struct telling *telling = self;
+    struct reporting *reporting = self;
     struct registry_value value = {entry->name, entry->type, entry->data, entry->size};
     if (entry->kind == OPL_REG_DAMAGED)
-        late_say_damaged(telling->late, entry);
-    return entry->kind != OPL_REG_VALUE || telling->each(telling->self, &value);
+        lazy_report_damaged(reporting->lazy, entry);
+    return entry->kind != OPL_REG_VALUE || reporting->each(reporting->self, &value);
 }
 
 /* Reads lazy values straight from the file: for reading every text once no tree is needed. Values
  * that occur twice in the file are reported twice. */
-static LSTATUS tell_late(const struct tree_key *key, struct telling telling)
+static LSTATUS report_lazy(const struct tree_key *key, struct reporting reporting)
 {
     BUFFER_AUTO text = {0};
-    LSTATUS status = late_text(key, &text, &telling.late);
-    status = status ? status : opl_reg_read(text.data, text.len, 0, tell_entry, &telling);
-    free(telling.late);
+    LSTATUS status = lazy_text(key, &text, &reporting.lazy);
+    status = status ? status : opl_reg_read(text.data, text.len, 0, report_entry, &reporting);
+    free(reporting.lazy);
     return status;
 }
 
@@ -120,8 +120,8 @@ LSTATUS registry_each_value(const char *path,
     if (status)
         return status;
     const struct tree_key *key = tree_find(snapshot->root, path);
-    if (key && tree_is_late(key) &&
-        (status = tell_late(key, (struct telling){NULL, each, self})) != ERROR_NOT_FOUND)
+    if (key && tree_is_lazy(key) &&
+        (status = report_lazy(key, (struct reporting){NULL, each, self})) != ERROR_NOT_FOUND)
         return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
     for (size_t i = 0; key && i < key->value_count; i++) {
         const struct tree_value *value = &key->values[i];

@@ -129,42 +129,42 @@ struct registry_virtual_keys {
     LSTATUS (*each)(bool (*each)(void *self, const char *name), void *self);
 };
 /* Keys of other machines: read only. The registry keeps their handles, and knows nothing else. */
-struct far_key;
+struct remote_key;
 struct key_info;
-struct far_question {
-    struct far_key *key;
+struct remote_question {
+    struct remote_key *key;
     const char *name;
     struct buffer *data; /* the whole value, whatever its size; texts in UTF-8 */
     LSTATUS status;
 };
-struct far_meeting {
+struct pending_remote {
     const char *machine;
     HKEY root;
-    struct far_key *key; /* NULL unless status is 0 */
+    struct remote_key *key; /* NULL unless status is 0 */
     LSTATUS status;
 };
 struct registry_far {
-    LSTATUS (*open)(struct far_key *above, const char *sub, struct far_key **ret);
-    void (*close)(struct far_key *key);
+    LSTATUS (*open)(struct remote_key *above, const char *sub, struct remote_key **ret);
+    void (*close)(struct remote_key *key);
     LSTATUS(*query)
-    (struct far_key *key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
+    (struct remote_key *key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
     LSTATUS(*enum_key)
-    (struct far_key *key, DWORD index, struct buffer *ret_name, FILETIME *ret_time);
+    (struct remote_key *key, DWORD index, struct buffer *ret_name, FILETIME *ret_time);
     LSTATUS(*enum_value)
-    (struct far_key *key, DWORD index, bool wide, struct buffer *ret_name, DWORD *type, void *data,
-     DWORD *size);
-    LSTATUS (*info)(struct far_key *key, bool wide, struct key_info *ret);
+    (struct remote_key *key, DWORD index, bool wide, struct buffer *ret_name, DWORD *type,
+     void *data, DWORD *size);
+    LSTATUS (*info)(struct remote_key *key, bool wide, struct key_info *ret);
     /* All machines work at once; `meanwhile` is called while they do. */
     /* ERROR_BAD_NETPATH: no such name; ERROR_INVALID_HANDLE: not such a root */
-    void (*connect_all)(struct far_meeting *meetings, size_t count);
-    void (*query_all)(struct far_question *questions, size_t count, void (*meanwhile)(void *self),
-                      void *self);
+    void (*connect_all)(struct pending_remote *pendings, size_t count);
+    void (*query_all)(struct remote_question *questions, size_t count,
+                      void (*meanwhile)(void *self), void *self);
 };
 struct registry_tables {
     const struct mount *mounts; /* terminated by path NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
-    const struct registry_far *far; /* NULL: no other machines */
+    const struct registry_far *remote; /* NULL: no other machines */
 };
 /* Called once, before any thread asks: by win32/tables.c when the library is loaded (tests: with
  * their own). `tables` stays valid for good. Until then the registry has nothing but files. */
@@ -177,12 +177,12 @@ LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *re
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
 /* Several machines in the time of the slowest; `key` is NULL unless status is 0. */
-struct key_meeting {
+struct pending_connect {
     const char *machine;
     HKEY root, key;
     LSTATUS status;
 };
-void key_connect_all(struct key_meeting *meetings, size_t count);
+void key_connect_all(struct pending_connect *pendings, size_t count);
 LSTATUS key_flush(HKEY key);
 LSTATUS key_delete(HKEY key, const char *sub);      /* refuses a key with subkeys */
 LSTATUS key_delete_tree(HKEY key, const char *sub); /* NULL: all below `key` */

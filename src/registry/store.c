@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     bool known; /* the folders' paths */
     struct layer_folder folders[STORE_LAYERS];
-    struct snapshot *current;
+    struct store_snapshot *current;
     uint64_t generation;
     int64_t files_seen;
     bool stale; /* the last merge failed */
@@ -25,7 +25,7 @@ static struct {
 
 static bool look_again; /* set without the lock */
 
-void store_look_again(void)
+void store_invalidate(void)
 {
     __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);
 }
@@ -56,7 +56,7 @@ const char *store_folder(enum registry_layer layer)
     return path;
 }
 
-static void free_snapshot(struct snapshot *snapshot)
+static void free_snapshot(struct store_snapshot *snapshot)
 {
     if (snapshot && --snapshot->holders == 0) {
         tree_free(snapshot->root);
@@ -127,13 +127,13 @@ static struct tree_key *merge_all(void)
 
 static LSTATUS take_new_view(void)
 {
-    struct snapshot *fresh = calloc(1, sizeof *fresh);
+    struct store_snapshot *fresh = calloc(1, sizeof *fresh);
     struct tree_key *root = fresh ? merge_all() : NULL;
     if (!root) {
         free(fresh);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
-    *fresh = (struct snapshot){.holders = 1, .generation = ++store.generation, .root = root};
+    *fresh = (struct store_snapshot){.holders = 1, .generation = ++store.generation, .root = root};
     free_snapshot(store.current);
     store.current = fresh;
     return ERROR_SUCCESS;
@@ -160,7 +160,7 @@ static LSTATUS refresh(bool every_file)
 
 /* ---- for readers ---- */
 
-LSTATUS store_hold(const struct snapshot **ret)
+LSTATUS store_hold(const struct store_snapshot **ret)
 {
     lock_take(&lock);
     LSTATUS status = refresh(false);
@@ -171,10 +171,10 @@ LSTATUS store_hold(const struct snapshot **ret)
     return status;
 }
 
-void store_drop(const struct snapshot **snapshot)
+void store_drop(const struct store_snapshot **snapshot)
 {
     lock_take(&lock);
-    free_snapshot((struct snapshot *)*snapshot);
+    free_snapshot((struct store_snapshot *)*snapshot);
     lock_release(&lock);
 }
 
@@ -268,7 +268,8 @@ static const struct tree_value *value_behind(const struct tree_key *file, const 
     return !entry ? before : entry->gone ? NULL : entry;
 }
 
-bool store_below_says(enum registry_layer layer, const char *path, const struct tree_value *wanted)
+bool store_below_agrees(enum registry_layer layer, const char *path,
+                        const struct tree_value *wanted)
 {
     const struct tree_value *found = NULL;
     lock_take(&lock);
@@ -278,10 +279,10 @@ bool store_below_says(enum registry_layer layer, const char *path, const struct 
             if (file->tree && !(i == (int)layer && !strcmp(file->name, MANUAL_FILE)))
                 found = value_behind(file->tree, path, wanted->name, found);
         }
-    bool says = found && found->type == wanted->type && found->size == wanted->size &&
+    bool same = found && found->type == wanted->type && found->size == wanted->size &&
                 (!found->size || !memcmp(found->data, wanted->data, found->size));
     lock_release(&lock);
-    return says;
+    return same;
 }
 
 bool store_stands(enum registry_layer layer, const char *path)

@@ -40,11 +40,11 @@ bool hive_is_name(const char *name); /* of a file with registry text */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
 /* The event of a damaged line; include registry/hive.h for its type. */
 struct opl_reg_entry;
-void file_say_damaged(const char *file, const struct opl_reg_entry *entry);
+void file_report_damaged(const char *file, const struct opl_reg_entry *entry);
 /* The bytes of a file, if it may be trusted. */
 LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct buffer *ret);
-/* Reads one file; `folder`, if not NULL, is its path, and texts of services are lazy (late.c);
+/* Reads one file; `folder`, if not NULL, is its path, and texts of services are lazy (lazy.c);
  * *ret_remarks (may be NULL) gets comment lines and damaged lines as comments. */
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct file_state *ret_state, struct tree_key **ret_tree,
@@ -54,22 +54,23 @@ void file_state_of(const struct stat *st, struct file_state *ret);
 bool layer_trusts(enum registry_layer layer, const struct stat *st);
 
 /* ---- store.c: the merged view; immutable, so that readers need no lock ---- */
-struct snapshot {
+struct store_snapshot {
     unsigned holders;
     uint64_t generation;
     struct tree_key *root;
 };
-LSTATUS store_hold(const struct snapshot **ret); /* the current content of the files */
-void store_drop(const struct snapshot **snapshot);
-#define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct snapshot
+LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
+void store_drop(const struct store_snapshot **snapshot);
+#define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
 const char *store_folder(enum registry_layer layer); /* .../registry.d or NULL */
 void store_forget(void);         /* for tests: everything, including the paths */
-void store_look_again(void);     /* a file changed since it was read: the next call checks all */
+void store_invalidate(void);     /* a file changed since it was read: the next call checks all */
 LSTATUS store_refresh_all(void); /* checks every file */
 /* Does a file that is merged before (after) manual.reg of `layer` mention the key or value? */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);
 /* Do these files have exactly this value? Does the key exist in them, or in all files? */
-bool store_below_says(enum registry_layer layer, const char *path, const struct tree_value *wanted);
+bool store_below_agrees(enum registry_layer layer, const char *path,
+                        const struct tree_value *wanted);
 bool store_stands(enum registry_layer layer, const char *path);
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value);
 

@@ -29,8 +29,8 @@ void tree_clear(struct tree_key *key)
     for (size_t i = 0; i < key->value_count; i++)
         free_value(&key->values[i]);
     key->key_count = key->value_count = 0;
-    free(key->late);
-    key->late = NULL;
+    free(key->lazy);
+    key->lazy = NULL;
 }
 
 void tree_free(struct tree_key *key)
@@ -209,7 +209,7 @@ bool tree_put_gone(struct tree_key *key, const char *name)
     return true;
 }
 
-bool tree_bury(struct tree_key *key, const char *name)
+bool tree_write_tombstone(struct tree_key *key, const char *name)
 {
     return tree_fill(key) && tree_put_gone(key, name);
 }
@@ -225,7 +225,7 @@ void tree_drop_value(struct tree_key *key, const char *name)
     key->value_count--;
 }
 
-bool tree_bury_key(struct tree_key *root, const char *path)
+bool tree_write_key_tombstone(struct tree_key *root, const char *path)
 {
     struct tree_key *key = tree_make(root, path, false);
     if (!key)
@@ -239,8 +239,8 @@ bool tree_bury_key(struct tree_key *root, const char *path)
 /* Values stay lazy while no other file has values for the key. */
 static bool merge_values(struct tree_key *merged, const struct tree_key *file)
 {
-    if (tree_is_late(file) && !tree_is_late(merged) && !merged->value_count)
-        return (merged->late = late_copy(file->late)) != NULL;
+    if (tree_is_lazy(file) && !tree_is_lazy(merged) && !merged->value_count)
+        return (merged->lazy = lazy_copy(file->lazy)) != NULL;
     if (!tree_fill(file) || (file->value_count && !tree_fill(merged)))
         return false;
     for (size_t i = 0; i < file->value_count; i++) {

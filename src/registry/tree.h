@@ -27,7 +27,7 @@ struct tree_key {
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
     bool alive;         /* the key exists; false: only a step on the way, or deleted */
     bool cleared;       /* "[-key]" came first: hides the key of the files below */
-    struct late *late;  /* the values are still in the file; else NULL */
+    struct lazy *lazy;  /* the values are still in the file; else NULL */
 };
 
 struct tree_key *tree_new(void); /* a nameless root; NULL: no memory */
@@ -45,31 +45,31 @@ struct tree_key *tree_find(const struct tree_key *root, const char *path);
 struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive);
 struct tree_value *tree_value(const struct tree_key *key, const char *name); /* reads lazy values */
 bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
-bool tree_bury(struct tree_key *key, const char *name); /* marks the value as deleted */
+bool tree_write_tombstone(struct tree_key *key, const char *name); /* marks the value as deleted */
 void tree_drop_value(struct tree_key *key, const char *name);
 void tree_clear(struct tree_key *key); /* all values and keys below */
 /* The equivalent of "[-path]": the key is emptied, and hides those of the files below. */
-bool tree_bury_key(struct tree_key *root, const char *path);
+bool tree_write_key_tombstone(struct tree_key *root, const char *path);
 /* The same for a key whose lazy values are being read. */
 bool tree_put(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
 bool tree_put_gone(struct tree_key *key, const char *name);
 /* Merges a file over the merged view. */
 bool tree_merge(struct tree_key *merged, const struct tree_key *file, int64_t time);
 
-/* ---- late.c: values that stay in their file until they are read ---- */
+/* ---- lazy.c: values that stay in their file until they are read ---- */
 struct file_state;
 struct hive_section;
 struct opl_reg_entry;
 /* The values of `name` in `folder`: a section of UTF-8 text that begins with the key's line. */
-struct late *late_new(const char *folder, const char *name, const struct file_state *state,
+struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
                       const struct hive_section *section);
-struct late *late_copy(const struct late *late);
-bool tree_is_late(const struct tree_key *key);
+struct lazy *lazy_copy(const struct lazy *lazy);
+bool tree_is_lazy(const struct tree_key *key);
 /* Must be called before a key's values are read; thread-safe. false: no memory. */
 bool tree_fill(const struct tree_key *key);
 /* The section as the text of a file, and its origin; free both on any status. ERROR_NOT_FOUND: the
  * values have been read already. */
-LSTATUS late_text(const struct tree_key *key, struct buffer *ret, struct late **ret_late);
-void late_say_damaged(const struct late *late, const struct opl_reg_entry *entry);
+LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **ret_lazy);
+void lazy_report_damaged(const struct lazy *lazy, const struct opl_reg_entry *entry);
 
 #endif

@@ -11,7 +11,7 @@ static bool is_text(uint32_t type)
 }
 
 /* By RegQueryValueEx's rules; text types in the form asked for. */
-static LSTATUS give_data(uint32_t given_type, const void *given, size_t given_size, bool wide,
+static LSTATUS copy_data(uint32_t given_type, const void *given, size_t given_size, bool wide,
                          DWORD *type, void *data, DWORD *size)
 {
     BUFFER_AUTO text = {0};
@@ -73,17 +73,17 @@ LSTATUS found_give(const struct found *found, const struct held *held, bool wide
     if (found->mounted)
         return held->mount->query(held->path, found->name, wide, type, data, size);
     if (!found->computed)
-        return give_data(found->stored->type, found->stored->data, found->stored->size, wide, type,
+        return copy_data(found->stored->type, found->stored->data, found->stored->size, wide, type,
                          data, size);
     LSTATUS status = compute(found->computed, &computed);
     if (status)
         return status;
-    return give_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
+    return copy_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
 }
 
 /* The value of an ordinary key; *ret points into the snapshot. */
-static LSTATUS find(const struct held *held, const char *name, const struct snapshot **snapshot,
-                    struct found *ret)
+static LSTATUS find(const struct held *held, const char *name,
+                    const struct store_snapshot **snapshot, struct found *ret)
 {
     LSTATUS status = store_hold(snapshot);
     if (status)
@@ -106,8 +106,8 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
         return status;
     if (data && !size)
         return ERROR_INVALID_PARAMETER;
-    if (held.far)
-        return registry_tables->far->query(held.far, name, wide, type, data, size);
+    if (held.remote)
+        return registry_tables->remote->query(held.remote, name, wide, type, data, size);
     if (held.performance)
         return held.mount->query(held.path, name, wide, type, data, size);
     status = find(&held, name ? name : "", &snapshot, &found);
@@ -195,7 +195,7 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     status = status ? status : refine(flags, &kind, &value);
     if (status)
         return status;
-    return give_data(kind, value.data, value.len, wide, type, data, size);
+    return copy_data(kind, value.data, value.len, wide, type, data, size);
 }
 
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,

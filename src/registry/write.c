@@ -206,7 +206,7 @@ static bool drop_value(struct writing *writing, const struct change *change)
                                       .data = (void *)change->data,
                                       .size = change->size};
     if (is_cleared(writing->manual, change->path) ||
-        !store_below_says(writing->layer, change->path, &wanted))
+        !store_below_agrees(writing->layer, change->path, &wanted))
         return false;
     struct tree_key *key = tree_find(writing->manual, change->path);
     if (key)
@@ -234,15 +234,16 @@ static LSTATUS delete_value(struct writing *writing, const struct change *change
         return ERROR_SUCCESS;
     }
     key = tree_make(writing->manual, change->path, true);
-    return key && tree_bury(key, change->value) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+    return key && tree_write_tombstone(key, change->value) ? ERROR_SUCCESS
+                                                           : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 static LSTATUS delete_key(struct writing *writing, const struct change *change)
 {
     struct tree_key *key = tree_find(writing->manual, change->path);
     if (store_below_has(writing->layer, change->path, NULL))
-        return tree_bury_key(writing->manual, change->path) ? ERROR_SUCCESS
-                                                            : ERROR_NOT_ENOUGH_MEMORY;
+        return tree_write_key_tombstone(writing->manual, change->path) ? ERROR_SUCCESS
+                                                                       : ERROR_NOT_ENOUGH_MEMORY;
     if (key) {
         tree_clear(key);
         key->alive = key->cleared = false;
@@ -315,8 +316,8 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 }
 
 /* A key that exists need not be created, unless one of these changes deleted it. */
-static bool is_made(const struct snapshot *snapshot, const struct change *change, bool deleted,
-                    bool hidden)
+static bool is_made(const struct store_snapshot *snapshot, const struct change *change,
+                    bool deleted, bool hidden)
 {
     return change->kind == CHANGE_MAKE && (!deleted || hidden) &&
            tree_find(snapshot->root, change->path);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct far_key {
+struct remote_key {
     struct target *target;
     uint32_t root;
     char path[]; /* below the root */
@@ -26,7 +26,7 @@ static bool is_performance(uint32_t root)
            root == number_of(HKEY_PERFORMANCE_NLSTEXT);
 }
 
-static struct call call_of(const struct far_key *key, enum form_operation operation)
+static struct call call_of(const struct remote_key *key, enum form_operation operation)
 {
     return (struct call){
         .target = key->target,
@@ -36,7 +36,7 @@ static struct call call_of(const struct far_key *key, enum form_operation operat
 
 /* ---- opening and closing ---- */
 
-static void far_close(struct far_key *key)
+static void far_close(struct remote_key *key)
 {
     if (key->root == number_of(HKEY_PERFORMANCE_DATA))
         target_leave_data(key->target);
@@ -45,15 +45,16 @@ static void far_close(struct far_key *key)
 }
 
 /* Takes over the caller's reference to the machine. */
-static LSTATUS new_key(struct target *target, uint32_t root, const char *path, struct far_key **ret)
+static LSTATUS new_key(struct target *target, uint32_t root, const char *path,
+                       struct remote_key **ret)
 {
-    struct far_key *key = calloc(1, sizeof *key + strlen(path) + 1);
+    struct remote_key *key = calloc(1, sizeof *key + strlen(path) + 1);
     *ret = key;
     if (!key) {
         target_release(target);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
-    *key = (struct far_key){.target = target, .root = root};
+    *key = (struct remote_key){.target = target, .root = root};
     strcpy(key->path, path);
     if (root == number_of(HKEY_PERFORMANCE_DATA))
         target_use_data(target);
@@ -61,7 +62,7 @@ static LSTATUS new_key(struct target *target, uint32_t root, const char *path, s
 }
 
 /* Whether the key exists; else it is closed. */
-static LSTATUS judge_opened(const struct call *call, struct far_key **key)
+static LSTATUS judge_opened(const struct call *call, struct remote_key **key)
 {
     LSTATUS status = call->status ? call->status : (LSTATUS)call->reply.status;
     if (status) {
@@ -73,7 +74,7 @@ static LSTATUS judge_opened(const struct call *call, struct far_key **key)
 
 /* Takes over the caller's reference to the machine; requests whether the key exists. */
 static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
-                         struct far_key **ret)
+                         struct remote_key **ret)
 {
     UNCANCELLED;
     LSTATUS status = new_key(target, root, path, ret);
@@ -84,7 +85,7 @@ static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
     return judge_opened(&call, ret);
 }
 
-static LSTATUS new_root(const char *name, HKEY root, struct far_key **ret)
+static LSTATUS new_root(const char *name, HKEY root, struct remote_key **ret)
 {
     struct target *target = NULL;
     uint32_t number = number_of(root);
@@ -109,7 +110,7 @@ static bool join(const char *path, const char *sub, struct buffer *ret)
     return !ret->failed;
 }
 
-static LSTATUS far_open(struct far_key *above, const char *sub, struct far_key **ret)
+static LSTATUS far_open(struct remote_key *above, const char *sub, struct remote_key **ret)
 {
     BUFFER_AUTO path = {0};
     if (!join(above->path, sub ? sub : "", &path))
@@ -127,7 +128,7 @@ static bool is_text_type(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-static bool is_sound(const struct far_key *key, const struct form_request *request,
+static bool is_sound(const struct remote_key *key, const struct form_request *request,
                      const struct form_reply *reply)
 {
     if (request->flags & FORM_NO_DATA)
@@ -149,7 +150,7 @@ static void put_room(struct form_request *request, bool wide, const void *data, 
     request->room = !size ? 0 : *size < FORM_DATA_BYTES ? *size : FORM_DATA_BYTES;
 }
 
-static LSTATUS give(const struct far_key *key, const struct form_request *request,
+static LSTATUS give(const struct remote_key *key, const struct form_request *request,
                     const struct form_reply *reply, DWORD *type, void *data, DWORD *size)
 {
     LSTATUS status = (LSTATUS)reply->status;
@@ -168,8 +169,8 @@ static LSTATUS give(const struct far_key *key, const struct form_request *reques
     return ERROR_SUCCESS;
 }
 
-static LSTATUS far_query(struct far_key *key, const char *name, bool wide, DWORD *type, void *data,
-                         DWORD *size)
+static LSTATUS far_query(struct remote_key *key, const char *name, bool wide, DWORD *type,
+                         void *data, DWORD *size)
 {
     UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_QUERY);
@@ -198,7 +199,7 @@ static FILETIME time_at(const void *at)
     return (FILETIME){form_number(at), form_number((const char *)at + 4)};
 }
 
-static LSTATUS far_enum_key(struct far_key *key, DWORD index, struct buffer *ret_name,
+static LSTATUS far_enum_key(struct remote_key *key, DWORD index, struct buffer *ret_name,
                             FILETIME *ret_time)
 {
     UNCANCELLED;
@@ -213,8 +214,8 @@ static LSTATUS far_enum_key(struct far_key *key, DWORD index, struct buffer *ret
     return status;
 }
 
-static LSTATUS far_enum_value(struct far_key *key, DWORD index, bool wide, struct buffer *ret_name,
-                              DWORD *type, void *data, DWORD *size)
+static LSTATUS far_enum_value(struct remote_key *key, DWORD index, bool wide,
+                              struct buffer *ret_name, DWORD *type, void *data, DWORD *size)
 {
     UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_ENUM_VALUE);
@@ -226,7 +227,7 @@ static LSTATUS far_enum_value(struct far_key *key, DWORD index, bool wide, struc
     return status ? status : give(key, &call.request, &call.reply, type, data, size);
 }
 
-static LSTATUS far_info(struct far_key *key, bool wide, struct key_info *ret)
+static LSTATUS far_info(struct remote_key *key, bool wide, struct key_info *ret)
 {
     UNCANCELLED;
     CALL_AUTO call = call_of(key, FORM_INFO);
@@ -246,38 +247,38 @@ static LSTATUS far_info(struct far_key *key, bool wide, struct key_info *ret)
 /* ---- several machines at once ---- */
 
 /* A machine to which no request can be made is finished at once. */
-static bool begin_connecting(struct far_meeting *meeting, struct call *call)
+static bool begin_connecting(struct pending_remote *pending, struct call *call)
 {
-    meeting->status = new_root(meeting->machine, meeting->root, &meeting->key);
-    if (meeting->status)
+    pending->status = new_root(pending->machine, pending->root, &pending->key);
+    if (pending->status)
         return false;
-    *call = call_of(meeting->key, FORM_OPEN);
+    *call = call_of(pending->key, FORM_OPEN);
     call_begin(call);
     return true;
 }
 
-static void far_connect_all(struct far_meeting *meetings, size_t count)
+static void far_connect_all(struct pending_remote *pendings, size_t count)
 {
     UNCANCELLED;
     FREE_AUTO struct call *calls = calloc(count, sizeof *calls);
     FREE_AUTO size_t *whose = calloc(count, sizeof *whose);
     size_t begun = 0;
     for (size_t i = 0; i < count; i++) {
-        meetings[i].key = NULL;
-        meetings[i].status = ERROR_NOT_ENOUGH_MEMORY;
-        if (calls && whose && begin_connecting(&meetings[i], &calls[begun]))
+        pendings[i].key = NULL;
+        pendings[i].status = ERROR_NOT_ENOUGH_MEMORY;
+        if (calls && whose && begin_connecting(&pendings[i], &calls[begun]))
             whose[begun++] = i;
     }
     if (begun)
         calls_finish(calls, begun);
     for (size_t i = 0; i < begun; i++) {
-        struct far_meeting *meeting = &meetings[whose[i]];
-        meeting->status = judge_opened(&calls[i], &meeting->key);
+        struct pending_remote *pending = &pendings[whose[i]];
+        pending->status = judge_opened(&calls[i], &pending->key);
         call_done(&calls[i]);
     }
 }
 
-static void begin_query(const struct far_question *question, struct call *call)
+static void begin_query(const struct remote_question *question, struct call *call)
 {
     *call = call_of(question->key, FORM_QUERY);
     call->request.name = question->name;
@@ -285,7 +286,7 @@ static void begin_query(const struct far_question *question, struct call *call)
     call_begin(call);
 }
 
-static LSTATUS take_answer(const struct far_question *question, const struct call *call)
+static LSTATUS take_answer(const struct remote_question *question, const struct call *call)
 {
     const struct form_reply *reply = &call->reply;
     LSTATUS status = call->status ? call->status : (LSTATUS)reply->status;
@@ -298,7 +299,7 @@ static LSTATUS take_answer(const struct far_question *question, const struct cal
     return buffer_status(question->data);
 }
 
-static void far_query_all(struct far_question *questions, size_t count,
+static void far_query_all(struct remote_question *questions, size_t count,
                           void (*meanwhile)(void *self), void *self)
 {
     UNCANCELLED;

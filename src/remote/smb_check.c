@@ -197,8 +197,8 @@ static int check_counters(struct check *check)
     snprintf(text, sizeof text, "%u objects in %zu bytes, %.1f ms",
              (unsigned)block.header.NumObjectTypes, reply.data_size, (double)took / 1e4);
     say_good("counters", text);
-    int64_t far = clock_filetime_from(&block.header.SystemTime);
-    double ahead = (double)(far - clock_filetime()) / 1e7;
+    int64_t remote = clock_filetime_from(&block.header.SystemTime);
+    double ahead = (double)(remote - clock_filetime()) / 1e7;
     snprintf(text, sizeof text, "its clock is %.1f s %s", ahead < 0 ? -ahead : ahead,
              ahead < 0 ? "behind" : "ahead");
     say_good("clock", text);

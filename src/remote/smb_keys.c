@@ -136,11 +136,11 @@ static struct smb_key *place_for(struct smb_machine *machine, int64_t deadline)
 static LSTATUS open_key(struct smb_machine *machine, enum winreg_call operation, uint32_t root,
                         const char *path, int64_t deadline, struct winreg_handle *ret)
 {
-    uint32_t far = 0;
+    uint32_t remote = 0;
     LSTATUS status = machine_call(machine, operation, deadline);
-    if (!status && !winreg_take_handle(&machine->reply, ret, &far))
+    if (!status && !winreg_take_handle(&machine->reply, ret, &remote))
         status = ERROR_INVALID_DATA;
-    status = status ? status : (LSTATUS)far;
+    status = status ? status : (LSTATUS)remote;
     if (status)
         return status;
     struct smb_key *key = place_for(machine, deadline);

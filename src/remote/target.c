@@ -54,8 +54,8 @@ static bool is_url(const char *name)
 {
     if (has_scheme(name, "unix:"))
         return name[5] == '/';
-    bool far = has_scheme(name, "ssh://") || has_scheme(name, "smb://");
-    return far && is_host(name + 6);
+    bool remote = has_scheme(name, "ssh://") || has_scheme(name, "smb://");
+    return remote && is_host(name + 6);
 }
 
 /* The program for SMB: the one named in the registry, which then must exist; else the one of the

@@ -494,12 +494,12 @@ static void age_file(const char *name, time_t seconds)
 /* A process sweeps once: what goes and what stays is looked at together. */
 static void a_killed_writers_temporary_file_is_swept(void **state)
 {
-    static const char *const strangers[] = {".0123456789abcdeg.tmp",  ".0123456789abcde.tmp",
-                                            ".0123456789abcdef0.tmp", ".0123456789abcdef.tmq",
-                                            "x0123456789abcdef.tmp",  ".0123456789abcdef_tmp"};
+    static const char *const other_users[] = {".0123456789abcdeg.tmp",  ".0123456789abcde.tmp",
+                                              ".0123456789abcdef0.tmp", ".0123456789abcdef.tmq",
+                                              "x0123456789abcdef.tmp",  ".0123456789abcdef_tmp"};
     char path[64];
-    for (size_t i = 0; i < COUNT(strangers); i++) {
-        snprintf(path, sizeof path, "user/registry.d/%s", strangers[i]);
+    for (size_t i = 0; i < COUNT(other_users); i++) {
+        snprintf(path, sizeof path, "user/registry.d/%s", other_users[i]);
         age_file(path, 100000);
     }
     age_file("user/registry.d/.0123456789abcdef.tmp", 70);
@@ -507,8 +507,8 @@ static void a_killed_writers_temporary_file_is_swept(void **state)
     assert_int_equal(registry_set(LAYER_USER, USER_KEY, "x", REG_SZ, "1", 2), ERROR_SUCCESS);
     assert_int_equal(access(path_of("user/registry.d/.0123456789abcdef.tmp"), F_OK), -1);
     assert_int_equal(access(path_of("user/registry.d/.0123456789abcdee.tmp"), F_OK), 0);
-    for (size_t i = 0; i < COUNT(strangers); i++) {
-        snprintf(path, sizeof path, "user/registry.d/%s", strangers[i]);
+    for (size_t i = 0; i < COUNT(other_users); i++) {
+        snprintf(path, sizeof path, "user/registry.d/%s", other_users[i]);
         assert_int_equal(access(path_of(path), F_OK), 0);
     }
 }

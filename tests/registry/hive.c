@@ -33,7 +33,7 @@ static void assert_reads(const char *text, const char *expected)
     assert_reads_bytes(text, strlen(text), 0, expected);
 }
 
-static void every_value_form(void **state)
+static void every_value_type(void **state)
 {
     assert_reads(HEADER "[HKLM\\A]\n"
                         "@=\"default\"\n"
@@ -275,10 +275,10 @@ static bool add_to_tree(void *self, const opl_reg_entry *entry)
     if (entry->kind == OPL_REG_KEY)
         return tree_make(root, entry->key, true);
     if (entry->kind == OPL_REG_DELETE_KEY)
-        return tree_bury_key(root, entry->key);
+        return tree_write_key_tombstone(root, entry->key);
     struct tree_key *key = tree_find(root, entry->key);
     if (entry->kind == OPL_REG_DELETE_VALUE)
-        return tree_bury(key, entry->name);
+        return tree_write_tombstone(key, entry->name);
     return tree_set(key, entry->name, entry->type, entry->data, entry->size);
 }
 
@@ -314,9 +314,9 @@ static void what_is_printed_reads_back(void **state)
     for (size_t i = 0; i < sizeof long_bytes; i++)
         long_bytes[i] = (char)(i * 7);
     tree_set(key, "", REG_BINARY, long_bytes, sizeof long_bytes);
-    tree_bury(key, "gone");
-    tree_bury_key(root, "HKEY_LOCAL_MACHINE\\Buried");
-    tree_bury_key(root, "HKEY_LOCAL_MACHINE\\Again");
+    tree_write_tombstone(key, "gone");
+    tree_write_key_tombstone(root, "HKEY_LOCAL_MACHINE\\Buried");
+    tree_write_key_tombstone(root, "HKEY_LOCAL_MACHINE\\Again");
     tree_make(root, "HKEY_LOCAL_MACHINE\\Again\\Below", true);
     BUFFER_AUTO first = {0}, second = {0};
     assert_true(hive_print(&first, root, "; remark\n"));
@@ -350,9 +350,9 @@ static void the_printed_file_letter_by_letter(void **state)
     tree_set(key, "tab", REG_SZ, "\t", 2);
     tree_set(key, "e", REG_EXPAND_SZ, "\u20ac", 4);
     tree_set(key, "b", REG_BINARY, "", 0);
-    tree_bury(key, "gone");
+    tree_write_tombstone(key, "gone");
     tree_make(root, "HKEY_LOCAL_MACHINE\\A\\Empty", true);
-    tree_bury_key(root, "HKEY_LOCAL_MACHINE\\Z");
+    tree_write_key_tombstone(root, "HKEY_LOCAL_MACHINE\\Z");
     tree_set(tree_make(root, "HKEY_USERS\\U", true), "", REG_SZ, "u", 2);
 #define FIVE "00,00,00,00,00,"
     static const char expected[] =
@@ -470,7 +470,7 @@ static void one_byte_costs_one_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_value_form),
+        cmocka_unit_test(every_value_type),
         cmocka_unit_test(deletions_comments_and_continued_lines),
         cmocka_unit_test(lines_of_blanks_say_nothing),
         cmocka_unit_test(regedit4_keeps_bytes_of_the_code_page),

@@ -6,25 +6,25 @@
 #include <openperflib/regfile.h>
 #include <winreg.h>
 
-struct said {
+struct reported {
     unsigned count, line;
     LSTATUS status;
 };
 
 static void note(void *self, const opl_reg_entry *entry, LSTATUS status)
 {
-    struct said *said = self;
-    said->count++;
-    said->line = entry->line;
-    said->status = status;
+    struct reported *reported = self;
+    reported->count++;
+    reported->line = entry->line;
+    reported->status = status;
 }
 
-static struct said said;
+static struct reported reported;
 
 static LSTATUS import(const char *text)
 {
-    said = (struct said){0};
-    return opl_reg_import(text, strlen(text), OPL_REG_STRICT_HEADER, note, &said);
+    reported = (struct reported){0};
+    return opl_reg_import(text, strlen(text), OPL_REG_STRICT_HEADER, note, &reported);
 }
 
 static void every_kind_of_line_counts_in_its_order(void **state)
@@ -32,7 +32,7 @@ static void every_kind_of_line_counts_in_its_order(void **state)
     assert_int_equal(import(HEADER "[" KEY "]\n\"x\"=\"1\"\n\"y\"=\"2\"\n[" KEY "\\Sub]\n"
                                    "\"z\"=\"3\"\n[" KEY "\\Empty]\n[" USER_KEY "]\n\"u\"=\"4\"\n"),
                      ERROR_SUCCESS);
-    assert_int_equal(said.count, 0);
+    assert_int_equal(reported.count, 0);
     assert_text(KEY, "x", "1");
     assert_text(KEY "\\Sub", "z", "3");
     assert_text(USER_KEY, "u", "4");
@@ -64,9 +64,9 @@ static void all_or_nothing(void **state)
     put("user/registry.d/a.reg", HEADER "[" KEY "]\n\"y\"=\"user\"\n");
     assert_int_equal(import(HEADER "[" KEY "]\n\"x\"=\"1\"\n\"y\"=\"2\"\n\"z\"=\"3\"\n"),
                      ERROR_ACCESS_DENIED);
-    assert_int_equal(said.count, 1);
-    assert_int_equal(said.status, ERROR_ACCESS_DENIED);
-    assert_int_equal(said.line, 5);
+    assert_int_equal(reported.count, 1);
+    assert_int_equal(reported.status, ERROR_ACCESS_DENIED);
+    assert_int_equal(reported.line, 5);
     assert_text(KEY, "x", NULL);
     assert_int_equal(access(path_of("machine/registry.d/manual.reg"), F_OK), -1);
 }
@@ -74,9 +74,9 @@ static void all_or_nothing(void **state)
 static void a_damaged_line_costs_only_itself(void **state)
 {
     assert_int_equal(import(HEADER "[" KEY "]\n\"x\"=dw\n\"y\"=\"2\"\n"), ERROR_SUCCESS);
-    assert_int_equal(said.count, 1);
-    assert_int_equal(said.status, ERROR_INVALID_DATA);
-    assert_int_equal(said.line, 4);
+    assert_int_equal(reported.count, 1);
+    assert_int_equal(reported.status, ERROR_INVALID_DATA);
+    assert_int_equal(reported.line, 4);
     assert_text(KEY, "y", "2");
     assert_int_equal(import("no header\n"), ERROR_NOT_REGISTRY_FILE);
 }

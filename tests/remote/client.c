@@ -73,28 +73,28 @@ static void c28_performance_data(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_INVALID_HANDLE);
 }
 
-static void same_value(HKEY near, HKEY far, const char *name)
+static void same_value(HKEY near, HKEY remote, const char *name)
 {
     DWORD near_size = ROOM, far_size = ROOM, near_type = 0, far_type = 0;
     WCHAR wide[64] = {0};
     for (size_t i = 0; name[i]; i++)
         wide[i] = (WCHAR)name[i];
     assert_int_equal(RegQueryValueExA(near, name, NULL, &near_type, near_data, &near_size), 0);
-    assert_int_equal(RegQueryValueExA(far, name, NULL, &far_type, far_data, &far_size), 0);
+    assert_int_equal(RegQueryValueExA(remote, name, NULL, &far_type, far_data, &far_size), 0);
     assert_int_equal(near_type, far_type);
     assert_int_equal(near_size, far_size);
     assert_memory_equal(near_data, far_data, near_size);
     near_size = far_size = ROOM;
     assert_int_equal(RegQueryValueExW(near, wide, NULL, &near_type, near_data, &near_size), 0);
-    assert_int_equal(RegQueryValueExW(far, wide, NULL, &far_type, far_data, &far_size), 0);
+    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &far_type, far_data, &far_size), 0);
     assert_int_equal(near_size, far_size);
     assert_memory_equal(near_data, far_data, near_size);
     far_size = near_size - 1;
-    assert_int_equal(RegQueryValueExW(far, wide, NULL, &far_type, far_data, &far_size),
+    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &far_type, far_data, &far_size),
                      ERROR_MORE_DATA);
     assert_int_equal(far_size, near_size);
     far_size = 0;
-    assert_int_equal(RegQueryValueExW(far, wide, NULL, &far_type, NULL, &far_size), 0);
+    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &far_type, NULL, &far_size), 0);
     assert_int_equal(far_size, near_size);
 }
 
@@ -111,7 +111,7 @@ static void c28_names(void **state)
     RegCloseKey(nls);
 }
 
-static void same_enumerations(HKEY near, HKEY far)
+static void same_enumerations(HKEY near, HKEY remote)
 {
     char near_name[256], far_name[256];
     LSTATUS near_status = 0, far_status = 0;
@@ -119,7 +119,7 @@ static void same_enumerations(HKEY near, HKEY far)
     for (; !near_status && i < 1000; i++) {
         DWORD near_size = sizeof near_name, far_size = sizeof far_name, near_type = 0, far_type = 0;
         near_status = RegEnumValueA(near, i, near_name, &near_size, NULL, &near_type, NULL, NULL);
-        far_status = RegEnumValueA(far, i, far_name, &far_size, NULL, &far_type, NULL, NULL);
+        far_status = RegEnumValueA(remote, i, far_name, &far_size, NULL, &far_type, NULL, NULL);
         assert_int_equal(near_status, far_status);
         assert_int_equal(near_size, far_size);
         assert_int_equal(near_type, far_type);
@@ -130,20 +130,20 @@ static void same_enumerations(HKEY near, HKEY far)
     for (i = 0, near_status = 0; !near_status && i < 1000; i++) {
         DWORD near_size = sizeof near_name, far_size = sizeof far_name;
         near_status = RegEnumKeyExA(near, i, near_name, &near_size, NULL, NULL, NULL, NULL);
-        far_status = RegEnumKeyExA(far, i, far_name, &far_size, NULL, NULL, NULL, NULL);
+        far_status = RegEnumKeyExA(remote, i, far_name, &far_size, NULL, NULL, NULL, NULL);
         assert_int_equal(near_status, far_status);
         if (!near_status)
             assert_string_equal(near_name, far_name);
     }
 }
 
-static void same_info(HKEY near, HKEY far)
+static void same_info(HKEY near, HKEY remote)
 {
     DWORD a[5], b[5];
     assert_int_equal(RegQueryInfoKeyW(near, NULL, NULL, NULL, &a[0], &a[1], NULL, &a[2], &a[3],
                                       &a[4], NULL, NULL),
                      0);
-    assert_int_equal(RegQueryInfoKeyW(far, NULL, NULL, NULL, &b[0], &b[1], NULL, &b[2], &b[3],
+    assert_int_equal(RegQueryInfoKeyW(remote, NULL, NULL, NULL, &b[0], &b[1], NULL, &b[2], &b[3],
                                       &b[4], NULL, NULL),
                      0);
     assert_memory_equal(a, b, sizeof a);
@@ -151,25 +151,25 @@ static void same_info(HKEY near, HKEY far)
 
 static void perflib_key_is_the_same(void **state)
 {
-    HKEY near, far, root = connect_to(HKEY_LOCAL_MACHINE), sub;
+    HKEY near, remote, root = connect_to(HKEY_LOCAL_MACHINE), sub;
     assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE, LAB_PERFLIB, 0, KEY_READ, &near), 0);
-    assert_int_equal(RegOpenKeyExA(root, LAB_PERFLIB, 0, KEY_READ, &far), 0);
-    same_value(near, far, "Last Counter");
-    same_value(near, far, "Base Index");
-    same_enumerations(near, far);
-    same_info(near, far);
-    assert_int_equal(RegOpenKeyExA(far, "\\009\\", 0, KEY_READ, &sub), 0);
+    assert_int_equal(RegOpenKeyExA(root, LAB_PERFLIB, 0, KEY_READ, &remote), 0);
+    same_value(near, remote, "Last Counter");
+    same_value(near, remote, "Base Index");
+    same_enumerations(near, remote);
+    same_info(near, remote);
+    assert_int_equal(RegOpenKeyExA(remote, "\\009\\", 0, KEY_READ, &sub), 0);
     same_value(HKEY_PERFORMANCE_TEXT, sub, "Counter");
     RegCloseKey(sub);
-    assert_int_equal(RegOpenKeyExA(far, "7ff", 0, KEY_READ, &sub), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(RegOpenKeyExA(remote, "7ff", 0, KEY_READ, &sub), ERROR_FILE_NOT_FOUND);
     DWORD number = 0, size = sizeof number;
     assert_int_equal(
         RegGetValueA(root, LAB_PERFLIB, "Last Help", RRF_RT_REG_DWORD, NULL, &number, &size), 0);
     assert_true(number > 1000);
-    assert_int_equal(RegQueryValueExA(far, "Nothing", NULL, NULL, NULL, NULL),
+    assert_int_equal(RegQueryValueExA(remote, "Nothing", NULL, NULL, NULL, NULL),
                      ERROR_FILE_NOT_FOUND);
     RegCloseKey(near);
-    RegCloseKey(far);
+    RegCloseKey(remote);
     RegCloseKey(root);
 }
 

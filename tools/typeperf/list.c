@@ -157,10 +157,11 @@ static int list_all(const struct listing *listing)
 }
 
 /* Reports why it is missing. */
-static bool is_there(const char *far)
+static bool is_there(const char *remote)
 {
     struct machines machines = {0};
-    size_t away = far && machines_note(&machines, far) ? machines_meet(&machines, "typeperf") : 0;
+    size_t away =
+        remote && machines_note(&machines, remote) ? machines_meet(&machines, "typeperf") : 0;
     machines_done(&machines);
     return !away;
 }
@@ -173,10 +174,10 @@ int list_objects(const struct typeperf *asked)
         return output_file_code();
     if (asked->server)
         snprintf(machine, sizeof machine, "\\\\%s", asked->server + strspn(asked->server, "\\"));
-    const char *far = *machine && !counter_path_is_here(machine) ? machine : NULL;
-    struct listing listing = {out, machine, far, asked->list_instances, asked->names};
+    const char *remote = *machine && !counter_path_is_here(machine) ? machine : NULL;
+    struct listing listing = {out, machine, remote, asked->list_instances, asked->names};
     int code = EXIT_FAILED;
-    if (is_there(far))
+    if (is_there(remote))
         code = asked->words.count ? list_asked(&listing, &asked->words) : list_all(&listing);
     if (!code && !asked->names && out == stdout) {
         fputc('\n', out);

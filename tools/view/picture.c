@@ -15,36 +15,36 @@ enum { FIRST_ROOM = 256 * 1024, LAST_ROOM = 1 << 29, BUSY_TRIES = 10, BUSY_MILLI
 
 /* ---- the machine ---- */
 
-static HKEY far_key;
+static HKEY remote_key;
 static const char *far_machine;
 
 LSTATUS view_connect(const char *machine)
 {
     far_machine = machine;
-    return RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &far_key);
+    return RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &remote_key);
 }
 
 void view_disconnect(void)
 {
     RegCloseKey(view_key());
-    far_key = NULL;
+    remote_key = NULL;
     far_machine = NULL;
 }
 
 bool view_is_far(void)
 {
-    return far_key;
+    return remote_key;
 }
 
 HKEY view_key(void)
 {
-    return far_key ? far_key : HKEY_PERFORMANCE_DATA;
+    return remote_key ? remote_key : HKEY_PERFORMANCE_DATA;
 }
 
 LSTATUS view_root(HKEY *ret)
 {
     *ret = HKEY_LOCAL_MACHINE;
-    return far_key ? RegConnectRegistryA(far_machine, HKEY_LOCAL_MACHINE, ret) : ERROR_SUCCESS;
+    return remote_key ? RegConnectRegistryA(far_machine, HKEY_LOCAL_MACHINE, ret) : ERROR_SUCCESS;
 }
 
 /* ---- its bytes ---- */

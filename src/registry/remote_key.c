@@ -6,49 +6,50 @@
 
 /* ---- connecting ---- */
 
-static void take_key(const struct far_meeting *met, struct key_meeting *meeting)
+static void take_key(const struct pending_remote *from, struct pending_connect *pending)
 {
-    meeting->status = met->status;
-    if (!met->status)
-        meeting->status =
-            key_of_far(met->key, mount_of_handle(meeting->root) != NULL, &meeting->key);
+    pending->status = from->status;
+    if (!from->status)
+        pending->status =
+            key_of_remote(from->key, mount_of_handle(pending->root) != NULL, &pending->key);
 }
 
-static void connect_far(struct key_meeting *meetings, size_t count, struct far_meeting *far)
+static void connect_remote(struct pending_connect *pendings, size_t count,
+                           struct pending_remote *remote)
 {
     size_t begun = 0;
     for (size_t i = 0; i < count; i++)
-        if (!machine_is_own(meetings[i].machine))
-            far[begun++] =
-                (struct far_meeting){.machine = meetings[i].machine, .root = meetings[i].root};
+        if (!machine_is_own(pendings[i].machine))
+            remote[begun++] =
+                (struct pending_remote){.machine = pendings[i].machine, .root = pendings[i].root};
     if (begun)
-        registry_tables->far->connect_all(far, begun);
+        registry_tables->remote->connect_all(remote, begun);
     for (size_t i = 0, at = 0; i < count; i++)
-        if (!machine_is_own(meetings[i].machine))
-            take_key(&far[at++], &meetings[i]);
+        if (!machine_is_own(pendings[i].machine))
+            take_key(&remote[at++], &pendings[i]);
 }
 
-void key_connect_all(struct key_meeting *meetings, size_t count)
+void key_connect_all(struct pending_connect *pendings, size_t count)
 {
-    FREE_AUTO struct far_meeting *far = calloc(count + 1, sizeof *far);
+    FREE_AUTO struct pending_remote *remote = calloc(count + 1, sizeof *remote);
     for (size_t i = 0; i < count; i++) {
-        struct key_meeting *meeting = &meetings[i];
-        meeting->key = NULL;
-        if (machine_is_own(meeting->machine))
-            meeting->status = key_connect_here(meeting->root, &meeting->key);
+        struct pending_connect *pending = &pendings[i];
+        pending->key = NULL;
+        if (machine_is_own(pending->machine))
+            pending->status = key_connect_here(pending->root, &pending->key);
         else
-            meeting->status = far ? ERROR_BAD_NETPATH : ERROR_NOT_ENOUGH_MEMORY;
+            pending->status = remote ? ERROR_BAD_NETPATH : ERROR_NOT_ENOUGH_MEMORY;
     }
-    if (far && registry_tables->far)
-        connect_far(meetings, count, far);
+    if (remote && registry_tables->remote)
+        connect_remote(pendings, count, remote);
 }
 
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
 {
-    struct key_meeting meeting = {.machine = machine, .root = root};
-    key_connect_all(&meeting, 1);
-    *ret = meeting.key;
-    return meeting.status;
+    struct pending_connect pending = {.machine = machine, .root = root};
+    key_connect_all(&pending, 1);
+    *ret = pending.key;
+    return pending.status;
 }
 
 /* ---- queries ---- */
@@ -85,35 +86,35 @@ static void query_own(void *self)
     for (size_t i = 0; i < asking->count; i++) {
         struct key_question *question = &asking->questions[i];
         const struct held *held = &asking->held[i];
-        if (!question->status && !held->far)
+        if (!question->status && !held->remote)
             question->status = held->performance ? query_here(held, question->name, question->data)
                                                  : ERROR_INVALID_HANDLE;
     }
 }
 
-static void query_far(struct asking *asking, struct far_question *far)
+static void query_remote(struct asking *asking, struct remote_question *remote)
 {
     size_t begun = 0;
     for (size_t i = 0; i < asking->count; i++)
-        if (!asking->questions[i].status && asking->held[i].far)
-            far[begun++] = (struct far_question){.key = asking->held[i].far,
-                                                 .name = asking->questions[i].name,
-                                                 .data = asking->questions[i].data};
+        if (!asking->questions[i].status && asking->held[i].remote)
+            remote[begun++] = (struct remote_question){.key = asking->held[i].remote,
+                                                       .name = asking->questions[i].name,
+                                                       .data = asking->questions[i].data};
     if (begun)
-        registry_tables->far->query_all(far, begun, query_own, asking);
+        registry_tables->remote->query_all(remote, begun, query_own, asking);
     else
         query_own(asking);
     for (size_t i = 0, at = 0; at < begun; i++)
-        if (asking->held[i].far && asking->questions[i].data == far[at].data)
-            asking->questions[i].status = far[at++].status;
+        if (asking->held[i].remote && asking->questions[i].data == remote[at].data)
+            asking->questions[i].status = remote[at++].status;
 }
 
-static void query_all(struct asking *asking, struct far_question *far)
+static void query_all(struct asking *asking, struct remote_question *remote)
 {
     for (size_t i = 0; i < asking->count; i++)
         asking->questions[i].status =
             held_open(asking->questions[i].key, KEY_QUERY_VALUE, &asking->held[i]);
-    query_far(asking, far);
+    query_remote(asking, remote);
     for (size_t i = 0; i < asking->count; i++)
         held_done(&asking->held[i]);
 }
@@ -123,13 +124,13 @@ void key_query_all(struct key_question *questions, size_t count)
 {
     enum { FEW = 8 };
     struct held few_held[FEW];
-    struct far_question few_far[FEW];
+    struct remote_question few_remote[FEW];
     bool few = count <= FEW;
     FREE_AUTO struct held *held = few ? NULL : calloc(count, sizeof *held);
-    FREE_AUTO struct far_question *far = few ? NULL : calloc(count, sizeof *far);
+    FREE_AUTO struct remote_question *remote = few ? NULL : calloc(count, sizeof *remote);
     struct asking asking = {questions, few ? few_held : held, count};
-    if (few || (held && far))
-        query_all(&asking, few ? few_far : far);
-    for (size_t i = 0; !few && !(held && far) && i < count; i++)
+    if (few || (held && remote))
+        query_all(&asking, few ? few_remote : remote);
+    for (size_t i = 0; !few && !(held && remote) && i < count; i++)
         questions[i].status = ERROR_NOT_ENOUGH_MEMORY;
 }

@@ -17,7 +17,7 @@
 /* guards `late` and the values of all lazy keys; taken last */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-struct late {
+struct lazy {
     struct file_state state; /* of the file when it was read */
     off_t offset;            /* of the key's line */
     size_t size;
@@ -25,81 +25,81 @@ struct late {
     char path[];
 };
 
-struct late *late_new(const char *folder, const char *name, const struct file_state *state,
+struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
                       const struct hive_section *section)
 {
     size_t folder_size = strlen(folder), name_size = strlen(name) + 1;
-    struct late *late = malloc(sizeof *late + folder_size + 1 + name_size);
-    if (!late)
+    struct lazy *lazy = malloc(sizeof *lazy + folder_size + 1 + name_size);
+    if (!lazy)
         return NULL;
-    *late = (struct late){.state = *state,
+    *lazy = (struct lazy){.state = *state,
                           .offset = (off_t)section->offset,
                           .size = section->size,
                           .line = section->line};
-    memcpy(late->path, folder, folder_size);
-    late->path[folder_size] = '/';
-    memcpy(late->path + folder_size + 1, name, name_size);
-    return late;
+    memcpy(lazy->path, folder, folder_size);
+    lazy->path[folder_size] = '/';
+    memcpy(lazy->path + folder_size + 1, name, name_size);
+    return lazy;
 }
 
-struct late *late_copy(const struct late *late)
+struct lazy *lazy_copy(const struct lazy *lazy)
 {
-    size_t size = sizeof *late + strlen(late->path) + 1;
-    struct late *copy = malloc(size);
+    size_t size = sizeof *lazy + strlen(lazy->path) + 1;
+    struct lazy *copy = malloc(size);
     if (copy)
-        memcpy(copy, late, size);
+        memcpy(copy, lazy, size);
     return copy;
 }
 
-bool tree_is_late(const struct tree_key *key)
+bool tree_is_lazy(const struct tree_key *key)
 {
-    return __atomic_load_n(&key->late, __ATOMIC_ACQUIRE) != NULL;
+    return __atomic_load_n(&key->lazy, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* The section as a file of its own. If the file was replaced meanwhile, it yields nothing here: the
  * merged view is rebuilt at the next call. */
-static LSTATUS read_section(const struct late *late, struct buffer *ret)
+static LSTATUS read_section(const struct lazy *lazy, struct buffer *ret)
 {
     struct stat st;
     struct file_state now = {0};
     buffer_clear(ret);
     buffer_add_text(ret, HIVE_HEADER "\n");
-    if (!buffer_reserve(ret, late->size + 1))
+    if (!buffer_reserve(ret, lazy->size + 1))
         return ERROR_NOT_ENOUGH_MEMORY;
-    int fd = open(late->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open(lazy->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &st) == 0)
         file_state_of(&st, &now);
-    ssize_t count = file_state_same(&now, &late->state)
-                        ? pread(fd, ret->data + ret->len, late->size, late->offset)
+    ssize_t count = file_state_same(&now, &lazy->state)
+                        ? pread(fd, ret->data + ret->len, lazy->size, lazy->offset)
                         : -1;
     if (fd >= 0)
         close(fd);
-    if (count != (ssize_t)late->size) {
-        store_look_again();
+    if (count != (ssize_t)lazy->size) {
+        store_invalidate();
         return ERROR_FILE_NOT_FOUND;
     }
-    ret->len += late->size;
+    ret->len += lazy->size;
     ret->data[ret->len] = '\0';
     return ERROR_SUCCESS;
 }
 
-LSTATUS late_text(const struct tree_key *key, struct buffer *ret, struct late **ret_late)
+LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **ret_lazy)
 {
     lock_take(&lock);
-    *ret_late = key->late ? late_copy(key->late) : NULL;
-    LSTATUS status = *ret_late   ? read_section(*ret_late, ret)
-                     : key->late ? ERROR_NOT_ENOUGH_MEMORY
+    *ret_lazy = key->lazy ? lazy_copy(key->lazy) : NULL;
+    LSTATUS status = *ret_lazy   ? read_section(*ret_lazy, ret)
+                     : key->lazy ? ERROR_NOT_ENOUGH_MEMORY
                                  : ERROR_NOT_FOUND;
     lock_release(&lock);
     return status;
 }
 
 /* The section was parsed with a header line added. */
-void late_say_damaged(const struct late *late, const opl_reg_entry *entry)
+void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;
-    there.line += late->line - 2;
-    file_say_damaged(strrchr(late->path, '/') + 1, &there);
+    there.line += lazy->line - 2;
+    file_report_damaged(strrchr(lazy->path, '/') + 1, &there);
 }
 
 struct filling {
@@ -116,7 +116,7 @@ static bool fill_entry(void *self, const opl_reg_entry *entry)
     else if (entry->kind == OPL_REG_DELETE_VALUE)
         filling->failed |= !tree_put_gone(filling->key, entry->name);
     else if (entry->kind == OPL_REG_DAMAGED)
-        late_say_damaged(filling->key->late, entry);
+        lazy_report_damaged(filling->key->lazy, entry);
     return !filling->failed;
 }
 
@@ -124,16 +124,16 @@ bool tree_fill(const struct tree_key *given)
 {
     BUFFER_AUTO text = {0};
     struct filling filling = {.key = (struct tree_key *)given};
-    if (!tree_is_late(given))
+    if (!tree_is_lazy(given))
         return true;
     lock_take(&lock);
-    struct late *late = given->late;
-    LSTATUS status = late ? read_section(late, &text) : ERROR_NOT_FOUND;
+    struct lazy *lazy = given->lazy;
+    LSTATUS status = lazy ? read_section(lazy, &text) : ERROR_NOT_FOUND;
     if (!status)
         status = opl_reg_read(text.data, text.len, 0, fill_entry, &filling);
     if (!status && !filling.failed) {
-        __atomic_store_n(&filling.key->late, NULL, __ATOMIC_RELEASE);
-        free(late);
+        __atomic_store_n(&filling.key->lazy, NULL, __ATOMIC_RELEASE);
+        free(lazy);
     }
     lock_release(&lock);
     return status != ERROR_NOT_ENOUGH_MEMORY && !filling.failed;
