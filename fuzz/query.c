@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     demand(status == ERROR_SUCCESS || status == ERROR_INVALID_PARAMETER);
     if (status != ERROR_SUCCESS)
         return 0;
-    const char *end = query.text_room + sizeof query.text_room;
-    demand(query.text >= query.text_room && query.text + strlen(query.text) < end);
+    const char *end = query.storage + sizeof query.storage;
+    demand(query.text >= query.storage && query.text + strlen(query.text) < end);
     demand(query.object_count <= LIMIT_QUERY_OBJECTS);
     demand(is_text == (query.kind == QUERY_NAMES || query.kind == QUERY_HELPS));
     demand(!query.machine_count ||

@@ -39,8 +39,8 @@ static bool is_stand_in(const struct difference *difference, uint32_t index, con
     if (base == english || (base && (name_table_find(&base->given[part], index) ||
                                      name_table_find(&base->hand[part], index))))
         return false;
-    const char *said = name_table_find(&english->merged[part], index);
-    return said && !strcmp(said, text);
+    const char *stored = name_table_find(&english->merged[part], index);
+    return stored && !strcmp(stored, text);
 }
 
 static bool add_pair(void *self, uint32_t index, const char *text)
@@ -59,8 +59,8 @@ static LSTATUS find_difference(const char *multi, size_t size, struct difference
     name_table_sort(table);
     for (size_t i = 0; i < table->count; i++) {
         struct name_entry entry = table->entries[i];
-        const char *said = known(difference, entry.index);
-        if (entry.index != NAMES_FIRST_PAIR && (!said || strcmp(said, entry.text) != 0))
+        const char *stored = known(difference, entry.index);
+        if (entry.index != NAMES_FIRST_PAIR && (!stored || strcmp(stored, entry.text) != 0))
             table->entries[kept++] = entry;
     }
     table->count = kept;

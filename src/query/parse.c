@@ -30,7 +30,7 @@ static const struct {
 /* Keywords that stand alone, and the text for providers. OLD_Global means all except counter sets,
  * which do not exist yet. (docs/windows/queries.md#c2) */
 static const struct {
-    const char *word, *told;
+    const char *word, *canonical;
     enum query_kind kind;
 } keywords[] = {
     {"Global",     "Global", QUERY_GLOBAL},
@@ -130,7 +130,7 @@ static LSTATUS parse_words(struct query *ret)
     size_t count, more;
     const char *first = text_word(&rest, &count);
     if (first && is_word(first, count, foreign)) {
-        memcpy(ret->text_room + (first - ret->text), foreign, sizeof foreign - 1);
+        memcpy(ret->storage + (first - ret->text), foreign, sizeof foreign - 1);
         ret->text = first;
         return parse_foreign(rest, ret);
     }
@@ -138,7 +138,7 @@ static LSTATUS parse_words(struct query *ret)
     for (size_t i = 0; first && alone && i < COUNT(keywords); i++)
         if (is_word(first, count, keywords[i].word)) {
             ret->kind = keywords[i].kind;
-            strcpy(ret->text_room, keywords[i].told);
+            strcpy(ret->storage, keywords[i].canonical);
             return ERROR_SUCCESS;
         }
     LSTATUS status = parse_objects(ret->text, ret);
@@ -149,22 +149,22 @@ static LSTATUS parse_words(struct query *ret)
 
 static LSTATUS keep_text(const char *text, struct query *ret)
 {
-    size_t size = strnlen(text, sizeof ret->text_room);
-    if (size == sizeof ret->text_room || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
+    size_t size = strnlen(text, sizeof ret->storage);
+    if (size == sizeof ret->storage || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
         return ERROR_INVALID_PARAMETER;
-    memcpy(ret->text_room, text, size + 1);
+    memcpy(ret->storage, text, size + 1);
     return ERROR_SUCCESS;
 }
 
 LSTATUS query_parse(const char *text, struct query *ret)
 {
     ret->kind = QUERY_NOTHING;
-    ret->text = ret->text_room;
+    ret->text = ret->storage;
     ret->machine = NULL;
     ret->machine_count = 0;
     ret->language = LANGUAGE_ENGLISH_ID;
     ret->object_count = 0;
-    ret->text_room[0] = '\0';
+    ret->storage[0] = '\0';
     if (!text || !text[strspn(text, " \t")]) {
         ret->kind = QUERY_GLOBAL;
         return ERROR_SUCCESS;

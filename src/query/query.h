@@ -25,7 +25,7 @@ struct query {
     uint32_t language; /* 0x009 when none was named; LANGUAGE_USER is never set here */
     size_t object_count;
     uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, without duplicates */
-    char text_room[LIMIT_QUERY_CHARS * 3 + 1];
+    char storage[LIMIT_QUERY_CHARS * 3 + 1];
 };
 
 /* Accepts unknown words; ERROR_INVALID_PARAMETER if a limit is exceeded. NULL is "". */
