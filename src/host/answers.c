@@ -157,10 +157,10 @@ static void write_added(const struct writing *writing)
         trace("host", "answers could not be recorded");
 }
 
-static bool anything_new(const struct roster *roster)
+static bool anything_new(const struct service_table *table)
 {
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct library *code = roster->services[i].code;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct library *code = table->services[i].code;
         if (code &&
             atomic_load_explicit(&code->heard.when, memory_order_relaxed) != code->heard.written)
             return true;
@@ -168,18 +168,18 @@ static bool anything_new(const struct roster *roster)
     return false;
 }
 
-void answers_write(const struct roster *roster, bool last)
+void answers_write(const struct service_table *table, bool last)
 {
     int64_t now = clock_ticks();
     const char *path = place_answers();
     if (!path || (!last && now < atomic_load(&next_write)))
         return;
     lock_take(&lock);
-    if (anything_new(roster)) {
+    if (anything_new(table)) {
         struct writing writing = {.fd = open_to_write(path)};
-        for (size_t i = 0; writing.fd >= 0 && i < roster->count; i++)
-            if (roster->services[i].code)
-                write_one(&writing, &roster->services[i]);
+        for (size_t i = 0; writing.fd >= 0 && i < table->count; i++)
+            if (table->services[i].code)
+                write_one(&writing, &table->services[i]);
         atomic_store(&next_write, now + (writing.fd < 0 ? refused_for : write_every));
         if (writing.fd >= 0) {
             write_added(&writing);

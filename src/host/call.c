@@ -57,13 +57,14 @@ static LSTATUS ask_guarded(struct library *code, const struct host_settings *set
 
 /* A Collect in this process cannot be interrupted: a late answer is kept, and reported. For shipped
  * providers it is not reported, because they may be slow on a busy machine. */
-static void report_late(struct service *service, const struct host_settings *settings,
-                        const struct query *query, int64_t ms)
+static void report_overdue(struct service *service, const struct host_settings *settings,
+                           const struct query *query, int64_t ms)
 {
     bool tested = service->code->place != PLACE_SHIPPED || service->collect_timeout;
     if (tested && !(settings->configuration & CONFIGURATION_NO_HANG_TEST) &&
         ms > service_collect_ms(service, query))
-        verdict_keep(service, settings, &(struct finding){MISTAKE_LATE, .numbers = {(uint64_t)ms}});
+        verdict_keep(service, settings,
+                     &(struct finding){FAULT_OVERDUE, .numbers = {(uint64_t)ms}});
 }
 
 static LSTATUS collect(struct service *service, const struct host_settings *settings,
@@ -88,7 +89,7 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     answer.took_100ns = clock_ticks() - start;
     trace("host", "%s: Collect(\"%s\") returned %d, %u bytes, %u objects", service->name,
           query->text, (int)answer.status, answer.bytes, answer.objects);
-    report_late(service, settings, query, answer.took_100ns / TICKS_PER_MS);
+    report_overdue(service, settings, query, answer.took_100ns / TICKS_PER_MS);
     return judge(service, settings, &answer, piece);
 }
 

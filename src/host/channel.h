@@ -24,8 +24,8 @@ enum {
     CHANNEL_PAGE = 4096,
     CHANNEL_TEXT_OFFSET = CHANNEL_PAGE,
     CHANNEL_TEXT_BYTES = 1 << 20,
-    CHANNEL_ROOM_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
-    CHANNEL_BYTES = CHANNEL_ROOM_OFFSET + ISOLATE_ROOM + CHANNEL_PAGE,
+    CHANNEL_BUFFER_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
+    CHANNEL_BYTES = CHANNEL_BUFFER_OFFSET + ISOLATE_LARGEST + CHANNEL_PAGE,
     CHANNEL_WORDS = 256,       /* characters of a message */
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
     KEEPER_SLOTS = 64,
@@ -106,9 +106,9 @@ static inline char *channel_texts(struct channel *channel)
     return (char *)channel + CHANNEL_TEXT_OFFSET;
 }
 
-static inline unsigned char *channel_room(struct channel *channel)
+static inline unsigned char *channel_buffer(struct channel *channel)
 {
-    return (unsigned char *)channel + CHANNEL_ROOM_OFFSET;
+    return (unsigned char *)channel + CHANNEL_BUFFER_OFFSET;
 }
 
 /* ---- channel.c, in the library and in perfhost ---- */

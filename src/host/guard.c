@@ -16,10 +16,10 @@ LSTATUS guard_arm(struct guarded *guarded, size_t room)
     size_t needed = room + 2 * (size_t)GUARD_BYTES;
     if (needed < room)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (needed > guarded->capacity) {
+    if (needed > guarded->allocated) {
         free(guarded->memory);
         guarded->memory = malloc(needed);
-        guarded->capacity = guarded->memory ? needed : 0;
+        guarded->allocated = guarded->memory ? needed : 0;
         if (!guarded->memory)
             return ERROR_NOT_ENOUGH_MEMORY;
     }

@@ -21,7 +21,15 @@ enum {
  * allocates nothing. */
 struct round {
     uint32_t *chosen; /* positions in the roster */
-    enum way { NO_WAY, SHIPPED, INSIDE, OUTSIDE, ASKED_OUTSIDE, TAKEN } * ways; /* of each */
+    enum run_state {
+        RUN_NONE,
+        RUN_SHIPPED,
+        RUN_IN_PROCESS,
+        RUN_ISOLATED,
+        RUN_REQUESTED,
+        RUN_TAKEN
+    } *
+        states; /* of each */
     struct taken {
         struct piece piece;
         LSTATUS status;
@@ -30,24 +38,24 @@ struct round {
     size_t count, room;
     struct round *next;
 };
-static struct round *spent;
-static pthread_mutex_t spent_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct round *free_list;
+static pthread_mutex_t free_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void round_return(struct round *round)
 {
-    lock_take(&spent_lock);
-    round->next = spent;
-    spent = round;
-    lock_release(&spent_lock);
+    lock_take(&free_list_lock);
+    round->next = free_list;
+    free_list = round;
+    lock_release(&free_list_lock);
 }
 
-static bool make_room(struct round *round, size_t room)
+static bool grow(struct round *round, size_t room)
 {
     uint32_t *chosen = reallocarray(round->chosen, room, sizeof(*chosen));
     round->chosen = chosen ? chosen : round->chosen;
-    enum way *ways = chosen ? reallocarray(round->ways, room, sizeof(*ways)) : NULL;
-    round->ways = ways ? ways : round->ways;
-    struct taken *taken = ways ? reallocarray(round->taken, room, sizeof(*taken)) : NULL;
+    enum run_state *states = chosen ? reallocarray(round->states, room, sizeof(*states)) : NULL;
+    round->states = states ? states : round->states;
+    struct taken *taken = states ? reallocarray(round->taken, room, sizeof(*taken)) : NULL;
     round->taken = taken ? taken : round->taken;
     round->room = taken ? room : round->room;
     return taken != NULL;
@@ -55,14 +63,14 @@ static bool make_room(struct round *round, size_t room)
 
 static struct round *round_take(size_t room)
 {
-    lock_take(&spent_lock);
-    struct round *round = spent;
+    lock_take(&free_list_lock);
+    struct round *round = free_list;
     if (round)
-        spent = round->next;
-    lock_release(&spent_lock);
+        free_list = round->next;
+    lock_release(&free_list_lock);
     if (!round)
         round = calloc(1, sizeof(*round));
-    if (round && round->room < room && !make_room(round, room)) {
+    if (round && round->room < room && !grow(round, room)) {
         round_return(round);
         return NULL;
     }
@@ -72,9 +80,9 @@ static struct round *round_take(size_t room)
 /* A query in progress, and what has been collected. */
 struct collection {
     const struct query *query;
-    struct roster *roster;
+    struct service_table *table;
     struct round *round;
-    struct outside_question question; /* for the providers in helpers */
+    struct isolated_request question; /* for the providers in helpers */
     unsigned char *data;
     size_t room, used;
     uint32_t objects;
@@ -87,15 +95,15 @@ struct collection {
 
 static void trace_the_others(const struct collection *collection)
 {
-    const struct roster *roster = collection->roster;
+    const struct service_table *table = collection->table;
     size_t next = 0;
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct service *service = &roster->services[i];
+    for (size_t i = 0; i < table->count; i++) {
+        const struct service *service = &table->services[i];
         if (next < collection->round->count && collection->round->chosen[next] == i)
             next++;
         else
             trace("host", "%s is not queried: %s", service->name,
-                  roster->settings.disabled                  ? "all counters are disabled"
+                  table->settings.disabled                   ? "all counters are disabled"
                   : service->disabled                        ? "it is disabled"
                   : collection->query->kind != QUERY_OBJECTS ? "the query concerns no provider"
                   : service->has_list ? "its Object List has none of the objects"
@@ -105,7 +113,7 @@ static void trace_the_others(const struct collection *collection)
 
 static struct service *chosen_service(const struct collection *collection, size_t i)
 {
-    return &collection->roster->services[collection->round->chosen[i]];
+    return &collection->table->services[collection->round->chosen[i]];
 }
 
 /* An answer that is too large makes the query return ERROR_MORE_DATA, but the other providers are
@@ -179,16 +187,16 @@ static LSTATUS join(struct taken *taken, struct piece *piece)
 
 static void collect_one(struct collection *collection, size_t i)
 {
-    const struct host_settings *settings = &collection->roster->settings;
+    const struct host_settings *settings = &collection->table->settings;
     struct service *service = chosen_service(collection, i);
     struct piece piece = {.data = collection->data + collection->used,
                           .room = collection->room - collection->used,
                           .took_100ns = -1};
-    enum way way = collection->round->ways[i];
+    enum run_state way = collection->round->states[i];
     *shortage_here() = (struct shortage){0};
-    LSTATUS status = way == TAKEN ? join(&collection->round->taken[i], &piece)
-                     : way == ASKED_OUTSIDE
-                         ? outside_finish(service, settings, &piece)
+    LSTATUS status = way == RUN_TAKEN ? join(&collection->round->taken[i], &piece)
+                     : way == RUN_REQUESTED
+                         ? isolated_finish(service, settings, &piece)
                          : call_collect(service, settings, collection->query, &piece);
     if (status == ERROR_MORE_DATA && !collection->starved) {
         collection->starved = service;
@@ -198,15 +206,15 @@ static void collect_one(struct collection *collection, size_t i)
     take_piece(collection, i, &piece, status);
 }
 
-static enum way way_to(struct service *service)
+static enum run_state state_for(struct service *service)
 {
-    static const enum way ways[] = {[PLACE_UNKNOWN] = NO_WAY,
-                                    [PLACE_SHIPPED] = SHIPPED,
-                                    [PLACE_INSIDE] = INSIDE,
-                                    [PLACE_HELPER] = OUTSIDE};
+    static const enum run_state states[] = {[PLACE_UNKNOWN] = RUN_NONE,
+                                            [PLACE_SHIPPED] = RUN_SHIPPED,
+                                            [PLACE_INSIDE] = RUN_IN_PROCESS,
+                                            [PLACE_HELPER] = RUN_ISOLATED};
     lock_take(&service->code->lock);
     library_place(service);
-    enum way way = ways[service->code->place];
+    enum run_state way = states[service->code->place];
     lock_release(&service->code->lock);
     return way;
 }
@@ -214,38 +222,40 @@ static enum way way_to(struct service *service)
 static void collect_shipped(struct collection *collection)
 {
     for (size_t i = 0; i < collection->round->count; i++) {
-        enum way way = way_to(chosen_service(collection, i));
-        collection->round->ways[i] = way == SHIPPED ? NO_WAY : way;
-        if (way == SHIPPED)
+        enum run_state way = state_for(chosen_service(collection, i));
+        collection->round->states[i] = way == RUN_SHIPPED ? RUN_NONE : way;
+        if (way == RUN_SHIPPED)
             collect_one(collection, i);
     }
 }
 
 /* Another thread may be waiting for this helper: it is free at the latest when that thread's
  * deadline is over. */
-static enum way ask_helper(struct collection *collection, size_t i, int64_t until)
+static enum run_state ask_helper(struct collection *collection, size_t i, int64_t until)
 {
-    static const enum way ways[] = {
-        [OUTSIDE_NOT_ASKED] = NO_WAY, [OUTSIDE_ASKED] = ASKED_OUTSIDE, [OUTSIDE_BUSY] = OUTSIDE};
-    return ways[outside_ask(chosen_service(collection, i), &collection->question, until)];
+    static const enum run_state states[] = {[ISOLATED_NOT_REQUESTED] = RUN_NONE,
+                                            [ISOLATED_REQUESTED] = RUN_REQUESTED,
+                                            [ISOLATED_BUSY] = RUN_ISOLATED};
+    return states[isolated_begin_collect(chosen_service(collection, i), &collection->question,
+                                         until)];
 }
 
 /* All helpers get their requests before any answer is awaited: each is given the space that the
  * shipped providers left. */
 static void ask_helpers(struct collection *collection)
 {
-    const struct host_settings *settings = &collection->roster->settings;
-    enum way *ways = collection->round->ways;
-    collection->question = (struct outside_question){.settings = settings,
+    const struct host_settings *settings = &collection->table->settings;
+    enum run_state *states = collection->round->states;
+    collection->question = (struct isolated_request){.settings = settings,
                                                      .query = collection->query,
                                                      .room = collection->room - collection->used,
                                                      .start = clock_ticks()};
     for (size_t i = 0; i < collection->round->count; i++)
-        if (ways[i] == OUTSIDE)
-            ways[i] = ask_helper(collection, i, NOT_AT_ALL);
+        if (states[i] == RUN_ISOLATED)
+            states[i] = ask_helper(collection, i, NOT_AT_ALL);
     for (size_t i = 0; i < collection->round->count; i++)
-        if (ways[i] == ASKED_OUTSIDE)
-            outside_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
+        if (states[i] == RUN_REQUESTED)
+            isolated_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
 }
 
 /* Without memory the answer stays in the helper until its turn comes. */
@@ -253,39 +263,39 @@ static void take_early(struct collection *collection, size_t i)
 {
     struct service *service = chosen_service(collection, i);
     struct taken *taken = &collection->round->taken[i];
-    size_t size = outside_size(service);
+    size_t size = isolated_size(service);
     *taken = (struct taken){
         .piece = {.data = malloc(size + 1), .room = size, .took_100ns = -1}
     };
     if (!taken->piece.data)
         return;
-    taken->status = outside_finish(service, &collection->roster->settings, &taken->piece);
-    collection->round->ways[i] = TAKEN;
+    taken->status = isolated_finish(service, &collection->table->settings, &taken->piece);
+    collection->round->states[i] = RUN_TAKEN;
 }
 
 /* True if the service was not queried, has answered, or its deadline is over. */
 static bool is_ready(struct collection *collection, size_t i, int64_t until)
 {
-    enum way *way = &collection->round->ways[i];
-    if (*way == OUTSIDE)
+    enum run_state *way = &collection->round->states[i];
+    if (*way == RUN_ISOLATED)
         *way = ask_helper(collection, i, until);
-    if (*way == OUTSIDE)
+    if (*way == RUN_ISOLATED)
         return false;
-    return *way != ASKED_OUTSIDE ||
-           outside_is_ready(chosen_service(collection, i), &collection->roster->settings, until);
+    return *way != RUN_REQUESTED ||
+           isolated_is_ready(chosen_service(collection, i), &collection->table->settings, until);
 }
 
 /* Takes the ready answers behind the first; true: another answer is still awaited. */
 static bool take_ready(struct collection *collection, size_t first)
 {
-    const enum way *ways = collection->round->ways;
+    const enum run_state *states = collection->round->states;
     bool awaited = false;
     for (size_t i = first; i < collection->round->count; i++) {
-        if (ways[i] != ASKED_OUTSIDE && ways[i] != OUTSIDE)
+        if (states[i] != RUN_REQUESTED && states[i] != RUN_ISOLATED)
             continue;
-        if (is_ready(collection, i, NOT_AT_ALL) && ways[i] == ASKED_OUTSIDE)
+        if (is_ready(collection, i, NOT_AT_ALL) && states[i] == RUN_REQUESTED)
             take_early(collection, i);
-        awaited |= ways[i] == ASKED_OUTSIDE || ways[i] == OUTSIDE;
+        awaited |= states[i] == RUN_REQUESTED || states[i] == RUN_ISOLATED;
     }
     return awaited;
 }
@@ -309,21 +319,21 @@ static void collect_chosen(struct collection *collection)
         collection->round->taken[i].begin = collection->round->taken[i].end = 0;
     collect_shipped(collection);
     ask_helpers(collection);
-    const enum way *ways = collection->round->ways;
+    const enum run_state *states = collection->round->states;
     for (size_t i = 0; i < collection->round->count; i++) {
-        if (ways[i] == ASKED_OUTSIDE || ways[i] == OUTSIDE)
+        if (states[i] == RUN_REQUESTED || states[i] == RUN_ISOLATED)
             await_turn(collection, i);
-        if (ways[i] != NO_WAY)
+        if (states[i] != RUN_NONE)
             collect_one(collection, i);
     }
     for (size_t i = 0; collection->status == ERROR_MORE_DATA && i < collection->round->count; i++)
-        judge_starving(chosen_service(collection, i));
+        note_buffer_pressure(chosen_service(collection, i));
 }
 
 /* Programs retry with larger buffers until the answer fits. A program whose buffers are too small
  * this often learns nothing from the status; the event tells an administrator whether its loop ends
  * too early, or the number of some instances has grown too far. */
-static void note_starving(const struct collection *collection)
+static void note_pressure(const struct collection *collection)
 {
     enum { MANY_TRIES = 10 };
     static _Thread_local unsigned tries;
@@ -354,20 +364,20 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
     *ret_objects = 0;
     if (provider_inside())
         return ERROR_LOCK_FAILED;
-    LSTATUS status = roster_hold(&collection.roster);
+    LSTATUS status = service_table_hold(&collection.table);
     if (status)
         return status;
-    struct round *round = collection.round = round_take(collection.roster->count);
+    struct round *round = collection.round = round_take(collection.table->count);
     if (round) {
-        round->count = select_services(collection.roster, query, round->chosen);
+        round->count = select_services(collection.table, query, round->chosen);
         if (trace_on())
             trace_the_others(&collection);
         collect_chosen(&collection);
-        note_starving(&collection);
+        note_pressure(&collection);
         round_return(round);
-        answers_write(collection.roster, false);
+        answers_write(collection.table, false);
     }
-    roster_release(collection.roster);
+    service_table_release(collection.table);
     *ret_size = collection.used;
     *ret_objects = collection.objects;
     *ret_whole = collection.whole;
@@ -376,11 +386,11 @@ LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t 
 
 void host_close(void)
 {
-    struct roster *roster = provider_inside() ? NULL : roster_last();
-    if (roster)
-        answers_write(roster, true);
-    for (size_t i = 0; roster && i < roster->count; i++)
-        library_close(&roster->services[i], &roster->settings, !roster->services[i].keep_resident);
-    roster_release(roster);
+    struct service_table *table = provider_inside() ? NULL : service_table_last();
+    if (table)
+        answers_write(table, true);
+    for (size_t i = 0; table && i < table->count; i++)
+        library_close(&table->services[i], &table->settings, !table->services[i].keep_resident);
+    service_table_release(table);
     event_close();
 }

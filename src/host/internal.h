@@ -20,8 +20,8 @@ struct host_settings {
     uint32_t event_level;   /* EventLogLevel: 0 nothing ... 3 all */
     uint32_t slow_open;     /* OpenProcedureWaitTime in ms: an Open that takes longer is reported */
     uint32_t error_limit;   /* Error Count Limit: failures until a quarantine; 0: no quarantines */
-    const struct roster
-        *roster; /* the table they are part of; NULL: the owners of objects are unknown */
+    const struct service_table
+        *table; /* the table they are part of; NULL: the owners of objects are unknown */
 };
 enum {
     CONFIGURATION_NO_ALIGNMENT = 1,
@@ -30,7 +30,7 @@ enum {
     CONFIGURATION_NO_HANG_TEST = 8
 };
 /* A provider that needs more than this has failed. */
-enum { LARGEST_ANSWER = ISOLATE_ROOM };
+enum { LARGEST_ANSWER = ISOLATE_LARGEST };
 enum { TICKS_PER_MS = CLOCK_TICKS_PER_SECOND / 1000 };
 /* How long a provider may take, unless its registration states otherwise. */
 enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30000 };
@@ -39,7 +39,7 @@ enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30
 enum { GUARD_BYTES = 1024 };
 struct guarded {
     unsigned char *memory;
-    size_t capacity, room;
+    size_t allocated, room;
 };
 LSTATUS guard_arm(struct guarded *guarded, size_t room); /* room bytes between fresh patterns */
 unsigned char *guard_start(const struct guarded *guarded);
@@ -82,12 +82,12 @@ void settings_read(struct host_settings *ret);
 int64_t service_open_ms(const struct service *service);
 int64_t service_collect_ms(const struct service *service, const struct query *query);
 
-/* ---- roster.c: the table of all services at one moment; never altered, so queries hold no lock
+/* ---- service_table.c: the table of all services at one moment; never altered, so queries hold no lock
  * ---- */
 struct listed_object {
     uint32_t object, position;
 };
-struct roster {
+struct service_table {
     unsigned holders;
     uint64_t generation;
     int64_t valid_until; /* filetime: when the next quarantine ends */
@@ -100,17 +100,18 @@ struct roster {
     size_t listed_count, enabled_count, listless_count;
 };
 /* The table as of the registry's current state; each holder must release it. */
-LSTATUS roster_hold(struct roster **ret);
-struct roster *roster_last(void); /* the same without checking the registry, or NULL */
-void roster_release(struct roster *roster);
+LSTATUS service_table_hold(struct service_table **ret);
+struct service_table *
+service_table_last(void); /* the same without checking the registry, or NULL */
+void service_table_release(struct service_table *table);
 /* Fills in `listed`, `enabled` and `listless`. */
-LSTATUS roster_index(struct roster *roster);
-void roster_index_done(struct roster *roster);
+LSTATUS service_table_index(struct service_table *table);
+void service_table_index_done(struct service_table *table);
 
 /* ---- owner.c: an object number has one owner ---- */
 /* May `service` answer with the object? *ret_other: its owner, if not. */
 enum ownership { OWNED, OWNED_BY_OTHER, OWNED_BY_NOBODY };
-enum ownership owner_find(const struct roster *roster, const struct service *service,
+enum ownership owner_find(const struct service_table *table, const struct service *service,
                           uint32_t object, const struct service **ret_other);
 /* Checks the owners of the objects of an answer that passed the other checks; false: reported, drop
  * it. */
@@ -130,10 +131,10 @@ void owner_check_titles(struct service *service, const struct host_settings *set
 /* Writes the positions of the services that the query concerns, ascending, and returns their
  * number: at most roster->count. Runs in time that does not depend on other services.
  * (docs/windows/articles.md#c50, docs/windows/queries.md#c5) */
-size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret);
+size_t select_services(const struct service_table *table, const struct query *query, uint32_t *ret);
 
 /* The position in roster->listed of the first entry of `object`, or where it would be inserted. */
-size_t select_listed(const struct roster *roster, uint32_t object);
+size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- quarantine.c: a provider that fails is not queried, for longer each time ---- */
 struct patience {
@@ -158,13 +159,13 @@ void quarantine_failure(struct service *service, const struct host_settings *set
                         const char *why);
 /* The same at the end of a session: it crashed in Close. The first time may be chance; from the
  * second on it is not queried for a while, and closing the key does not reset that. */
-void quarantine_lapse(struct service *service, const struct host_settings *settings,
-                      const char *why);
+void quarantine_timeout(struct service *service, const struct host_settings *settings,
+                        const char *why);
 /* It did not answer in time, for the first time in this session. Not a failure, but from the second
  * session on it is not queried for a while, and other programs are informed. */
 void quarantine_miss(struct service *service, const struct host_settings *settings);
 /* Did so many programs get no answer lately that queries should not wait for it? */
-bool quarantine_doubts(const struct service *service, const struct host_settings *settings);
+bool quarantine_suspects(const struct service *service, const struct host_settings *settings);
 /* The answer that was counted as missing has arrived. */
 void quarantine_take_back(struct service *service);
 /* It answered, late or not: clears the count of missing answers. */
@@ -172,7 +173,7 @@ void quarantine_answered(struct service *service);
 /* Its answer passed. */
 void quarantine_success(struct service *service);
 /* It answered, but too late: after several such answers it is queried less often. */
-void quarantine_late(struct service *service);
+void quarantine_overdue(struct service *service);
 /* It could not be queried, for reasons outside the provider: retried soon. */
 void quarantine_delay(struct service *service);
 /* Disabled at once and permanently. */
@@ -192,24 +193,24 @@ struct heard {
 /* Its answer passed: two stores. */
 void answers_note(struct library *code, int64_t took_100ns);
 /* Writes what is new, once a second at most; with `last` at once. */
-void answers_write(const struct roster *roster, bool last);
+void answers_write(const struct service_table *table, bool last);
 
 /* ---- library.c: a provider's code, wherever it runs ---- */
 enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
 /* Its helper process, and the last request. */
-struct outside {
+struct isolated {
     struct isolated *isolated;
     struct isolate_reply reply;
     bool replied; /* `reply` is the answer */
     bool opening; /* not known yet whether its Open has ended */
     bool looked;  /* and Open had not ended when the request was made */
     size_t offered;
-    bool foreign;                                      /* the request names a foreign machine */
-    int64_t asked_at, open_deadline, collect_deadline; /* clock_ticks */
-    int64_t collect_ms, silence_ms;    /* until it is late; until its process is ended */
-    bool refusal_said, slow_open_said; /* in this session */
+    bool foreign;                                          /* the request names a foreign machine */
+    int64_t requested_at, open_deadline, collect_deadline; /* clock_ticks */
+    int64_t collect_ms, silence_ms;            /* until it is late; until its process is ended */
+    bool refusal_reported, slow_open_reported; /* in this session */
     /* its last process was ended because it did not answer: queried, but not waited for */
-    bool unsure;
+    bool suspect;
     /* the answer that it owes, or owed when the key was closed, is counted as missing */
     bool miss_counted;
     /* a missing answer arrived after all: no more are counted in this session */
@@ -219,7 +220,7 @@ struct outside {
  * thread that queries its helper holds `claim`, and takes `lock` only to read `place` and
  * `path`. */
 struct library {
-    unsigned holders; /* service tables; guarded by roster.c's lock */
+    unsigned holders; /* service tables; guarded by service_table.c's lock */
     struct heard heard;
     struct claim claim;
     pthread_mutex_t lock;
@@ -228,7 +229,7 @@ struct library {
     bool unproven; /* it does not match its Library Validation Code */
     struct module module;
     bool opened;
-    struct outside outside;
+    struct isolated isolated;
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */
     size_t query_room;
@@ -237,11 +238,11 @@ struct library {
     uint32_t reported;           /* bits by enum mistake: reported in this session */
     uint64_t titles;             /* hash of those that were checked last */
     /* duplicates of another provider's objects were reported in this session */
-    _Atomic bool twice_said;
+    _Atomic bool twice_reported;
     struct patience patience;
-    _Atomic bool awake;     /* queried by name or for a foreign machine in this session */
-    _Atomic bool busy_said; /* reported that a query gave up waiting for another thread's */
-    _Atomic bool forgiven;  /* enabled by hand: its failures are forgotten */
+    _Atomic bool awake;         /* queried by name or for a foreign machine in this session */
+    _Atomic bool busy_reported; /* reported that a query gave up waiting for another thread's */
+    _Atomic bool forgiven;      /* enabled by hand: its failures are forgotten */
 };
 LSTATUS library_new(struct library **ret);
 /* Finds the file, checks it, decides where it runs. A failure is reported and retried later. Under
@@ -266,36 +267,36 @@ void provider_leave(void);
 bool provider_inside(void);
 
 /* ---- verdict.c: one row per mistake ---- */
-enum mistake {
-    MISTAKE_NONE,
-    MISTAKE_LENGTH,      /* pointer and length disagree; the pointer is used */
-    MISTAKE_SILENT,      /* outputs left unchanged */
-    MISTAKE_OVERRUN,     /* the pointer ends in the guard */
-    MISTAKE_HEAP,        /* the pointer ends beyond it */
-    MISTAKE_GUARD,       /* a guard was written to */
-    MISTAKE_OBJECTS,     /* object lengths do not add up */
-    MISTAKE_DEFINITIONS, /* definition lengths do not add up */
-    MISTAKE_INSTANCES,   /* instances do not end with their object */
-    MISTAKE_TWICE,       /* two objects of one number */
-    MISTAKE_BASE,        /* a counter that is not followed by its base */
-    MISTAKE_OFFSET,      /* a value outside its counter block */
-    MISTAKE_FOREIGN,     /* an object that belongs to another service */
-    MISTAKE_NAMELESS,    /* a title number without a name in any language */
-    MISTAKE_ODD_LENGTH,  /* not a multiple of 4 */
-    MISTAKE_ALIGNMENT,   /* not a multiple of 8 */
-    MISTAKE_STATUS,      /* Collect returned an error */
-    MISTAKE_GREED,       /* the largest buffer was not enough */
-    MISTAKE_HOARD,       /* it fills any buffer that it is given */
-    MISTAKE_LATE,        /* Collect took too long */
-    MISTAKE_COUNT
+enum fault {
+    FAULT_NONE,
+    FAULT_LENGTH,       /* pointer and length disagree; the pointer is used */
+    FAULT_SILENT,       /* outputs left unchanged */
+    FAULT_OVERRUN,      /* the pointer ends in the guard */
+    FAULT_HEAP,         /* the pointer ends beyond it */
+    FAULT_GUARD,        /* a guard was written to */
+    FAULT_OBJECTS,      /* object lengths do not add up */
+    FAULT_DEFINITIONS,  /* definition lengths do not add up */
+    FAULT_INSTANCES,    /* instances do not end with their object */
+    FAULT_TWICE,        /* two objects of one number */
+    FAULT_BASE,         /* a counter that is not followed by its base */
+    FAULT_OFFSET,       /* a value outside its counter block */
+    FAULT_FOREIGN,      /* an object that belongs to another service */
+    FAULT_UNNAMED,      /* a title number without a name in any language */
+    FAULT_ODD_LENGTH,   /* not a multiple of 4 */
+    FAULT_ALIGNMENT,    /* not a multiple of 8 */
+    FAULT_STATUS,       /* Collect returned an error */
+    FAULT_NEVER_ENOUGH, /* the largest buffer was not enough */
+    FAULT_BUFFER_HOG,   /* it fills any buffer that it is given */
+    FAULT_OVERDUE,      /* Collect took too long */
+    FAULT_COUNT
 };
 struct finding {
-    enum mistake mistake;
-    uint64_t numbers[2];  /* named by its row */
-    enum mistake because; /* of MISTAKE_LENGTH: why the answer is dropped nevertheless */
+    enum fault fault;
+    uint64_t numbers[2]; /* named by its row */
+    enum fault because;  /* of FAULT_LENGTH: why the answer is dropped nevertheless */
     /* what was found in the answer; its field is NULL if nothing was */
     struct wire_finding content;
-    const char *owner; /* of MISTAKE_FOREIGN: the other service's name */
+    const char *owner; /* of FAULT_FOREIGN: the other service's name */
 };
 /* Reports it and applies its row's consequences; returns whether the data is kept. */
 bool verdict_keep(struct service *service, const struct host_settings *settings,
@@ -335,33 +336,34 @@ struct piece {
 LSTATUS judge(struct service *service, const struct host_settings *settings,
               const struct answer *answer, struct piece *piece);
 /* The last query it answered ended with too little space for other providers. */
-void judge_starving(struct service *service);
+void note_buffer_pressure(struct service *service);
 
 /* ---- call.c ---- */
 /* Loads, opens and collects in this process. */
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,
                      const struct query *query, struct piece *piece);
 
-/* ---- outside.c: the same in two steps, in its helper process ---- */
-struct outside_question {
+/* ---- isolated.c: the same in two steps, in its helper process ---- */
+struct isolated_request {
     const struct host_settings *settings;
     const struct query *query;
     size_t room;   /* the buffer size that it is given */
     int64_t start; /* when the query began, in clock_ticks */
 };
 /* Waits until then for other threads that are querying it. BUSY: one still is, call again.
- * NOT_ASKED: it must not or cannot be queried, which was reported. ASKED: outside_finish must
+ * NOT_ASKED: it must not or cannot be queried, which was reported. ASKED: isolated_finish must
  * follow. */
-enum outside_asked { OUTSIDE_NOT_ASKED, OUTSIDE_ASKED, OUTSIDE_BUSY };
-enum outside_asked outside_ask(struct service *service, const struct outside_question *question,
-                               int64_t until);
-/* Waits for its answer until then, or until its deadline; true if outside_finish would return at
+enum isolated_begun { ISOLATED_NOT_REQUESTED, ISOLATED_REQUESTED, ISOLATED_BUSY };
+enum isolated_begun isolated_begin_collect(struct service *service,
+                                           const struct isolated_request *question, int64_t until);
+/* Waits for its answer until then, or until its deadline; true if isolated_finish would return at
  * once. */
-bool outside_is_ready(struct service *service, const struct host_settings *settings, int64_t until);
+bool isolated_is_ready(struct service *service, const struct host_settings *settings,
+                       int64_t until);
 /* The size of a ready answer, 0: none. */
-size_t outside_size(const struct service *service);
-LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
-                       struct piece *piece);
-void outside_close(struct service *service, const struct host_settings *settings, bool unload);
+size_t isolated_size(const struct service *service);
+LSTATUS isolated_finish(struct service *service, const struct host_settings *settings,
+                        struct piece *piece);
+void isolated_close(struct service *service, const struct host_settings *settings, bool unload);
 
 #endif

@@ -137,8 +137,8 @@ static LSTATUS write_request(struct channel *channel, const struct isolate_reque
 
 static void arm_guards(struct channel *channel, size_t room)
 {
-    memset(channel_room(channel) - CHANNEL_GUARD, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
-    memset(channel_room(channel) + room, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
+    memset(channel_buffer(channel) - CHANNEL_GUARD, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
+    memset(channel_buffer(channel) + room, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
 }
 
 static bool guard_whole(const unsigned char *shared)
@@ -164,7 +164,7 @@ static bool hand_over(struct helper *helper)
 static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate_request *request)
 {
     struct helper *helper = isolated->helper;
-    if (!helper_map(helper, CHANNEL_ROOM_OFFSET + request->room + CHANNEL_GUARD))
+    if (!helper_map(helper, CHANNEL_BUFFER_OFFSET + request->room + CHANNEL_GUARD))
         return ERROR_NOT_ENOUGH_MEMORY;
     LSTATUS status = write_request(helper->channel, request);
     if (status)
@@ -202,7 +202,7 @@ LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *req
     leave_parents(isolated);
     if (isolated->owed)
         return ERROR_BUSY;
-    if (request->room > ISOLATE_ROOM)
+    if (request->room > ISOLATE_LARGEST)
         return ERROR_INVALID_PARAMETER;
     isolated->known = false;
     return isolated->helper ? hand_over_request(isolated, request)
@@ -306,7 +306,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
     ret->end_offset = shared->reply.end_offset;
     ret->took_100ns = shared->reply.took_100ns;
     copy_words(ret->text, channel->reply.text);
-    unsigned char *room = channel_room(channel);
+    unsigned char *room = channel_buffer(channel);
     ret->guards_intact = !isolated->guards ||
                          (guard_whole(room - CHANNEL_GUARD) && guard_whole(room + isolated->room));
     isolated->owed = false;
@@ -405,7 +405,7 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
     } else if (word == CHANNEL_ANSWERED) {
         take_answer(isolated, ret);
     } else if (word == CHANNEL_OWED) {
-        ret->end = ISOLATE_LATE;
+        ret->end = ISOLATE_OVERDUE;
         ret->status = ERROR_TIMEOUT;
     } else {
         take_nonsense(isolated, ret);
@@ -415,7 +415,7 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
 void isolate_copy(struct isolated *isolated, void *to, size_t size)
 {
     if (isolated->helper && helper_is_ours(isolated->helper) && size <= isolated->room)
-        memcpy(to, channel_room(isolated->helper->channel), size);
+        memcpy(to, channel_buffer(isolated->helper->channel), size);
 }
 
 bool isolate_busy(const struct isolated *isolated)

@@ -22,7 +22,7 @@ enum isolate_stage {
 enum isolate_end {
     /* the stage ended with `status`; after ISOLATE_COLLECT the other members are set */
     ISOLATE_ANSWERED,
-    ISOLATE_LATE,    /* the deadline passed; the helper goes on */
+    ISOLATE_OVERDUE, /* the deadline passed; the helper goes on */
     ISOLATE_CRASHED, /* a signal; `code` is its number, `address` the fault's */
     ISOLATE_EXITED,  /* it ended itself; `code` is its exit code */
     /* no helper could be started: `status`, and `text` names the step that failed */
@@ -39,14 +39,14 @@ struct isolate_request {
     const uint16_t *export_names; /* Linkage\Export, multi-string in UTF-16, or NULL */
     size_t export_units;
     const char *query; /* UTF-8, passed to Collect */
-    size_t room;       /* buffer size for Collect, at most ISOLATE_ROOM */
+    size_t room;       /* buffer size for Collect, at most ISOLATE_LARGEST */
     bool guards;       /* arm and check the patterns around the buffer */
     /* used when a helper starts only: */
     bool observes;       /* it may read other processes' data */
     bool children;       /* it may start processes */
     uint32_t memory_mib; /* resident memory limit; 0: ISOLATE_MEMORY_MIB */
 };
-enum { ISOLATE_ROOM = 64 << 20 }; /* a provider that needs more has failed */
+enum { ISOLATE_LARGEST = 64 << 20 }; /* a provider that needs more has failed */
 enum { ISOLATE_MEMORY_MIB = 256 };
 
 struct isolate_reply {
@@ -75,7 +75,7 @@ LSTATUS isolate_new(struct isolated **ret);
  * the library if needed, then calls Collect. ERROR_BUSY: it has not answered the last request. */
 LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *request);
 /* Waits for the reply until clock_ticks() reaches `open_deadline` while Open is not over, else
- * `collect_deadline`; a deadline in the past only checks. After ISOLATE_LATE it may be called
+ * `collect_deadline`; a deadline in the past only checks. After ISOLATE_OVERDUE it may be called
  * again. */
 void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline,
                   struct isolate_reply *ret);

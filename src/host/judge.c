@@ -21,30 +21,30 @@ static struct finding judge_pointer(const struct answer *answer)
     int64_t room = (int64_t)answer->room, end = answer->end;
     uint64_t beyond = end < 0 ? -(uint64_t)end : (uint64_t)end - answer->room;
     if (end < 0 || end > room + GUARD_BYTES)
-        return (struct finding){MISTAKE_HEAP, .numbers = {beyond}};
+        return (struct finding){FAULT_HEAP, .numbers = {beyond}};
     if (end > room)
-        return (struct finding){MISTAKE_OVERRUN, .numbers = {beyond}};
+        return (struct finding){FAULT_OVERRUN, .numbers = {beyond}};
     if ((int64_t)answer->bytes == end)
-        return (struct finding){MISTAKE_NONE};
+        return (struct finding){FAULT_NONE};
     return (struct finding){
-        end ? MISTAKE_LENGTH : MISTAKE_SILENT, .numbers = {answer->bytes, (uint64_t)end}
+        end ? FAULT_LENGTH : FAULT_SILENT, .numbers = {answer->bytes, (uint64_t)end}
     };
 }
 
 /* Maps a finding of wire to a mistake of verdict.c. */
-static enum mistake mistake_of(enum wire_fault fault)
+static enum fault mistake_of(enum wire_fault fault)
 {
-    static const enum mistake mistakes[] = {
-        [WIRE_GOOD] = MISTAKE_NONE,
-        [WIRE_FAULT_OBJECTS] = MISTAKE_OBJECTS,
-        [WIRE_FAULT_DEFINITIONS] = MISTAKE_DEFINITIONS,
-        [WIRE_FAULT_INSTANCES] = MISTAKE_INSTANCES,
-        [WIRE_FAULT_TWICE] = MISTAKE_TWICE,
-        [WIRE_FAULT_BASE] = MISTAKE_BASE,
-        [WIRE_FAULT_OFFSET] = MISTAKE_OFFSET,
-        [WIRE_FAULT_ALIGNMENT] = MISTAKE_ALIGNMENT,
+    static const enum fault faults[] = {
+        [WIRE_GOOD] = FAULT_NONE,
+        [WIRE_FAULT_OBJECTS] = FAULT_OBJECTS,
+        [WIRE_FAULT_DEFINITIONS] = FAULT_DEFINITIONS,
+        [WIRE_FAULT_INSTANCES] = FAULT_INSTANCES,
+        [WIRE_FAULT_TWICE] = FAULT_TWICE,
+        [WIRE_FAULT_BASE] = FAULT_BASE,
+        [WIRE_FAULT_OFFSET] = FAULT_OFFSET,
+        [WIRE_FAULT_ALIGNMENT] = FAULT_ALIGNMENT,
     };
-    return mistakes[fault];
+    return faults[fault];
 }
 
 /* An answer whose findings are reported one by one. */
@@ -59,7 +59,7 @@ struct content {
 static struct finding finding_of(const struct answer *answer, const struct wire_finding *found)
 {
     struct finding finding = {
-        .mistake = mistake_of(found->fault), .numbers = {found->position}, .content = *found};
+        .fault = mistake_of(found->fault), .numbers = {found->position}, .content = *found};
     if (found->fault == WIRE_FAULT_OBJECTS)
         finding.numbers[0] = answer->objects;
     if (found->fault == WIRE_FAULT_ALIGNMENT) {
@@ -74,9 +74,9 @@ static void take_finding(void *self, const struct wire_finding *found)
     struct content *content = self;
     struct finding finding = finding_of(content->answer, found);
     if (wire_fault_damages(found->fault)) {
-        if (!content->grave.mistake)
+        if (!content->grave.fault)
             content->grave = finding;
-    } else if (!content->pointer->mistake &&
+    } else if (!content->pointer->fault &&
                !(found->fault == WIRE_FAULT_ALIGNMENT &&
                  content->settings->configuration & CONFIGURATION_NO_ALIGNMENT)) {
         verdict_keep(content->service, content->settings, &finding);
@@ -88,7 +88,7 @@ static struct finding judge_content(struct service *service, const struct host_s
                                     const struct answer *answer, const struct piece *piece,
                                     const struct finding *pointer)
 {
-    struct content content = {service, settings, answer, pointer, {MISTAKE_NONE}};
+    struct content content = {service, settings, answer, pointer, {FAULT_NONE}};
     wire_check_each(piece->data, (size_t)answer->end, answer->objects, take_finding, &content);
     return content.grave;
 }
@@ -103,7 +103,7 @@ static bool is_whole_block(const struct answer *answer, const struct piece *piec
 static struct finding judge_block(const struct answer *answer, const struct piece *piece)
 {
     bool good = wire_check_block(piece->data, (size_t)answer->end);
-    return (struct finding){good ? MISTAKE_NONE : MISTAKE_OBJECTS, .numbers = {answer->objects}};
+    return (struct finding){good ? FAULT_NONE : FAULT_OBJECTS, .numbers = {answer->objects}};
 }
 
 /* Checks bytes that are in the piece now. */
@@ -113,11 +113,11 @@ static struct finding judge_bytes(struct service *service, const struct host_set
 {
     if (answer->end % 4)
         return (struct finding){
-            MISTAKE_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
+            FAULT_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
         };
-    if (level_of(service, settings) <= 1 || pointer->mistake)
+    if (level_of(service, settings) <= 1 || pointer->fault)
         return judge_content(service, settings, answer, piece, pointer);
-    return (struct finding){MISTAKE_NONE};
+    return (struct finding){FAULT_NONE};
 }
 
 /* A corrected length is reported, with its consequence; else what was found in the content. */
@@ -125,9 +125,9 @@ static struct finding join(const struct finding *pointer, const struct finding *
                            uint32_t level)
 {
     struct finding both = *pointer;
-    if (!pointer->mistake || level > 2)
+    if (!pointer->fault || level > 2)
         return *content;
-    both.because = content->mistake;
+    both.because = content->fault;
     both.content = content->content;
     return both;
 }
@@ -137,7 +137,7 @@ static bool report_guard(struct service *service, const struct host_settings *se
                          const struct answer *answer)
 {
     return verdict_keep(service, settings,
-                        &(struct finding){MISTAKE_GUARD, .numbers = {answer->room}});
+                        &(struct finding){FAULT_GUARD, .numbers = {answer->room}});
 }
 
 /* ---- buffer size ---- */
@@ -157,7 +157,7 @@ static bool is_hoarding(const struct service *service, const struct answer *answ
            (answer->room >= LARGEST_ANSWER || (least && answer->room / 4 >= least));
 }
 
-static void note_room(struct service *service, const struct answer *answer)
+static void note_capacity(struct service *service, const struct answer *answer)
 {
     bool full = is_full(answer);
     atomic_store(&service->code->filled, full ? answer->room : 0);
@@ -165,7 +165,7 @@ static void note_room(struct service *service, const struct answer *answer)
         atomic_store(&service->code->least_filled, 0);
 }
 
-void judge_starving(struct service *service)
+void note_buffer_pressure(struct service *service)
 {
     size_t filled = atomic_load(&service->code->filled);
     size_t least = atomic_load(&service->code->least_filled);
@@ -179,15 +179,15 @@ static bool keep(struct service *service, const struct host_settings *settings,
 {
     uint32_t level = level_of(service, settings);
     struct finding pointer = judge_pointer(answer);
-    bool outside = pointer.mistake == MISTAKE_HEAP || pointer.mistake == MISTAKE_OVERRUN;
-    if (outside || (level <= 2 && pointer.mistake == MISTAKE_SILENT))
+    bool isolated = pointer.fault == FAULT_HEAP || pointer.fault == FAULT_OVERRUN;
+    if (isolated || (level <= 2 && pointer.fault == FAULT_SILENT))
         return verdict_keep(service, settings, &pointer);
     if (!answer->guards_intact)
         return report_guard(service, settings, answer);
     if (is_hoarding(service, answer))
         return verdict_keep(service, settings,
-                            &(struct finding){MISTAKE_HOARD, .numbers = {answer->room}});
-    note_room(service, answer);
+                            &(struct finding){FAULT_BUFFER_HOG, .numbers = {answer->room}});
+    note_capacity(service, answer);
     if ((size_t)answer->end > piece->room)
         return true; /* the caller will retry with a larger buffer */
     if (answer->copy)
@@ -210,7 +210,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
 static LSTATUS judge_status(struct service *service, const struct host_settings *settings,
                             const struct answer *answer)
 {
-    struct finding finding = {MISTAKE_STATUS, .numbers = {(DWORD)answer->status}};
+    struct finding finding = {FAULT_STATUS, .numbers = {(DWORD)answer->status}};
     if (!answer->guards_intact) {
         report_guard(service, settings, answer);
         return ERROR_SUCCESS;
@@ -218,7 +218,7 @@ static LSTATUS judge_status(struct service *service, const struct host_settings 
     if (answer->status == ERROR_MORE_DATA) {
         if (answer->room < LARGEST_ANSWER)
             return ERROR_MORE_DATA;
-        finding = (struct finding){MISTAKE_GREED, .numbers = {answer->room}};
+        finding = (struct finding){FAULT_NEVER_ENOUGH, .numbers = {answer->room}};
     }
     verdict_keep(service, settings, &finding);
     return ERROR_SUCCESS;

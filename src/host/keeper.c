@@ -123,7 +123,7 @@ DETACHED static bool spawn_keeper(struct start *start)
     return start->pid > 0;
 }
 
-DETACHED static void start_apart(void *argument)
+DETACHED static void start_detached(void *argument)
 {
     struct start *start = argument;
     start->step = "standard descriptors";
@@ -159,7 +159,7 @@ static void run_start(struct start *start)
         return;
     start->step = "clone";
     start->error = EIO; /* stays if the detached child is killed */
-    int error = detached_run(start_apart, start);
+    int error = detached_run(start_detached, start);
     start->error = error ? error : start->error;
 }
 

@@ -286,13 +286,13 @@ void library_close(struct service *service, const struct host_settings *settings
 {
     struct library *code = service->code;
     claim_take(&code->claim);
-    outside_close(service, settings, unload);
+    isolated_close(service, settings, unload);
     lock_take(&code->lock);
     close_inside(service, unload);
     end_patience(&code->patience);
     code->reported = 0;
     code->titles = 0;
-    atomic_store(&code->twice_said, false);
+    atomic_store(&code->twice_reported, false);
     atomic_store(&code->awake, false);
     atomic_store(&code->filled, 0);
     atomic_store(&code->least_filled, 0);
@@ -306,7 +306,7 @@ void library_free(struct service *service)
     if (!code)
         return;
     library_close(service, NULL, true);
-    isolate_free(code->outside.isolated);
+    isolate_free(code->isolated.isolated);
     guard_done(&code->buffer);
     free(code->query_text);
     free(code->path);

@@ -18,30 +18,30 @@ static bool has_in_range(const struct service *service, uint32_t index)
            index <= service->last_counter;
 }
 
-static const struct service *find_range(const struct roster *roster, uint32_t object)
+static const struct service *find_range(const struct service_table *table, uint32_t object)
 {
-    for (size_t i = 0; i < roster->count; i++)
-        if (has_in_range(&roster->services[i], object))
-            return &roster->services[i];
+    for (size_t i = 0; i < table->count; i++)
+        if (has_in_range(&table->services[i], object))
+            return &table->services[i];
     return NULL;
 }
 
 /* The first enabled service that lists it: shipped ones come first. */
-static const struct service *find_lister(const struct roster *roster, uint32_t object)
+static const struct service *find_lister(const struct service_table *table, uint32_t object)
 {
-    size_t at = select_listed(roster, object);
-    bool listed = at < roster->listed_count && roster->listed[at].object == object;
-    return listed ? &roster->services[roster->listed[at].position] : NULL;
+    size_t at = select_listed(table, object);
+    bool listed = at < table->listed_count && table->listed[at].object == object;
+    return listed ? &table->services[table->listed[at].position] : NULL;
 }
 
-enum ownership owner_find(const struct roster *roster, const struct service *service,
+enum ownership owner_find(const struct service_table *table, const struct service *service,
                           uint32_t object, const struct service **ret_other)
 {
-    const struct service *owner = find_lister(roster, object);
-    bool shipped = owner && owner < roster->services + roster->shipped;
+    const struct service *owner = find_lister(table, object);
+    bool shipped = owner && owner < table->services + table->shipped;
     if (!shipped && has_in_range(service, object))
         return OWNED;
-    const struct service *ranged = shipped ? NULL : find_range(roster, object);
+    const struct service *ranged = shipped ? NULL : find_range(table, object);
     owner = ranged ? ranged : owner;
     *ret_other = owner;
     return !owner ? OWNED_BY_NOBODY : owner == service ? OWNED : OWNED_BY_OTHER;
@@ -70,16 +70,16 @@ bool owner_check(struct service *service, const struct host_settings *settings, 
 {
     opl_block block = block_of(piece->data, piece->size, piece->objects);
     opl_object_view object = {0};
-    if (!settings->roster || service->shares)
+    if (!settings->table || service->shares)
         return true;
     while (opl_block_next_object(&block, &object)) {
         const struct service *other;
         enum ownership ownership =
-            owner_find(settings->roster, service, object.type.ObjectNameTitleIndex, &other);
+            owner_find(settings->table, service, object.type.ObjectNameTitleIndex, &other);
         piece->unowned |= ownership == OWNED_BY_NOBODY;
         if (ownership == OWNED_BY_OTHER)
             return verdict_keep(service, settings,
-                                &(struct finding){.mistake = MISTAKE_FOREIGN,
+                                &(struct finding){.fault = FAULT_FOREIGN,
                                                   .content = about(&object),
                                                   .owner = other->name});
     }
@@ -99,9 +99,9 @@ bool owner_check_twice(const struct service *service, const struct piece *piece,
             continue;
         trace("host", "%s: dropped, object %u was answered before", service->name,
               object.type.ObjectNameTitleIndex);
-        if (!atomic_exchange(&service->code->twice_said, true))
+        if (!atomic_exchange(&service->code->twice_reported, true))
             verdict_report_finding(service,
-                                   &(struct finding){.mistake = MISTAKE_FOREIGN,
+                                   &(struct finding){.fault = FAULT_FOREIGN,
                                                      .content = about(&object),
                                                      .owner = at(self, before.offset)->name});
         return true;
@@ -135,9 +135,8 @@ static void report_nameless(struct service *service, const struct host_settings 
 {
     finding->reason = "a number that has a name";
     verdict_keep(service, settings,
-                 &(struct finding){.mistake = MISTAKE_NAMELESS,
-                                   .numbers = {finding->position},
-                                   .content = *finding});
+                 &(struct finding){
+                     .fault = FAULT_UNNAMED, .numbers = {finding->position}, .content = *finding});
 }
 
 static uint64_t hash_titles(const struct piece *piece)

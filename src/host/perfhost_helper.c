@@ -54,7 +54,7 @@ void helper_prepare(void)
 static char *reserve_place(void)
 {
     enum { NOTHING_BEHIND = 1 << 20, LEFT = 4 << 20 };
-    for (reserved = CHANNEL_BYTES; reserved > CHANNEL_ROOM_OFFSET; reserved /= 2) {
+    for (reserved = CHANNEL_BYTES; reserved > CHANNEL_BUFFER_OFFSET; reserved /= 2) {
         reserved &= ~(size_t)(CHANNEL_PAGE - 1);
         char *place = mmap(NULL, reserved + NOTHING_BEHIND + LEFT, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -77,17 +77,17 @@ static struct channel *map_channel(uint32_t slot)
     void *memory = mmap(place, reserved, PROT_NONE, MAP_SHARED | MAP_FIXED, KEEPER_MEMORY_FD,
                         keeper_slot_offset(slot));
     if (memory == MAP_FAILED || madvise(memory, reserved, MADV_DONTFORK) ||
-        mprotect(memory, CHANNEL_ROOM_OFFSET, PROT_READ | PROT_WRITE))
+        mprotect(memory, CHANNEL_BUFFER_OFFSET, PROT_READ | PROT_WRITE))
         return NULL;
-    usable = CHANNEL_ROOM_OFFSET;
+    usable = CHANNEL_BUFFER_OFFSET;
     return memory;
 }
 
 /* Makes the requested size writable, and no more. */
-static bool make_room(size_t room)
+static bool grow(size_t room)
 {
     size_t pages = (room + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
-    size_t size = CHANNEL_ROOM_OFFSET + pages * CHANNEL_PAGE;
+    size_t size = CHANNEL_BUFFER_OFFSET + pages * CHANNEL_PAGE;
     if (size <= usable)
         return true;
     if (size > reserved || mprotect(served, size, PROT_READ | PROT_WRITE))
@@ -160,7 +160,7 @@ static _Noreturn void serve(uint32_t limit_mib)
         uint32_t order = served->order.order;
         if (order == CHANNEL_CLOSE || order == CHANNEL_CLOSE_AND_STAY)
             provider_close(served, order == CHANNEL_CLOSE);
-        else if (make_room(served->order.room))
+        else if (grow(served->order.room))
             provider_collect(served);
         else
             provider_has_no_room(served);

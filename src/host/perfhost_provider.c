@@ -127,7 +127,7 @@ void provider_collect(struct channel *channel)
         provider_has_no_room(channel);
         return;
     }
-    void *start = channel_room(channel), *end = start;
+    void *start = channel_buffer(channel), *end = start;
     DWORD bytes = channel->order.room, objects = 0;
     int64_t begin = clock_ticks();
     DWORD status = provider.module.collect((LPWSTR)query, &end, &bytes, &objects);

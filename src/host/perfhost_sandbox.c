@@ -31,7 +31,7 @@ static void limit(int what, rlim_t most)
 }
 
 /* When memory runs out, the kernel ends this process before others of this user. */
-static void offer_ourselves(void)
+static void object_info_ourselves(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0)
@@ -128,7 +128,7 @@ void sandbox_enter(bool observes, bool children)
 {
     prctl(PR_SET_DUMPABLE,
           1); /* undo what the keeper did to prevent other processes from mapping its memory */
-    offer_ourselves();
+    object_info_ourselves();
     if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();
     seccomp_deny_priorities();

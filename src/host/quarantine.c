@@ -208,8 +208,8 @@ void quarantine_failure(struct service *service, const struct host_settings *set
     add_failure(service, settings, why);
 }
 
-void quarantine_lapse(struct service *service, const struct host_settings *settings,
-                      const char *why)
+void quarantine_timeout(struct service *service, const struct host_settings *settings,
+                        const char *why)
 {
     struct patience *patience = &service->code->patience;
     if (patience->failures++)
@@ -263,7 +263,7 @@ void quarantine_miss(struct service *service, const struct host_settings *settin
         add_miss(service, settings);
 }
 
-bool quarantine_doubts(const struct service *service, const struct host_settings *settings)
+bool quarantine_suspects(const struct service *service, const struct host_settings *settings)
 {
     return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
            quarantine_clock.filetime() < service->unanswered_end &&
@@ -294,7 +294,7 @@ void quarantine_take_back(struct service *service)
 }
 
 /* The first late answer may be chance. */
-void quarantine_late(struct service *service)
+void quarantine_overdue(struct service *service)
 {
     struct patience *patience = &service->code->patience;
     if (patience->missed++)

@@ -9,12 +9,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-size_t select_listed(const struct roster *roster, uint32_t object)
+size_t select_listed(const struct service_table *table, uint32_t object)
 {
-    size_t low = 0, high = roster->listed_count;
+    size_t low = 0, high = table->listed_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (roster->listed[middle].object < object)
+        if (table->listed[middle].object < object)
             low = middle + 1;
         else
             high = middle;
@@ -42,59 +42,59 @@ static size_t copy_positions(const uint32_t *from, size_t count, uint32_t *to)
     return count;
 }
 
-static size_t select_by_object(const struct roster *roster, const struct query *query,
+static size_t select_by_object(const struct service_table *table, const struct query *query,
                                uint32_t *ret)
 {
     bool unclaimed = false;
     size_t count = 0;
     for (size_t i = 0; i < query->object_count && !unclaimed; i++) {
-        size_t at = select_listed(roster, query->objects[i]);
-        unclaimed = at == roster->listed_count || roster->listed[at].object != query->objects[i];
+        size_t at = select_listed(table, query->objects[i]);
+        unclaimed = at == table->listed_count || table->listed[at].object != query->objects[i];
     }
     if (unclaimed)
-        count = copy_positions(roster->listless, roster->listless_count, ret);
+        count = copy_positions(table->listless, table->listless_count, ret);
     for (size_t i = 0; i < query->object_count; i++) {
-        size_t at = select_listed(roster, query->objects[i]);
-        for (; at < roster->listed_count && roster->listed[at].object == query->objects[i]; at++)
-            count = add_position(ret, count, roster->listed[at].position);
+        size_t at = select_listed(table, query->objects[i]);
+        for (; at < table->listed_count && table->listed[at].object == query->objects[i]; at++)
+            count = add_position(ret, count, table->listed[at].position);
     }
     return count;
 }
 
 /* Providers with on-demand objects do not start a helper for unrelated queries. */
-static size_t select_all(const struct roster *roster, uint32_t *ret)
+static size_t select_all(const struct service_table *table, uint32_t *ret)
 {
     size_t count = 0;
-    for (size_t i = 0; i < roster->enabled_count; i++) {
-        const struct service *service = &roster->services[roster->enabled[i]];
+    for (size_t i = 0; i < table->enabled_count; i++) {
+        const struct service *service = &table->services[table->enabled[i]];
         if (!service->on_demand || (service->code && atomic_load(&service->code->awake)))
-            ret[count++] = roster->enabled[i];
+            ret[count++] = table->enabled[i];
     }
     return count;
 }
 
-static size_t wake(const struct roster *roster, const uint32_t *chosen, size_t count)
+static size_t wake(const struct service_table *table, const uint32_t *chosen, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct service *service = &roster->services[chosen[i]];
+        const struct service *service = &table->services[chosen[i]];
         if (service->on_demand && service->code)
             atomic_store(&service->code->awake, true);
     }
     return count;
 }
 
-size_t select_services(const struct roster *roster, const struct query *query, uint32_t *ret)
+size_t select_services(const struct service_table *table, const struct query *query, uint32_t *ret)
 {
-    if (roster->settings.disabled)
+    if (table->settings.disabled)
         return 0;
     switch (query->kind) {
     case QUERY_GLOBAL:
     case QUERY_COSTLY:
-        return select_all(roster, ret);
+        return select_all(table, ret);
     case QUERY_FOREIGN:
-        return wake(roster, ret, copy_positions(roster->enabled, roster->enabled_count, ret));
+        return wake(table, ret, copy_positions(table->enabled, table->enabled_count, ret));
     case QUERY_OBJECTS:
-        return wake(roster, ret, select_by_object(roster, query, ret));
+        return wake(table, ret, select_by_object(table, query, ret));
     default:
         return 0;
     }

@@ -25,27 +25,27 @@ static const struct verdict {
     const char *fields[2]; /* the names of the numbers in docs/windows/providers.md#d5 */
     /* the reason for the quarantine; with EACH_TIME also details that the event's row lacks */
     const char *why;
-} verdicts[MISTAKE_COUNT] = {
+} verdicts[FAULT_COUNT] = {
   /* clang-format off */
-    [MISTAKE_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
-    [MISTAKE_SILENT]      = {2000, DISABLES,  {"BytesLeft", "BytesAvailable"}, "Collect left its outputs as they were"},
-    [MISTAKE_OVERRUN]     = {1001, FAILS,     {"Size"},                        "Collect wrote beyond its buffer"},
-    [MISTAKE_HEAP]        = {1013, FAILS,     {"Size"},                        "Collect returned a pointer far outside its buffer"},
-    [MISTAKE_GUARD]       = {1002, FAILS,     {NULL},                          "Collect wrote outside its buffer"},
-    [MISTAKE_OBJECTS]     = {1003, DROP,      {"ObjectCount"},                 NULL},
-    [MISTAKE_DEFINITIONS] = {1019, DROP,      {"ObjectIndex"},                 NULL},
-    [MISTAKE_INSTANCES]   = {1004, DROP,      {"ObjectIndex"},                 NULL},
-    [MISTAKE_TWICE]       = {4006, DROP,      {"ObjectIndex"},                 NULL},
-    [MISTAKE_BASE]        = {4007, DROP,      {"ObjectIndex"},                 NULL},
-    [MISTAKE_OFFSET]      = {4008, KEEP,      {"ObjectIndex"},                 NULL},
-    [MISTAKE_FOREIGN]     = {4009, DROP,      {NULL},                          NULL},
-    [MISTAKE_NAMELESS]    = {4010, KEEP,      {"ObjectIndex"},                 NULL},
-    [MISTAKE_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not even on 4: dropped"},
-    [MISTAKE_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
-    [MISTAKE_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
-    [MISTAKE_GREED]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "there is no larger buffer"},
-    [MISTAKE_HOARD]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "it fills a buffer of any size"},
-    [MISTAKE_LATE]        = {1015, KEEP,      {NULL},                          NULL},
+    [FAULT_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
+    [FAULT_SILENT]      = {2000, DISABLES,  {"BytesLeft", "BytesAvailable"}, "Collect left its outputs as they were"},
+    [FAULT_OVERRUN]     = {1001, FAILS,     {"Size"},                        "Collect wrote beyond its buffer"},
+    [FAULT_HEAP]        = {1013, FAILS,     {"Size"},                        "Collect returned a pointer far outside its buffer"},
+    [FAULT_GUARD]       = {1002, FAILS,     {NULL},                          "Collect wrote outside its buffer"},
+    [FAULT_OBJECTS]     = {1003, DROP,      {"ObjectCount"},                 NULL},
+    [FAULT_DEFINITIONS] = {1019, DROP,      {"ObjectIndex"},                 NULL},
+    [FAULT_INSTANCES]   = {1004, DROP,      {"ObjectIndex"},                 NULL},
+    [FAULT_TWICE]       = {4006, DROP,      {"ObjectIndex"},                 NULL},
+    [FAULT_BASE]        = {4007, DROP,      {"ObjectIndex"},                 NULL},
+    [FAULT_OFFSET]      = {4008, KEEP,      {"ObjectIndex"},                 NULL},
+    [FAULT_FOREIGN]     = {4009, DROP,      {NULL},                          NULL},
+    [FAULT_UNNAMED]    = {4010, KEEP,      {"ObjectIndex"},                 NULL},
+    [FAULT_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not even on 4: dropped"},
+    [FAULT_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
+    [FAULT_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
+    [FAULT_NEVER_ENOUGH]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "there is no larger buffer"},
+    [FAULT_BUFFER_HOG]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "it fills a buffer of any size"},
+    [FAULT_OVERDUE]        = {1015, KEEP,      {NULL},                          NULL},
   /* clang-format on */
 };
 
@@ -124,7 +124,7 @@ static void write_fields(const struct verdict *verdict, const struct finding *fi
     size_t count = 0;
     for (; count < 2 && verdict->fields[count]; count++)
         ret[count] = EVENT_NUMBER(verdict->fields[count], finding->numbers[count]);
-    if (finding->mistake == MISTAKE_STATUS)
+    if (finding->fault == FAULT_STATUS)
         ret[0] = EVENT_STATUS(finding->numbers[0]);
     if (finding->owner)
         ret[count++] = EVENT_TEXT("Owner", finding->owner);
@@ -145,18 +145,18 @@ static void add_more(struct buffer *more, const struct verdict *verdict,
     if (finding->because)
         buffer_printf(more, "dropped, as it would be event %u by either of them",
                       verdicts[finding->because].event);
-    else if (finding->mistake == MISTAKE_LATE)
+    else if (finding->fault == FAULT_OVERDUE)
         buffer_printf(more, "it took %" PRIu64 " ms", finding->numbers[0]);
     else if (verdict->why && !reported)
         buffer_add_text(more, verdict->why);
-    if (finding->content.field && (finding->because || finding->mistake == MISTAKE_ALIGNMENT))
+    if (finding->content.field && (finding->because || finding->fault == FAULT_ALIGNMENT))
         buffer_printf(more, "%s%s of %s is %s, expected %s", more->len ? ": " : "",
                       finding->content.field, part_of(content), content->found, content->expected);
 }
 
 void verdict_report_finding(const struct service *service, const struct finding *finding)
 {
-    const struct verdict *verdict = &verdicts[finding->mistake];
+    const struct verdict *verdict = &verdicts[finding->fault];
     struct event_field fields[MOST_FIELDS + 1] = {{0}};
     struct content content = {.part = {0}};
     BUFFER_AUTO more = {0};
@@ -173,9 +173,9 @@ void verdict_report_finding(const struct service *service, const struct finding 
 bool verdict_keep(struct service *service, const struct host_settings *settings,
                   const struct finding *finding)
 {
-    const struct verdict *verdict = &verdicts[finding->mistake];
-    uint32_t bit = UINT32_C(1) << finding->mistake;
-    if (finding->mistake == MISTAKE_NONE)
+    const struct verdict *verdict = &verdicts[finding->fault];
+    uint32_t bit = UINT32_C(1) << finding->fault;
+    if (finding->fault == FAULT_NONE)
         return true;
     bool keep = verdict->effects & KEEP && !finding->because;
     trace("host", "%s: %s, event %u (%" PRIu64 ", %" PRIu64 ")", service->name,

@@ -221,7 +221,7 @@ DETACHED static void fill_page(struct errand *errand)
                    strlen(errand->far->places[i].path) + 1);
 }
 
-DETACHED static void start_apart(void *argument)
+DETACHED static void start_detached(void *argument)
 {
     struct errand *errand = argument;
     if (!make_memory(&errand->start))
@@ -265,7 +265,7 @@ static void start_round(struct far *far)
     errand.start.file = file;
     errand.start.bytes = sizeof(struct space_page) + count * sizeof(struct space_slot);
     if (file && round && !detached_would_be_process_1())
-        detached_run(start_apart, &errand);
+        detached_run(start_detached, &errand);
     if (errand.start.page) {
         *round = (struct far_round){.page = errand.start.page, .bytes = errand.start.bytes};
         join_round(far, round, due_ms);

@@ -137,7 +137,7 @@ DETACHED static int become_program(void *argument)
 }
 
 /* 0 and 1 are the stream, 2 is /dev/null. */
-DETACHED static void start_apart(void *argument)
+DETACHED static void start_detached(void *argument)
 {
     struct start *start = argument;
     int fd = fcntl(start->fd, F_DUPFD_CLOEXEC, 3);
@@ -163,7 +163,7 @@ LSTATUS link_open_program(const char *file, char *const *arguments, struct link 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return status_from_errno(errno);
     struct start start = {file, arguments, environment, pair[1], EIO};
-    int error = detached_run_keeping(pair[1], start_apart, &start);
+    int error = detached_run_keeping(pair[1], start_detached, &start);
     error = error ? error : start.error;
     close(pair[1]);
     if (error) {

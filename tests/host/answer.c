@@ -5,8 +5,8 @@
  */
 #include "host.h"
 
-enum { ROOM = 4096 };
-static unsigned char theirs[ROOM], ours[ROOM];
+enum { SIZE = 4096 };
+static unsigned char theirs[SIZE], ours[SIZE];
 static struct service *service;
 static struct piece piece;
 
@@ -31,9 +31,9 @@ static struct answer good(void)
         .name_index = 22224, .help_index = 22225, .type = PERF_COUNTER_RAWCOUNT};
     static const opl_build_object_info object = {.name_index = 22222, .help_index = 22223};
     void *end = theirs;
-    DWORD bytes = ROOM, objects;
+    DWORD bytes = SIZE, objects;
     opl_build build;
-    opl_build_init(&build, theirs, ROOM);
+    opl_build_init(&build, theirs, SIZE);
     opl_build_object(&build, &object, &counter, 1);
     opl_build_instance(&build, "one");
     opl_build_dword(&build, 0, 42);
@@ -41,7 +41,7 @@ static struct answer good(void)
     return (struct answer){.bytes = bytes,
                            .objects = objects,
                            .end = (unsigned char *)end - theirs,
-                           .room = ROOM,
+                           .room = SIZE,
                            .guards_intact = true,
                            .copy = copy};
 }
@@ -58,14 +58,14 @@ static void expect_event(unsigned id, const char *words)
 
 static void expect_kept(const struct answer *answer)
 {
-    assert_int_equal(judge(service, &roster->settings, answer, &piece), ERROR_SUCCESS);
+    assert_int_equal(judge(service, &table->settings, answer, &piece), ERROR_SUCCESS);
     assert_int_equal(piece.size, answer->end);
     assert_int_equal(piece.objects, answer->objects);
 }
 
 static void expect_dropped(const struct answer *answer)
 {
-    assert_int_equal(judge(service, &roster->settings, answer, &piece), ERROR_SUCCESS);
+    assert_int_equal(judge(service, &table->settings, answer, &piece), ERROR_SUCCESS);
     assert_int_equal(piece.size, 0);
     assert_int_equal(piece.objects, 0);
 }
@@ -81,7 +81,7 @@ static void a_good_answer_is_copied(void **state)
 
 static void nothing_is_an_answer(void **state)
 {
-    struct answer answer = {.room = ROOM, .guards_intact = true, .copy = copy};
+    struct answer answer = {.room = SIZE, .guards_intact = true, .copy = copy};
     expect_kept(&answer);
     assert_string_equal(events(), "");
 }
@@ -108,7 +108,7 @@ static void c124_length_and_pointer(void **state)
 
 static void c124_nothing_written_disables(void **state)
 {
-    struct answer answer = {.bytes = ROOM, .room = ROOM, .guards_intact = true, .copy = copy};
+    struct answer answer = {.bytes = SIZE, .room = SIZE, .guards_intact = true, .copy = copy};
     expect_dropped(&answer);
     assert_true(event_seen(2000));
     assert_true(event_seen(1017));
@@ -123,9 +123,9 @@ static void c125_pointers_outside(void **state)
         unsigned event;
         const char *words;
     } rows[] = {
-        {ROOM + 1,               1001, "wrote 1 bytes beyond"              },
-        {ROOM + GUARD_BYTES,     1001, "wrote 1024 bytes beyond"           },
-        {ROOM + GUARD_BYTES + 1, 1013, "pointer 1025 bytes beyond"         },
+        {SIZE + 1,               1001, "wrote 1 bytes beyond"              },
+        {SIZE + GUARD_BYTES,     1001, "wrote 1024 bytes beyond"           },
+        {SIZE + GUARD_BYTES + 1, 1013, "pointer 1025 bytes beyond"         },
         {-8,                     1013, "pointer 8 bytes beyond"            },
         {INT64_MIN,              1013, "pointer 9223372036854775808 bytes "},
         {INT64_MAX,              1013, "bytes beyond"                      },
@@ -158,7 +158,7 @@ static void c126_guards(void **state)
 static void c129_the_first_failing_test_decides(void **state)
 {
     struct answer answer = good();
-    answer.end = ROOM + 8;
+    answer.end = SIZE + 8;
     answer.guards_intact = false;
     expect_dropped(&answer);
     assert_false(event_seen(1002));
@@ -202,7 +202,7 @@ static void c43_lengths_of_4_and_8(void **state)
     memcpy(theirs + length - block, &block, sizeof block);
     answer.end = answer.bytes = length;
     host_close();
-    judge(service, &roster->settings, &answer, &piece);
+    judge(service, &table->settings, &answer, &piece);
     assert_false(event_seen(1016));
 }
 
@@ -223,7 +223,7 @@ static void c118_more_data_until_there_is_no_more(void **state)
 {
     struct answer answer = {
         .status = ERROR_MORE_DATA, .room = LARGEST_ANSWER - 1, .guards_intact = true};
-    assert_int_equal(judge(service, &roster->settings, &answer, &piece), ERROR_MORE_DATA);
+    assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
     answer.room = LARGEST_ANSWER;
     expect_dropped(&answer);
@@ -243,7 +243,7 @@ static void who_fills_the_largest_room_has_failed(void **state)
     assert_int_equal(ours[0], 0xee);
     answer.room = LARGEST_ANSWER - 1; /* with less, the query fails for want of room */
     host_close();
-    assert_int_equal(judge(service, &roster->settings, &answer, &piece), ERROR_MORE_DATA);
+    assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
 }
 
@@ -256,7 +256,7 @@ static void who_fills_any_room_has_failed(void **state)
     expect_kept(&answer);
     answer.room = least + 8; /* as large as it may be for this answer to fill it */
     expect_kept(&answer);
-    judge_starving(service);
+    note_buffer_pressure(service);
     assert_int_equal(service->code->least_filled, least + 8);
     answer.room = 4 * least + 32;
     expect_kept(&answer); /* but it is not filled */
@@ -275,7 +275,7 @@ static void what_does_not_fit_any_more_is_more_data(void **state)
 {
     struct answer answer = good();
     piece.room = (size_t)answer.end - 8;
-    assert_int_equal(judge(service, &roster->settings, &answer, &piece), ERROR_MORE_DATA);
+    assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_int_equal(piece.size, 0);
     assert_int_equal(ours[0], 0xee);
 }
@@ -289,7 +289,7 @@ static void copy_and_change(void *self, void *to, size_t size)
 static void what_was_judged_is_what_is_kept(void **state)
 {
     struct answer answer = good();
-    unsigned char before[ROOM];
+    unsigned char before[SIZE];
     memcpy(before, theirs, sizeof before);
     answer.copy = copy_and_change;
     expect_kept(&answer);
@@ -336,15 +336,15 @@ static void f_c12_what_a_shipped_provider_lists_is_its_own(void **state)
     set_text(OTHER, "Object List", REG_SZ, "2 7000");
     set_text(PERFORMANCE, "Object List", REG_SZ, "2 7000");
     service = myperf();
-    assert_int_equal(owner_find(roster, service, 2, &owner), OWNED_BY_OTHER);
+    assert_int_equal(owner_find(table, service, 2, &owner), OWNED_BY_OTHER);
     assert_string_equal(owner->name, "PerfOS"); /* which the package registers */
-    assert_int_equal(owner_find(roster, service, 7000, &owner), OWNED); /* the first by name */
-    for (size_t i = 0; i < roster->count; i++)
-        if (!strcmp(roster->services[i].name, "Other"))
-            other = &roster->services[i];
-    assert_int_equal(owner_find(roster, other, 7000, &owner), OWNED_BY_OTHER);
+    assert_int_equal(owner_find(table, service, 7000, &owner), OWNED); /* the first by name */
+    for (size_t i = 0; i < table->count; i++)
+        if (!strcmp(table->services[i].name, "Other"))
+            other = &table->services[i];
+    assert_int_equal(owner_find(table, other, 7000, &owner), OWNED_BY_OTHER);
     assert_string_equal(owner->name, "MyPerf");
-    assert_int_equal(owner_find(roster, service, 8000, &owner), OWNED_BY_NOBODY);
+    assert_int_equal(owner_find(table, service, 8000, &owner), OWNED_BY_NOBODY);
 }
 
 static void f_b4_a_number_without_a_name(void **state)

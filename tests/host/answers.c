@@ -9,7 +9,7 @@
 enum { SERVICES = 4 };
 static const char *const names[SERVICES] = {"Perf", "PerfOS", "My Service", "Übel"};
 static struct service services[SERVICES];
-static struct roster all;
+static struct service_table all;
 static char path[96];
 
 static int set_up(void **state)
@@ -22,7 +22,7 @@ static int set_up(void **state)
         services[i] = (struct service){.name = (char *)names[i]};
         assert_int_equal(library_new(&services[i].code), 0);
     }
-    all = (struct roster){.services = services, .count = SERVICES};
+    all = (struct service_table){.services = services, .count = SERVICES};
     return 0;
 }
 

@@ -22,7 +22,7 @@
 #define PERFORMANCE REGISTRY_SERVICES "\\MyPerf\\Performance"
 
 static char test_root[64];
-static struct roster *roster;
+static struct service_table *table;
 
 static inline void set_text(const char *path, const char *name, uint32_t type, const char *text)
 {
@@ -45,12 +45,12 @@ static inline long long number_of(const char *name)
 /* As the registry says now. */
 static inline struct service *service_now(const char *name)
 {
-    roster_release(roster);
-    roster = NULL;
-    assert_int_equal(roster_hold(&roster), 0);
-    for (size_t i = 0; i < roster->count; i++)
-        if (!strcmp(roster->services[i].name, name))
-            return &roster->services[i];
+    service_table_release(table);
+    table = NULL;
+    assert_int_equal(service_table_hold(&table), 0);
+    for (size_t i = 0; i < table->count; i++)
+        if (!strcmp(table->services[i].name, name))
+            return &table->services[i];
     return NULL;
 }
 
@@ -100,8 +100,8 @@ static inline int set_up_myperf(void **state)
 
 static inline int tear_down_myperf(void **state)
 {
-    roster_release(roster);
-    roster = NULL;
+    service_table_release(table);
+    table = NULL;
     host_close(); /* what the session knew of the service */
     temp_remove(test_root);
     return 0;

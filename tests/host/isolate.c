@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
+enum { SIZE = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
 
 static char root[64];
 static struct isolated *isolated;
 static struct isolate_reply reply;
-static char answer[ROOM];
+static char answer[SIZE];
 
 static struct isolate_request request_of(const char *open, const char *collect, const char *close)
 {
@@ -31,7 +31,7 @@ static struct isolate_request request_of(const char *open, const char *collect, 
         .library = getenv("NAUGHTY"),
         .procedures = {open, collect, close},
         .query = "Global",
-        .room = ROOM,
+        .room = SIZE,
         .guards = true,
     };
 }
@@ -71,7 +71,7 @@ static void take_text(void)
     assert_int_equal(reply.stage, ISOLATE_COLLECT);
     assert_int_equal(reply.status, 0);
     assert_true(reply.guards_intact);
-    assert_true(reply.bytes < ROOM);
+    assert_true(reply.bytes < SIZE);
     assert_int_equal(reply.end_offset, reply.bytes);
     assert_int_equal(reply.objects, 1);
     isolate_copy(isolated, answer, reply.bytes);
@@ -144,7 +144,7 @@ static void late_is_late_and_may_come_later(void **state)
     struct isolate_request request = request_of("good_open", "nap_collect", "good_close");
     assert_int_equal(isolate_ask(isolated, &request), 0);
     wait_for(50);
-    assert_int_equal(reply.end, ISOLATE_LATE);
+    assert_int_equal(reply.end, ISOLATE_OVERDUE);
     assert_true(isolate_busy(isolated));
     assert_int_equal(isolate_ask(isolated, &request), ERROR_BUSY);
     wait_for(5000);
@@ -155,12 +155,12 @@ static void late_is_late_and_may_come_later(void **state)
 
 static void ends_who_never_answers(void **state)
 {
-    static const char *const who[] = {"loop_collect", "stop_collect"};
-    for (size_t i = 0; i < COUNT(who); i++) {
-        struct isolate_request request = request_of("good_open", who[i], "good_close");
+    static const char *const names[] = {"loop_collect", "stop_collect"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct isolate_request request = request_of("good_open", names[i], "good_close");
         assert_int_equal(isolate_ask(isolated, &request), 0);
         wait_for(100);
-        assert_int_equal(reply.end, ISOLATE_LATE);
+        assert_int_equal(reply.end, ISOLATE_OVERDUE);
         isolate_end(isolated);
         assert_false(isolate_busy(isolated));
         ask("good_collect");
@@ -272,14 +272,14 @@ static void open_may_take_longer_than_collect(void **state)
     assert_int_equal(isolate_ask(isolated, &request), 0);
     isolate_wait(isolated, now + 100 * CLOCK_TICKS_PER_SECOND, now, &reply);
     assert_int_equal(reply.stage, ISOLATE_COLLECT); /* opened, but not collected in time ... */
-    if (reply.end == ISOLATE_LATE)
+    if (reply.end == ISOLATE_OVERDUE)
         wait_for(10000); /* ... unless it was that quick */
     take_text();
     isolate_end(isolated);
     now = clock_ticks();
     assert_int_equal(isolate_ask(isolated, &request), 0);
     isolate_wait(isolated, now + 50 * MILLISECOND, now + 10 * CLOCK_TICKS_PER_SECOND, &reply);
-    assert_int_equal(reply.end, ISOLATE_LATE);
+    assert_int_equal(reply.end, ISOLATE_OVERDUE);
     assert_true(reply.stage <= ISOLATE_OPEN);
 }
 
@@ -291,7 +291,7 @@ static void gives_up_on_close_at_its_deadline(void **state)
     take_text();
     int64_t now = clock_ticks();
     isolate_close(isolated, true, now + 100 * MILLISECOND, &reply);
-    assert_int_equal(reply.end, ISOLATE_LATE);
+    assert_int_equal(reply.end, ISOLATE_OVERDUE);
     assert_int_equal(reply.stage, ISOLATE_CLOSE);
     assert_true(clock_ticks() - now < 3 * (int64_t)CLOCK_TICKS_PER_SECOND);
     ask("good_collect");
@@ -319,7 +319,7 @@ static void cannot_reach_others(void **state)
     assert_string_equal(answer, "1 1");
 }
 
-static void has_a_clean_room(void **state)
+static void has_a_clean_buffer(void **state)
 {
     int descriptors, blocked, ignored, client, leads, keeper;
     char one[64], clear[16];
@@ -379,7 +379,7 @@ static void sees_what_was_written_outside(void **state)
         assert_int_equal(isolate_ask(isolated, &request), 0);
         wait_for(1000);
         /* either its words are nonsense, or it starves on what it wrote */
-        assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_LATE);
+        assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_OVERDUE);
         assert_int_equal(reply.stage, ISOLATE_COLLECT); /* it is not blamed on loading */
         isolate_end(isolated);
     }
@@ -416,7 +416,7 @@ static void leaves_no_thread_and_no_child(void **state)
     pid_t pid = atoi(answer);
     isolate_close(isolated, true, clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND, &reply);
     /* the thread may crash, because its code is unloaded under it; that is the provider's fault */
-    assert_int_not_equal(reply.end, ISOLATE_LATE);
+    assert_int_not_equal(reply.end, ISOLATE_OVERDUE);
     assert_true(gone_within_2_s(pid));
     isolate_end(isolated);
     request.children = true;
@@ -612,7 +612,7 @@ static void check_bomb(void)
     struct isolate_request request = request_of("good_open", "bomb_collect", "good_close");
     CHECK(isolate_ask(isolated, &request) == 0);
     wait_for(10000);
-    CHECK(reply.end != ISOLATE_LATE && reply.end != ISOLATE_REFUSED);
+    CHECK(reply.end != ISOLATE_OVERDUE && reply.end != ISOLATE_REFUSED);
 }
 
 static void memory_ends_before_the_machine_does(void **state)
@@ -627,7 +627,7 @@ static void memory_ends_before_the_machine_does(void **state)
 
 static void grows_its_room(void **state)
 {
-    for (size_t room = 4096; room <= ISOLATE_ROOM; room *= 4) {
+    for (size_t room = 4096; room <= ISOLATE_LARGEST; room *= 4) {
         struct isolate_request request = request_of("good_open", "good_collect", "good_close");
         request.room = room;
         assert_int_equal(isolate_ask(isolated, &request), 0);
@@ -639,7 +639,7 @@ static void grows_its_room(void **state)
         assert_int_equal(strtoul(answer + 3, NULL, 10), room);
     }
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-    request.room = ISOLATE_ROOM + 1;
+    request.room = ISOLATE_LARGEST + 1;
     assert_int_equal(isolate_ask(isolated, &request), ERROR_INVALID_PARAMETER);
 }
 
@@ -674,7 +674,7 @@ int main(void)
         TEST(open_may_take_longer_than_collect),
         TEST(gives_up_on_close_at_its_deadline),
         TEST(cannot_reach_others),
-        TEST(has_a_clean_room),
+        TEST(has_a_clean_buffer),
         TEST(keeps_the_mess_at_home),
         TEST(sees_what_was_written_outside),
         TEST(leaves_no_thread_and_no_child),

@@ -13,19 +13,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOM = 4096 };
+enum { SIZE = 4096 };
 
 /* The helper's parent is the keeper. */
 static pid_t ask_for_keeper(struct isolated *isolated)
 {
-    char answer[ROOM] = "";
+    char answer[SIZE] = "";
     struct isolate_reply reply;
     struct isolate_request request = {
         .service = "Naughty",
         .library = getenv("NAUGHTY"),
         .procedures = {"good_open", "look_collect", "good_close"},
         .query = "Global",
-        .room = ROOM - 1,
+        .room = SIZE - 1,
     };
     if (isolate_ask(isolated, &request))
         return 0;

@@ -26,10 +26,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
+enum { SIZE = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
 
 static struct isolate_reply reply;
-static char answer[ROOM];
+static char answer[SIZE];
 
 static void check(bool fact, const char *words, int line)
 {
@@ -68,7 +68,7 @@ static void hand_over(struct isolated *isolated, const char *collect)
         .library = getenv("NAUGHTY"),
         .procedures = {"good_open", collect, "good_close"},
         .query = "Global",
-        .room = ROOM,
+        .room = SIZE,
         .guards = true,
     };
     CHECK(isolate_ask(isolated, &request) == 0);
@@ -85,7 +85,7 @@ static void ask_good(struct isolated *isolated, int *ret_pid)
 {
     unsigned opened;
     ask(isolated, "good_collect");
-    CHECK(reply.end == ISOLATE_ANSWERED && reply.status == 0 && reply.bytes < ROOM);
+    CHECK(reply.end == ISOLATE_ANSWERED && reply.status == 0 && reply.bytes < SIZE);
     isolate_copy(isolated, answer, reply.bytes);
     answer[reply.bytes] = '\0';
     CHECK(sscanf(answer, "Gl:4096:%u:%d", &opened, ret_pid) == 2);
@@ -110,7 +110,7 @@ static void live_through_all(void)
     CHECK(reply.end == ISOLATE_CRASHED);
     hand_over(isolated, "loop_collect");
     wait_for(isolated, 30);
-    CHECK(reply.end == ISOLATE_LATE);
+    CHECK(reply.end == ISOLATE_OVERDUE);
     isolate_end(isolated);
     ask_good(isolated, &pid);
     isolate_close(isolated, true, clock_ticks() + 20 * CLOCK_TICKS_PER_SECOND, &reply);
@@ -428,11 +428,11 @@ static void know_no_pidfd(void)
 static void live_elsewhere(void)
 {
     char folder[] = "/tmp/openperflib-chroot-XXXXXX";
-    int outside = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int isolated = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     CHECK(mkdtemp(folder) != NULL);
     CHECK(chroot(folder) == 0);
-    CHECK(unlinkat(outside, folder + 1, AT_REMOVEDIR) == 0);
-    close(outside);
+    CHECK(unlinkat(isolated, folder + 1, AT_REMOVEDIR) == 0);
+    close(isolated);
     check_refused("exec of ", ERROR_FILE_NOT_FOUND);
 }
 
@@ -564,7 +564,7 @@ static void lose_the_keeper(void)
     isolate_end(isolated);
     hand_over(isolated, "loop_collect");
     wait_for(isolated, 50);
-    CHECK(reply.end == ISOLATE_LATE);
+    CHECK(reply.end == ISOLATE_OVERDUE);
     kill(ids->keeper, SIGKILL);
     int64_t before = clock_ticks();
     wait_for(isolated, 20000);

@@ -31,7 +31,7 @@ static void it_fails(int times)
     for (int i = 0; i < times; i++) {
         struct service *service = myperf();
         quarantine_waits(service); /* every query asks that first */
-        quarantine_failure(service, &roster->settings, "Collect crashed");
+        quarantine_failure(service, &table->settings, "Collect crashed");
     }
 }
 
@@ -114,7 +114,7 @@ static void configuration_flag_2_never_disables(void **state)
     set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NEVER_DISABLE);
     it_fails(20);
     struct service *service = myperf();
-    quarantine_disable(service, &roster->settings);
+    quarantine_disable(service, &table->settings);
     assert_false(disabled_in_registry());
     assert_true(quarantine_waits(service));
 }
@@ -221,11 +221,11 @@ static void the_end_of_the_session_too(void **state)
 
 static void who_is_late_once_is_asked_again(void **state)
 {
-    quarantine_late(myperf());
+    quarantine_overdue(myperf());
     assert_false(quarantine_waits(myperf()));
-    quarantine_late(myperf());
+    quarantine_overdue(myperf());
     expect_patience(1);
-    quarantine_late(myperf());
+    quarantine_overdue(myperf());
     expect_patience(2);
     assert_int_equal(number_of("Error Count"), -1);
 }
@@ -234,14 +234,14 @@ static void it_is_missed(int times)
 {
     for (int i = 0; i < times; i++) {
         struct service *service = myperf();
-        quarantine_miss(service, &roster->settings);
+        quarantine_miss(service, &table->settings);
     }
 }
 
 static bool is_doubted(void)
 {
     struct service *service = myperf();
-    return quarantine_doubts(service, &roster->settings);
+    return quarantine_suspects(service, &table->settings);
 }
 
 static unsigned misses_in_registry(void)
@@ -333,14 +333,14 @@ static void where_the_registry_cannot_be_written_it_is_for_this_session(void **s
     struct service *service = myperf();
     take_the_machines_layer(from, to);
     for (int i = 0; i < 5; i++)
-        quarantine_failure(service, &roster->settings, "Collect crashed");
+        quarantine_failure(service, &table->settings, "Collect crashed");
     assert_true(event_seen(1018));
     assert_false(event_seen(1017));
     now += MINUTES(10) - 1;
     assert_true(quarantine_waits(service));
     now += 1;
     assert_false(quarantine_waits(service));
-    quarantine_disable(service, &roster->settings);
+    quarantine_disable(service, &table->settings);
     now += MINUTES(60 * 24);
     assert_true(quarantine_waits(service));
     temp_remove(from);

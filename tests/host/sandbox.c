@@ -35,7 +35,7 @@
 #include "host/perfhost_calls.inc"
 #include "host/perfhost_signals.inc"
 
-static pid_t stranger; /* a child of the test that the helper must not signal */
+static pid_t third_party; /* a child of the test that the helper must not signal */
 
 static int in_child(int (*test)(void))
 {
@@ -58,9 +58,9 @@ static bool refused(long result)
 
 static bool others_are_out_of_reach(void)
 {
-    return refused(kill(stranger, SIGKILL)) && refused(kill(-1, SIGCONT)) &&
-           refused(syscall(SYS_tgkill, stranger, stranger, SIGKILL)) &&
-           refused(syscall(SYS_tkill, stranger, SIGKILL));
+    return refused(kill(third_party, SIGKILL)) && refused(kill(-1, SIGCONT)) &&
+           refused(syscall(SYS_tgkill, third_party, third_party, SIGKILL)) &&
+           refused(syscall(SYS_tkill, third_party, SIGKILL));
 }
 
 static bool own_signals_come(void)
@@ -74,11 +74,12 @@ static int with_list(void)
 {
     seccomp_deny_signals();
     siginfo_t info = {.si_code = SI_QUEUE};
-    bool asked = !kill(stranger, 0); /* may be asked: "do you live?" */
-    bool queued = refused(syscall(SYS_rt_sigqueueinfo, stranger, SIGKILL, &info)) &&
-                  refused(syscall(SYS_rt_tgsigqueueinfo, stranger, stranger, SIGKILL, &info));
+    bool requested = !kill(third_party, 0); /* may be asked: "do you live?" */
+    bool queued = refused(syscall(SYS_rt_sigqueueinfo, third_party, SIGKILL, &info)) &&
+                  refused(syscall(SYS_rt_tgsigqueueinfo, third_party, third_party, SIGKILL, &info));
     bool by_descriptor = refused(syscall(SYS_pidfd_send_signal, 0, SIGKILL, NULL, 0));
-    return !(others_are_out_of_reach() && own_signals_come() && asked && queued && by_descriptor);
+    return !(others_are_out_of_reach() && own_signals_come() && requested && queued &&
+             by_descriptor);
 }
 
 static int with_landlock(void)
@@ -91,7 +92,7 @@ static int with_landlock(void)
         for (;;)
             pause();
     bool own_child = !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
-    return !(refused(kill(stranger, SIGKILL)) && own_signals_come() && own_child);
+    return !(refused(kill(third_party, SIGKILL)) && own_signals_come() && own_child);
 }
 
 static int with_calls_denied(void)
@@ -109,7 +110,7 @@ static void signals_stay_at_home(void **state)
     assert_int_equal(in_child(with_list), 0);
     int landlock = in_child(with_landlock);
     assert_true(landlock == 0 || landlock == 77);
-    assert_int_equal(waitpid(stranger, NULL, WNOHANG), 0);
+    assert_int_equal(waitpid(third_party, NULL, WNOHANG), 0);
 }
 
 static void calls_are_refused(void **state)
@@ -117,18 +118,18 @@ static void calls_are_refused(void **state)
     assert_int_equal(in_child(with_calls_denied), 0);
 }
 
-static int start_stranger(void **state)
+static int start_third_party(void **state)
 {
-    stranger = fork();
-    if (stranger == 0)
+    third_party = fork();
+    if (third_party == 0)
         for (;;)
             pause();
-    return stranger < 0;
+    return third_party < 0;
 }
 
-static int end_stranger(void **state)
+static int end_third_party(void **state)
 {
-    return kill(stranger, SIGKILL) || waitpid(stranger, NULL, 0) != stranger;
+    return kill(third_party, SIGKILL) || waitpid(third_party, NULL, 0) != third_party;
 }
 
 int main(void)
@@ -137,5 +138,5 @@ int main(void)
         cmocka_unit_test(signals_stay_at_home),
         cmocka_unit_test(calls_are_refused),
     };
-    return cmocka_run_group_tests(tests, start_stranger, end_stranger);
+    return cmocka_run_group_tests(tests, start_third_party, end_third_party);
 }

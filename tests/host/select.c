@@ -22,19 +22,19 @@ static int fresh(void **state)
     return 0;
 }
 
-static bool asked(size_t position, enum query_kind kind, uint32_t first, uint32_t second)
+static bool requested(size_t position, enum query_kind kind, uint32_t first, uint32_t second)
 {
     struct query query = {.kind = kind};
     if (first)
         query.objects[query.object_count++] = first;
     if (second)
         query.objects[query.object_count++] = second;
-    struct roster roster = {.services = services, .count = COUNT_SERVICES};
+    struct service_table table = {.services = services, .count = COUNT_SERVICES};
     uint32_t chosen[COUNT_SERVICES + 1] = {0};
-    assert_int_equal(roster_index(&roster), ERROR_SUCCESS);
+    assert_int_equal(service_table_index(&table), ERROR_SUCCESS);
     chosen[COUNT_SERVICES] = UINT32_MAX;
-    size_t count = select_services(&roster, &query, chosen);
-    roster_index_done(&roster);
+    size_t count = select_services(&table, &query, chosen);
+    service_table_index_done(&table);
     assert_true(count <= COUNT_SERVICES && chosen[COUNT_SERVICES] == UINT32_MAX);
     for (size_t i = 0; i + 1 < count; i++)
         assert_true(chosen[i] < chosen[i + 1]);
@@ -53,60 +53,60 @@ static void list_myperf(void)
 
 static void c45_global_asks_everybody(void **state)
 {
-    assert_true(asked(OS, QUERY_GLOBAL, 0, 0));
-    assert_true(asked(MYPERF, QUERY_GLOBAL, 0, 0));
+    assert_true(requested(OS, QUERY_GLOBAL, 0, 0));
+    assert_true(requested(MYPERF, QUERY_GLOBAL, 0, 0));
 }
 
 static void c49_costly_asks_everybody(void **state)
 {
-    assert_true(asked(OS, QUERY_COSTLY, 0, 0));
-    assert_true(asked(MYPERF, QUERY_COSTLY, 0, 0));
+    assert_true(requested(OS, QUERY_COSTLY, 0, 0));
+    assert_true(requested(MYPERF, QUERY_COSTLY, 0, 0));
 }
 
 static void c50_unknown_words_ask_nobody(void **state)
 {
-    assert_false(asked(OS, QUERY_NOTHING, 0, 0));
-    assert_false(asked(MYPERF, QUERY_NOTHING, 0, 0));
+    assert_false(requested(OS, QUERY_NOTHING, 0, 0));
+    assert_false(requested(MYPERF, QUERY_NOTHING, 0, 0));
 }
 
 static void c51_2_v1_somebody_elses_index_leaves_the_listless_alone(void **state)
 {
-    assert_true(asked(OS, QUERY_OBJECTS, 2, 0));
-    assert_false(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+    assert_true(requested(OS, QUERY_OBJECTS, 2, 0));
+    assert_false(requested(MYPERF, QUERY_OBJECTS, 2, 0));
 }
 
 static void c52_2_v2_its_own_list_makes_it_called(void **state)
 {
     list_myperf();
-    assert_true(asked(OS, QUERY_OBJECTS, 2, 0));
-    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+    assert_true(requested(OS, QUERY_OBJECTS, 2, 0));
+    assert_true(requested(MYPERF, QUERY_OBJECTS, 2, 0));
 }
 
 static void c53_22222_v1_with_list_is_not_called(void **state)
 {
     list_myperf();
-    assert_false(asked(MYPERF, QUERY_OBJECTS, 22222, 0));
-    assert_false(asked(OS, QUERY_OBJECTS, 22222, 0));
+    assert_false(requested(MYPERF, QUERY_OBJECTS, 22222, 0));
+    assert_false(requested(OS, QUERY_OBJECTS, 22222, 0));
 }
 
 static void c54_22222_v2_without_list_is_called(void **state)
 {
-    assert_true(asked(MYPERF, QUERY_OBJECTS, 22222, 0));
-    assert_false(asked(OS, QUERY_OBJECTS, 22222, 0));
+    assert_true(requested(MYPERF, QUERY_OBJECTS, 22222, 0));
+    assert_false(requested(OS, QUERY_OBJECTS, 22222, 0));
 }
 
 static void c55_one_unknown_index_among_known_ones_is_enough(void **state)
 {
-    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 22222));
-    assert_true(asked(OS, QUERY_OBJECTS, 22222, 238));
+    assert_true(requested(MYPERF, QUERY_OBJECTS, 2, 22222));
+    assert_true(requested(OS, QUERY_OBJECTS, 22222, 238));
 }
 
 static void c46_disabled_is_never_asked_and_claims_nothing(void **state)
 {
     services[OS].disabled = true;
-    assert_false(asked(OS, QUERY_GLOBAL, 0, 0));
-    assert_false(asked(OS, QUERY_OBJECTS, 2, 0));
-    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
+    assert_false(requested(OS, QUERY_GLOBAL, 0, 0));
+    assert_false(requested(OS, QUERY_OBJECTS, 2, 0));
+    assert_true(requested(MYPERF, QUERY_OBJECTS, 2, 0));
 }
 
 /* lodctr of Windows writes an index once for each language (docs/windows/articles.md#c65). */
@@ -116,15 +116,15 @@ static void c65_a_list_with_repetitions_is_a_list(void **state)
     list_myperf();
     services[MYPERF].objects = repeated;
     services[MYPERF].object_count = 3;
-    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 22222));
-    assert_true(asked(OS, QUERY_OBJECTS, 2, 22222));
-    assert_false(asked(OS, QUERY_OBJECTS, 22222, 0));
+    assert_true(requested(MYPERF, QUERY_OBJECTS, 2, 22222));
+    assert_true(requested(OS, QUERY_OBJECTS, 2, 22222));
+    assert_false(requested(OS, QUERY_OBJECTS, 22222, 0));
 }
 
 static void c116_foreign_goes_to_everybody(void **state)
 {
-    assert_true(asked(OS, QUERY_FOREIGN, 0, 0));
-    assert_true(asked(MYPERF, QUERY_FOREIGN, 2, 0));
+    assert_true(requested(OS, QUERY_FOREIGN, 0, 0));
+    assert_true(requested(MYPERF, QUERY_FOREIGN, 2, 0));
 }
 
 /* Unrelated queries start no process for it; a machine, or its object, is requested by name. */
@@ -134,14 +134,14 @@ static void on_demand_waits_to_be_named(void **state)
     list_myperf();
     services[MYPERF].on_demand = 1;
     services[MYPERF].code = &code;
-    assert_true(asked(OS, QUERY_GLOBAL, 0, 0));
-    assert_false(asked(MYPERF, QUERY_GLOBAL, 0, 0));
-    assert_false(asked(MYPERF, QUERY_COSTLY, 0, 0));
-    assert_true(asked(MYPERF, QUERY_FOREIGN, 0, 0));
-    assert_true(asked(MYPERF, QUERY_GLOBAL, 0, 0));
+    assert_true(requested(OS, QUERY_GLOBAL, 0, 0));
+    assert_false(requested(MYPERF, QUERY_GLOBAL, 0, 0));
+    assert_false(requested(MYPERF, QUERY_COSTLY, 0, 0));
+    assert_true(requested(MYPERF, QUERY_FOREIGN, 0, 0));
+    assert_true(requested(MYPERF, QUERY_GLOBAL, 0, 0));
     code = (struct library){0};
-    assert_true(asked(MYPERF, QUERY_OBJECTS, 2, 0));
-    assert_true(asked(MYPERF, QUERY_COSTLY, 0, 0));
+    assert_true(requested(MYPERF, QUERY_OBJECTS, 2, 0));
+    assert_true(requested(MYPERF, QUERY_COSTLY, 0, 0));
 }
 
 int main(void)

@@ -106,8 +106,8 @@ static void perflibs_switches(void **state)
 {
     assert_non_null(myperf());
     const struct host_settings defaults = {
-        .test_level = 1, .event_level = 3, .error_limit = 5, .roster = roster};
-    assert_memory_equal(&roster->settings, &defaults, sizeof defaults);
+        .test_level = 1, .event_level = 3, .error_limit = 5, .table = table};
+    assert_memory_equal(&table->settings, &defaults, sizeof defaults);
     set_dword(REGISTRY_PERFLIB, "ExtCounterTestLevel", 4);
     set_dword(REGISTRY_PERFLIB, "Configuration Flags", 15);
     set_dword(REGISTRY_PERFLIB, "Disable Performance Counters", 1);
@@ -115,11 +115,11 @@ static void perflibs_switches(void **state)
     set_dword(REGISTRY_PERFLIB, "OpenProcedureWaitTime", 100);
     set_dword(REGISTRY_PERFLIB, "Error Count Limit", 2);
     assert_non_null(myperf());
-    const struct host_settings all = {4, 15, 1, 1, 100, 2, roster};
-    assert_memory_equal(&roster->settings, &all, sizeof all);
+    const struct host_settings all = {4, 15, 1, 1, 100, 2, table};
+    assert_memory_equal(&table->settings, &all, sizeof all);
     set_dword(REGISTRY_PERFLIB, "ExtCounterTestLevel", 5);
     assert_non_null(myperf());
-    assert_int_equal(roster->settings.test_level, 1);
+    assert_int_equal(table->settings.test_level, 1);
 }
 
 /* The same functions are the same code, whatever else changed; another name is another one. */
@@ -131,10 +131,10 @@ static void code_stays_while_the_functions_do(void **state)
     assert_ptr_equal(myperf()->code, code);
     set_text(REGISTRY_SERVICES "\\AnEarlierOne\\Performance", "Library", REG_SZ, "/x.so");
     assert_ptr_equal(myperf()->code, code);
-    struct roster *old = roster_last(); /* as a query that goes on */
+    struct service_table *old = service_table_last(); /* as a query that goes on */
     set_text(PERFORMANCE, "Collect", REG_SZ, "CollectMore");
     assert_ptr_not_equal(myperf()->code, code);
-    roster_release(old);
+    service_table_release(old);
 }
 
 static void the_shipped_ones_are_first_and_both_parts_by_name(void **state)
@@ -142,10 +142,10 @@ static void the_shipped_ones_are_first_and_both_parts_by_name(void **state)
     set_text(REGISTRY_SERVICES "\\aperf\\Performance", "Library", REG_SZ, "/a.so");
     set_text(REGISTRY_SERVICES "\\zperf\\Performance", "Library", REG_SZ, "zperf.so");
     assert_non_null(myperf());
-    assert_int_equal(roster->count - roster->shipped, 2);
-    assert_string_equal(roster->services[roster->shipped - 1].name, "zperf");
-    assert_string_equal(roster->services[roster->shipped].name, "aperf");
-    assert_string_equal(roster->services[roster->shipped + 1].name, "MyPerf");
+    assert_int_equal(table->count - table->shipped, 2);
+    assert_string_equal(table->services[table->shipped - 1].name, "zperf");
+    assert_string_equal(table->services[table->shipped].name, "aperf");
+    assert_string_equal(table->services[table->shipped + 1].name, "MyPerf");
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up_myperf, tear_down_myperf)

@@ -192,9 +192,9 @@ static bool register_it(struct registration *is, const struct wanted *wanted, st
         load_ini(is, wanted, report);
     else if (itself) {
         char *subject = strdup(is->library);
-        struct lodctr asked = {.subject = subject, .quiet = true, .json = wanted->json};
+        struct lodctr requested = {.subject = subject, .quiet = true, .json = wanted->json};
         enum register_step reached;
-        if (register_library(&asked, false, &reached))
+        if (register_library(&requested, false, &reached))
             report_add(report, MISTAKE, &nowhere, "DllRegisterServer", IN_NAMES, "S_OK",
                        "it failed");
         free(subject);

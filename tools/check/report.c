@@ -145,7 +145,7 @@ static const char *plural(size_t count)
 void report_print(const struct report *report, const struct timing *timing, bool quiet)
 {
     bool colours = status_colours(STDOUT_FILENO);
-    size_t mistakes = report_mistakes(report), warnings = report->count + report->lost - mistakes;
+    size_t faults = report_mistakes(report), warnings = report->count + report->lost - faults;
     for (int warning = 0; warning < 2; warning++)
         for (size_t i = 0; i < report->count; i++)
             if (report->list[i].warning == warning)
@@ -155,8 +155,8 @@ void report_print(const struct report *report, const struct timing *timing, bool
     if (quiet)
         return;
     print_times(timing);
-    printf("%s: %zu mistake%s, %zu warning%s\n", report->library, mistakes, plural(mistakes),
-           warnings, plural(warnings));
+    printf("%s: %zu mistake%s, %zu warning%s\n", report->library, faults, plural(faults), warnings,
+           plural(warnings));
 }
 
 /* ---- as JSON ---- */
@@ -195,7 +195,7 @@ void report_json(const struct report *report, const struct registration *registr
                  const struct timing *timing)
 {
     struct json json = {.out = stdout};
-    size_t mistakes = report_mistakes(report);
+    size_t faults = report_mistakes(report);
     json_open(&json, NULL, '{');
     json_string(&json, "library", report->library);
     json_string(&json, "service", registration->service);
@@ -205,8 +205,8 @@ void report_json(const struct report *report, const struct registration *registr
         json_finding(&json, report, &report->list[i]);
     json_close(&json, ']');
     json_integer(&json, "notShown", (int64_t)report->lost);
-    json_integer(&json, "mistakes", (int64_t)mistakes);
-    json_integer(&json, "warnings", (int64_t)(report->count + report->lost - mistakes));
+    json_integer(&json, "mistakes", (int64_t)faults);
+    json_integer(&json, "warnings", (int64_t)(report->count + report->lost - faults));
     json_bool(&json, "leaksLookedFor", timing->collects && !timing->hurried);
     json_open(&json, "leftOut", '[');
     for (int i = 0; i < STEP_COUNT; i++)

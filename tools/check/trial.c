@@ -99,15 +99,15 @@ static void report_crash(struct trial *trial, const char *during)
     const struct worker_channel *channel = trial->worker.channel;
     char where[128] = "";
     int64_t beyond = channel->crash.beyond;
-    bool asked = channel->request.order == ORDER_COLLECT;
+    bool requested = channel->request.order == ORDER_COLLECT;
     if (channel->crash.signal && channel->crash.in_guard)
         snprintf(where, sizeof where, ", %lld bytes %s the buffer", llabs((long long)beyond),
                  beyond < 0 ? "below" : "behind the end of");
     struct finding *finding =
         report_add(trial->report, MISTAKE, &nowhere, during, IN_LIFE, "no crash",
                    "SIG%s at address 0x%" PRIx64 "%s%s%.100s%s", sigabbrev_np(trial->worker.code),
-                   channel->crash.address, where, asked ? " (query \"" : "",
-                   asked ? channel->request.query : "", asked ? "\")" : "");
+                   channel->crash.address, where, requested ? " (query \"" : "",
+                   requested ? channel->request.query : "", requested ? "\")" : "");
     for (int i = 0; finding && i < WORKER_FRAMES && *channel->crash.frames[i]; i++) {
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%.127s\n",

@@ -25,10 +25,10 @@
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
-enum { ROOM = 1 << 20, MUCH_LESS = 300 /* ms, of a busy machine */ };
+enum { SIZE = 1 << 20, MUCH_LESS = 300 /* ms, of a busy machine */ };
 
 static char root[64], gate[96], notes[96], events[96];
-static unsigned char data[ROOM];
+static unsigned char data[SIZE];
 static DWORD size;
 
 /* ---- registration ---- */
@@ -64,7 +64,7 @@ static void set_switch(const char *name, DWORD value)
     set(PERFLIB, name, REG_DWORD, &value, sizeof value);
 }
 
-/* `words`: a multi-string for stranger.c, "22222" or "22222\0gate". */
+/* `words`: a multi-string for third_party.c, "22222" or "22222\0gate". */
 #define INSTALL(service, words) install(service, words "\0", sizeof words + 1)
 static void install(const char *service, const char *words, size_t bytes)
 {

@@ -122,7 +122,7 @@ static void take_crash(struct service *service, const struct host_settings *sett
     if (settings && reply->stage < ISOLATE_CLOSE)
         quarantine_failure(service, settings, why);
     else if (settings)
-        quarantine_lapse(service, settings, why);
+        quarantine_timeout(service, settings, why);
     forget_file(service->code);
 }
 
@@ -155,9 +155,9 @@ static void take_end(struct service *service, const struct host_settings *settin
 static void take_refusal(struct service *service, const struct isolate_reply *reply)
 {
     trace("host", "%s: no helper: %s", service->name, reply->text);
-    if (!service->code->outside.refusal_said)
+    if (!service->code->isolated.refusal_reported)
         verdict_report(service, 1018, EVENT_FIELDS(EVENT_STATUS(reply->status)), reply->text);
-    service->code->outside.refusal_said = true;
+    service->code->isolated.refusal_reported = true;
     quarantine_delay(service);
 }
 
@@ -166,32 +166,32 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
 static void count_miss(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
-    if (code->outside.miss_forgiven)
+    if (code->isolated.miss_forgiven)
         return;
     quarantine_miss(service, settings);
-    code->outside.miss_counted = true;
+    code->isolated.miss_counted = true;
 }
 
 static void take_miss_back(struct service *service)
 {
-    if (service->code->outside.miss_counted)
+    if (service->code->isolated.miss_counted)
         quarantine_take_back(service);
-    service->code->outside.miss_counted = false;
+    service->code->isolated.miss_counted = false;
 }
 
 static void take_lateness(struct service *service, const struct host_settings *settings,
                           const struct isolate_reply *reply)
 {
     struct library *code = service->code;
-    uint64_t ms = (uint64_t)((clock_ticks() - code->outside.asked_at) / TICKS_PER_MS);
+    uint64_t ms = (uint64_t)((clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS);
     trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
-    if (code->outside.unsure)
+    if (code->isolated.suspect)
         return; /* reported when its process was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
-        verdict_keep(service, settings, &(struct finding){MISTAKE_LATE, .numbers = {ms}});
-    else if (!code->outside.slow_open_said)
+        verdict_keep(service, settings, &(struct finding){FAULT_OVERDUE, .numbers = {ms}});
+    else if (!code->isolated.slow_open_reported)
         library_report_slow_open(service, (int64_t)ms);
-    code->outside.slow_open_said |= reply->stage < ISOLATE_COLLECT;
+    code->isolated.slow_open_reported |= reply->stage < ISOLATE_COLLECT;
     count_miss(service, settings);
 }
 
@@ -227,7 +227,7 @@ static void copy_from_helper(void *self, void *to, size_t size)
 /* The helper measures Collect; its figure is limited to the time that this process waited. */
 static int64_t believable_time(const struct library *code, int64_t took_100ns)
 {
-    int64_t most = clock_ticks() - code->outside.asked_at;
+    int64_t most = clock_ticks() - code->isolated.requested_at;
     return took_100ns < 0 || took_100ns > most ? most : took_100ns;
 }
 
@@ -239,22 +239,22 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                             .bytes = reply->bytes,
                             .objects = reply->objects,
                             .end = reply->end_offset,
-                            .room = code->outside.offered,
+                            .room = code->isolated.offered,
                             .guards_intact = reply->guards_intact,
-                            .foreign = code->outside.foreign,
+                            .foreign = code->isolated.foreign,
                             .took_100ns = believable_time(code, reply->took_100ns),
                             .copy = copy_from_helper,
-                            .self = code->outside.isolated};
+                            .self = code->isolated.isolated};
     bool damaged = !reply->guards_intact || reply->end_offset < 0 ||
-                   reply->end_offset > (int64_t)code->outside.offered;
+                   reply->end_offset > (int64_t)code->isolated.offered;
     trace("host", "%s: Collect in its helper returned %d, %u bytes, %u objects", service->name,
           (int)reply->status, reply->bytes, reply->objects);
     take_miss_back(service);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
-        isolate_end(code->outside.isolated); /* its state cannot be trusted any more */
+        isolate_end(code->isolated.isolated); /* its state cannot be trusted any more */
     code->patience.missed = 0;
-    code->outside.unsure = false;
+    code->isolated.suspect = false;
     return status;
 }
 
@@ -262,7 +262,7 @@ static LSTATUS take_reply(struct service *service, const struct host_settings *s
                           const struct isolate_reply *reply, struct piece *piece)
 {
     switch (reply->end) {
-    case ISOLATE_LATE:
+    case ISOLATE_OVERDUE:
         take_lateness(service, settings, reply);
         return ERROR_SUCCESS;
     case ISOLATE_REFUSED:
@@ -289,23 +289,23 @@ static void end_silent(struct service *service, const struct host_settings *sett
     char more[80];
     snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
     verdict_report(service, 1015, NULL, more);
-    isolate_end(service->code->outside.isolated);
+    isolate_end(service->code->isolated.isolated);
     quarantine_failure(service, settings, "it did not answer for a long time");
-    service->code->outside.miss_counted = false;
-    service->code->outside.unsure = true;
+    service->code->isolated.miss_counted = false;
+    service->code->isolated.suspect = true;
     forget_file(service->code);
 }
 
 /* Its process is running, and the answer has arrived. */
-static void take_late_answer(struct service *service, const struct host_settings *settings)
+static void take_overdue_answer(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
-    code->outside.miss_forgiven |= code->outside.miss_counted;
+    code->isolated.miss_forgiven |= code->isolated.miss_counted;
     take_miss_back(service);
     quarantine_answered(service);
-    if (!code->outside.unsure)
-        quarantine_late(service);
-    code->outside.unsure = false;
+    if (!code->isolated.suspect)
+        quarantine_overdue(service);
+    code->isolated.suspect = false;
 }
 
 /* Has it answered meanwhile? That answer is too old to be used. */
@@ -313,22 +313,22 @@ static bool is_still_silent(struct service *service, const struct host_settings 
 {
     struct library *code = service->code;
     struct isolate_reply reply;
-    if (!code->outside.isolated || !isolate_busy(code->outside.isolated))
+    if (!code->isolated.isolated || !isolate_busy(code->isolated.isolated))
         return false;
-    isolate_wait(code->outside.isolated, PAST, PAST, &reply);
-    int64_t silent_ms = (clock_ticks() - code->outside.asked_at) / TICKS_PER_MS;
+    isolate_wait(code->isolated.isolated, PAST, PAST, &reply);
+    int64_t silent_ms = (clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS;
     bool ended = has_ended(&reply);
     if (ended)
         take_miss_back(service);
     if (ended)
         take_end(service, settings, &reply);
-    else if (reply.end != ISOLATE_LATE)
-        take_late_answer(service, settings);
-    else if (silent_ms >= code->outside.silence_ms)
+    else if (reply.end != ISOLATE_OVERDUE)
+        take_overdue_answer(service, settings);
+    else if (silent_ms >= code->isolated.silence_ms)
         end_silent(service, settings, silent_ms);
     else
         trace("host", "%s is not queried: it has not answered its last request", service->name);
-    return reply.end == ISOLATE_LATE;
+    return reply.end == ISOLATE_OVERDUE;
 }
 
 /* ---- requests ---- */
@@ -351,73 +351,76 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
         .export_names = service->export_names,
         .export_units = service->export_units,
         .query = query->text,
-        .room = room < ISOLATE_ROOM ? room : ISOLATE_ROOM,
+        .room = room < ISOLATE_LARGEST ? room : ISOLATE_LARGEST,
         .guards = checked && !(settings->configuration & CONFIGURATION_NO_GUARDS),
         .observes = service->observe != 0,
         .children = service->children != 0,
         .memory_mib = service->memory_mib,
     };
-    LSTATUS status = code->outside.isolated ? ERROR_SUCCESS : isolate_new(&code->outside.isolated);
+    LSTATUS status =
+        code->isolated.isolated ? ERROR_SUCCESS : isolate_new(&code->isolated.isolated);
     if (status)
         return status;
     int64_t collect_ms = service_collect_ms(service, query);
-    code->outside.asked_at = clock_ticks();
-    code->outside.offered = request.room;
-    code->outside.foreign = query->kind == QUERY_FOREIGN;
-    code->outside.collect_ms = collect_ms;
-    code->outside.silence_ms = collect_ms * SILENCE_FACTOR;
-    if (code->outside.silence_ms < LEAST_SILENCE_MS)
-        code->outside.silence_ms = LEAST_SILENCE_MS;
-    return isolate_ask(code->outside.isolated, &request);
+    code->isolated.requested_at = clock_ticks();
+    code->isolated.offered = request.room;
+    code->isolated.foreign = query->kind == QUERY_FOREIGN;
+    code->isolated.collect_ms = collect_ms;
+    code->isolated.silence_ms = collect_ms * SILENCE_FACTOR;
+    if (code->isolated.silence_ms < LEAST_SILENCE_MS)
+        code->isolated.silence_ms = LEAST_SILENCE_MS;
+    return isolate_ask(code->isolated.isolated, &request);
 }
 
 /* Another thread's query may be waiting for it, and longer than this one is willing to: a Costly
  * query waits 30 s. After one timeout, queries do not wait for it until it is free. */
-static enum outside_asked claim(struct service *service, const struct outside_question *question,
-                                int64_t until)
+static enum isolated_begun claim(struct service *service, const struct isolated_request *question,
+                                 int64_t until)
 {
     struct library *code = service->code;
     int64_t ms = service_open_ms(service) + service_collect_ms(service, question->query);
-    int64_t deadline =
-        atomic_load(&code->busy_said) ? PAST : deadline_of(question->settings, question->start, ms);
+    int64_t deadline = atomic_load(&code->busy_reported)
+                           ? PAST
+                           : deadline_of(question->settings, question->start, ms);
     if (claim_take_until(&code->claim, until < deadline ? until : deadline)) {
-        atomic_store(&code->busy_said, false);
-        return OUTSIDE_ASKED;
+        atomic_store(&code->busy_reported, false);
+        return ISOLATED_REQUESTED;
     }
     if (until < deadline)
-        return OUTSIDE_BUSY;
+        return ISOLATED_BUSY;
     trace("host", "%s is not queried: another thread waits for it", service->name);
-    if (!atomic_exchange(&code->busy_said, true))
+    if (!atomic_exchange(&code->busy_reported, true))
         verdict_report(service, 1015, NULL, "another thread's query waits for it");
-    return OUTSIDE_NOT_ASKED;
+    return ISOLATED_NOT_REQUESTED;
 }
 
 static bool is_placed_outside(struct service *service)
 {
     lock_take(&service->code->lock);
-    bool outside = !library_place(service) && service->code->place == PLACE_HELPER;
+    bool isolated = !library_place(service) && service->code->place == PLACE_HELPER;
     lock_release(&service->code->lock);
-    return outside;
+    return isolated;
 }
 
 static void note_deadlines(struct service *service, const struct host_settings *settings)
 {
-    struct outside *outside = &service->code->outside;
-    outside->replied = outside->looked = false;
-    outside->opening = true;
-    outside->unsure |= quarantine_doubts(service, settings);
-    outside->open_deadline =
-        outside->unsure ? PAST : deadline_of(settings, outside->asked_at, service_open_ms(service));
+    struct isolated *isolated = &service->code->isolated;
+    isolated->replied = isolated->looked = false;
+    isolated->opening = true;
+    isolated->suspect |= quarantine_suspects(service, settings);
+    isolated->open_deadline =
+        isolated->suspect ? PAST
+                          : deadline_of(settings, isolated->requested_at, service_open_ms(service));
 }
 
-enum outside_asked outside_ask(struct service *service, const struct outside_question *question,
-                               int64_t until)
+enum isolated_begun isolated_begin_collect(struct service *service,
+                                           const struct isolated_request *question, int64_t until)
 {
     const struct host_settings *settings = question->settings;
     LSTATUS status = ERROR_BUSY;
-    enum outside_asked asked = claim(service, question, until);
-    if (asked != OUTSIDE_ASKED)
-        return asked;
+    enum isolated_begun requested = claim(service, question, until);
+    if (requested != ISOLATED_REQUESTED)
+        return requested;
     if (!is_still_silent(service, settings) && !quarantine_waits(service) &&
         is_placed_outside(service))
         status = hand_over(service, settings, question->query, question->room);
@@ -427,7 +430,7 @@ enum outside_asked outside_ask(struct service *service, const struct outside_que
         claim_release(&service->code->claim);
     else
         note_deadlines(service, settings);
-    return status ? OUTSIDE_NOT_ASKED : OUTSIDE_ASKED;
+    return status ? ISOLATED_NOT_REQUESTED : ISOLATED_REQUESTED;
 }
 
 /* ---- waiting ---- */
@@ -435,74 +438,75 @@ enum outside_asked outside_ask(struct service *service, const struct outside_que
 /* Is its Open over, or Open's deadline? The deadline of Collect begins when Open ends. */
 static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
-    struct outside *outside = &service->code->outside;
-    struct isolate_reply *reply = &outside->reply;
-    bool last = until >= outside->open_deadline;
-    isolate_wait(outside->isolated, last ? outside->open_deadline : until, PAST, reply);
-    bool late = reply->end == ISOLATE_LATE, opened = reply->stage == ISOLATE_COLLECT;
-    if (late && !opened && !last) {
-        outside->looked = true;
+    struct isolated *isolated = &service->code->isolated;
+    struct isolate_reply *reply = &isolated->reply;
+    bool last = until >= isolated->open_deadline;
+    isolate_wait(isolated->isolated, last ? isolated->open_deadline : until, PAST, reply);
+    bool overdue = reply->end == ISOLATE_OVERDUE, opened = reply->stage == ISOLATE_COLLECT;
+    if (overdue && !opened && !last) {
+        isolated->looked = true;
         return false;
     }
-    int64_t now = clock_ticks(), ms = (now - outside->asked_at) / TICKS_PER_MS;
-    if (outside->looked && opened && settings->slow_open && ms > settings->slow_open)
+    int64_t now = clock_ticks(), ms = (now - isolated->requested_at) / TICKS_PER_MS;
+    if (isolated->looked && opened && settings->slow_open && ms > settings->slow_open)
         library_report_slow_open(service, ms);
-    outside->collect_deadline =
-        outside->unsure
-            ? PAST
-            : deadline_of(settings, outside->looked ? now : outside->asked_at, outside->collect_ms);
-    outside->replied = !late || !opened;
+    isolated->collect_deadline =
+        isolated->suspect ? PAST
+                          : deadline_of(settings, isolated->looked ? now : isolated->requested_at,
+                                        isolated->collect_ms);
+    isolated->replied = !overdue || !opened;
     return true;
 }
 
-bool outside_is_ready(struct service *service, const struct host_settings *settings, int64_t until)
+bool isolated_is_ready(struct service *service, const struct host_settings *settings, int64_t until)
 {
-    struct outside *outside = &service->code->outside;
-    if (outside->opening)
-        outside->opening = !await_open(service, settings, until);
-    if (outside->replied || outside->opening)
-        return outside->replied;
-    bool last = until >= outside->collect_deadline;
-    isolate_wait(outside->isolated, PAST, last ? outside->collect_deadline : until,
-                 &outside->reply);
-    outside->replied = outside->reply.end != ISOLATE_LATE || last;
-    return outside->replied;
+    struct isolated *isolated = &service->code->isolated;
+    if (isolated->opening)
+        isolated->opening = !await_open(service, settings, until);
+    if (isolated->replied || isolated->opening)
+        return isolated->replied;
+    bool last = until >= isolated->collect_deadline;
+    isolate_wait(isolated->isolated, PAST, last ? isolated->collect_deadline : until,
+                 &isolated->reply);
+    isolated->replied = isolated->reply.end != ISOLATE_OVERDUE || last;
+    return isolated->replied;
 }
 
-size_t outside_size(const struct service *service)
+size_t isolated_size(const struct service *service)
 {
-    const struct outside *outside = &service->code->outside;
-    int64_t end = outside->reply.end_offset;
-    bool sound = outside->reply.end == ISOLATE_ANSWERED && !outside->reply.status && end > 0;
-    return sound && end <= (int64_t)outside->offered ? (size_t)end : 0;
+    const struct isolated *isolated = &service->code->isolated;
+    int64_t end = isolated->reply.end_offset;
+    bool sound = isolated->reply.end == ISOLATE_ANSWERED && !isolated->reply.status && end > 0;
+    return sound && end <= (int64_t)isolated->offered ? (size_t)end : 0;
 }
 
-LSTATUS outside_finish(struct service *service, const struct host_settings *settings,
-                       struct piece *piece)
+LSTATUS isolated_finish(struct service *service, const struct host_settings *settings,
+                        struct piece *piece)
 {
     struct library *code = service->code;
-    outside_is_ready(service, settings, INT64_MAX);
-    LSTATUS status = take_reply(service, settings, &code->outside.reply, piece);
+    isolated_is_ready(service, settings, INT64_MAX);
+    LSTATUS status = take_reply(service, settings, &code->isolated.reply, piece);
     claim_release(&code->claim);
     return status;
 }
 
 /* A provider that owes an answer is not waited for. */
-void outside_close(struct service *service, const struct host_settings *settings, bool unload)
+void isolated_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;
     struct isolate_reply reply;
-    if (!code->outside.isolated)
+    if (!code->isolated.isolated)
         return;
     if (settings)
         is_still_silent(service, settings); /* a late answer is still taken */
-    bool silent = isolate_busy(code->outside.isolated);
+    bool silent = isolate_busy(code->isolated.isolated);
     int64_t now = clock_ticks();
-    isolate_close(code->outside.isolated, unload,
+    isolate_close(code->isolated.isolated, unload,
                   silent ? now : now + DEFAULT_OPEN_MS * TICKS_PER_MS, &reply);
     trace("host", "%s: Close in its helper returned %d", service->name, (int)reply.status);
     if (has_ended(&reply))
         take_end(service, settings, &reply);
-    code->outside.refusal_said = code->outside.slow_open_said = code->outside.unsure = false;
-    code->outside.miss_forgiven = false;
+    code->isolated.refusal_reported = code->isolated.slow_open_reported = code->isolated.suspect =
+        false;
+    code->isolated.miss_forgiven = false;
 }
