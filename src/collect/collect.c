@@ -20,25 +20,25 @@ struct question {
     struct query query;
     struct question *next;
 };
-static struct question *spent;
-static pthread_mutex_t spent_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct question *free_list;
+static pthread_mutex_t free_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct question *question_take(void)
 {
-    lock_take(&spent_lock);
-    struct question *question = spent;
+    lock_take(&free_list_lock);
+    struct question *question = free_list;
     if (question)
-        spent = question->next;
-    lock_release(&spent_lock);
+        free_list = question->next;
+    lock_release(&free_list_lock);
     return question ? question : malloc(sizeof(*question));
 }
 
 static void question_return(struct question *question)
 {
-    lock_take(&spent_lock);
-    question->next = spent;
-    spent = question;
-    lock_release(&spent_lock);
+    lock_take(&free_list_lock);
+    question->next = free_list;
+    free_list = question;
+    lock_release(&free_list_lock);
 }
 
 static const char *kind_text(enum query_kind kind)
