@@ -65,7 +65,7 @@ struct opl_source {
     bool stat;
     /* The instances' files exist as long as the instance, like those of sys/devices: the files
      * of the first eight instances stay open. */
-    bool lasting;
+    bool persistent;
     /* Lines come in pairs, as those of proc/net/snmp: names, then numbers, both after the same
      * word. The key "Tcp.InSegs" is the number below InSegs in the lines that begin with "Tcp:". */
     bool pairs;
@@ -379,7 +379,7 @@ const void *opl_reading_item(const opl_reading *reading);
  * their slashes: a path is not split at a leading slash. Text that does not fit is cut off
  * between two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
  * (docs/windows/providers.md#d6) */
-size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
+size_t opl_sanitize_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
 /* The line after the one at `text`; the NUL at the end. */
 const char *opl_next_line(const char *text);
 /* For reading data that belongs to no instance. */
@@ -393,7 +393,7 @@ void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes);
 void opl_listing_item(opl_listing *listing, const char *name, const void *item);
 /* Adds an instance, reads its files and computes its rows now. `folder` replaces '*'. An empty
  * name (0 bytes) is replaced by the name in parentheses, if a source has one, sanitized by
- * opl_harmless_name. False: it has ended (its first file does not exist any more) and was not
+ * opl_sanitize_name. False: it has ended (its first file does not exist any more) and was not
  * added. */
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name,
                       size_t name_bytes);

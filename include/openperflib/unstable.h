@@ -66,7 +66,7 @@ bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
  * a separate process queries them, at most every 10 seconds. For new places the call waits 200
  * ms, for all of them together; later it uses the last answer, if that is not older than a
  * minute. Call it once per collection, with all such places. */
-void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count);
+void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t count);
 /* How many files and folders the file system that is mounted at `path` can have, and how many
  * more are free. Below another system root: from its file "statfs.inodes". False: the file
  * system has no fixed number, or it is unknown. */

@@ -119,7 +119,7 @@ static const opl_place *far_places(opl_reading *reading, struct perfdisk_mounts 
         if (mounts->list[i].waits)
             far->places[count++].path = mounts->list[i].point;
     if (count)
-        opl_reading_far_spaces(reading, far->places, count);
+        opl_reading_remote_spaces(reading, far->places, count);
     return far->places;
 }
 

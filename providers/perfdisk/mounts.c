@@ -147,7 +147,7 @@ static void mount_set(struct perfdisk_mount *mount, const struct line *line)
     *mount = (struct perfdisk_mount){.major = line->major, .minor = line->minor};
     opl_octal_name(mount->point, sizeof mount->point, line->point, line->point_length);
     opl_octal_name(mount->source, sizeof mount->source, line->source, line->source_length);
-    mount->name_length = opl_harmless_name(mount->name, sizeof mount->name, mount->point,
+    mount->name_length = opl_sanitize_name(mount->name, sizeof mount->name, mount->point,
                                            strlen(mount->point), true);
     mount->waits = waits(line);
 }

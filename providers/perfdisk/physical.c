@@ -17,7 +17,7 @@ static void list_disks(opl_listing *listing)
         if (!device->physical)
             continue;
         struct perfdisk_item item = {.device = device};
-        opl_harmless_name(name, sizeof name, device->name, strlen(device->name), false);
+        opl_sanitize_name(name, sizeof name, device->name, strlen(device->name), false);
         device->position = opl_listing_count(listing);
         opl_listing_item(listing, name, &item);
     }

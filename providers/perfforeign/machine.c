@@ -75,7 +75,7 @@ static void write_label(struct machine *machine)
     for (const WCHAR *from = machine->name; *from; from++)
         *to++ = *from < 0x80 ? (char)*from : '?';
     *to = '\0';
-    opl_harmless_name(machine->label, sizeof machine->label, machine->label,
+    opl_sanitize_name(machine->label, sizeof machine->label, machine->label,
                       (size_t)(to - machine->label), false);
 }
 

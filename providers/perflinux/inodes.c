@@ -127,7 +127,7 @@ static void add(opl_listing *listing, const struct mount *mount)
     if (!opl_reading_inodes(opl_listing_reading(listing), point, &inodes.all, &inodes.free))
         return;
     inodes.used = inodes.all - (inodes.free < inodes.all ? inodes.free : inodes.all);
-    opl_harmless_name(point, sizeof point, point, strlen(point), true);
+    opl_sanitize_name(point, sizeof point, point, strlen(point), true);
     opl_listing_item(listing, point, &inodes);
 }
 

@@ -39,10 +39,10 @@ static void make_name(const char *label, size_t label_bytes, const char *what, c
             bytes -= (size_t)(gap - what);
             what = gap;
         }
-    used = opl_harmless_name(name, NAME_ROOM / 2, label, label_bytes, false);
+    used = opl_sanitize_name(name, NAME_ROOM / 2, label, label_bytes, false);
     if (bytes)
         name[used++] = ' ';
-    opl_harmless_name(name + used, NAME_ROOM - used, what, bytes, false);
+    opl_sanitize_name(name + used, NAME_ROOM - used, what, bytes, false);
 }
 
 /* Errors and spurious interrupts are not counted as interrupts, and belong to no processor. */

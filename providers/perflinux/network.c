@@ -19,7 +19,7 @@ static void add(opl_listing *listing, const char *line)
     size_t bytes = strcspn(begin, " \n");
     if (bytes < 2 || bytes > sizeof name || begin[bytes - 1] != ':')
         return;
-    opl_harmless_name(name, sizeof name, begin, bytes - 1, false);
+    opl_sanitize_name(name, sizeof name, begin, bytes - 1, false);
     opl_listing_line(listing, &dev, line, name, name);
 }
 

@@ -52,7 +52,7 @@ static void list_folders(opl_listing *listing, const char *path, const char *pre
         snprintf(name, sizeof name, "%s%s%.*s", found + strlen(prefix), bytes ? " " : "", bytes,
                  text ? text : "");
         opl_listing_read(listing, found, name,
-                         opl_harmless_name(name, sizeof name, name, strlen(name), false));
+                         opl_sanitize_name(name, sizeof name, name, strlen(name), false));
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include "perflinux.h"
 
-static const opl_source pressure = {.path = "proc/pressure/*", .lasting = true};
+static const opl_source pressure = {.path = "proc/pressure/*", .persistent = true};
 
 /* "some avg10=0.12 avg60=0.00 avg300=0.00 total=123": the text after `key` in that line. */
 static const char *find(opl_reading *reading, const char *line, const char *key)

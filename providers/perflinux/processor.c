@@ -20,7 +20,7 @@ static const opl_source nodes = {.path = "sys/devices/system/node/online"};
 static const opl_source node_list = {.path = "sys/devices/system/node/node*/cpulist"};
 #define FREQUENCY(file)                                                                            \
     {                                                                                              \
-        .path = "sys/devices/system/cpu/cpu*/cpufreq/" file, .lasting = true                       \
+        .path = "sys/devices/system/cpu/cpu*/cpufreq/" file, .persistent = true                    \
     }
 static const opl_source current = FREQUENCY("scaling_cur_freq");
 static const opl_source highest = FREQUENCY("cpuinfo_max_freq");

@@ -25,7 +25,7 @@ static bool read_line(const char *line, char name[NAME_ROOM], struct slab *ret)
     const char *end = strchrnul(line, '\n'), *at = line + bytes;
     if (*line == '#' || bytes == 0 || bytes >= NAME_ROOM)
         return false;
-    opl_harmless_name(name, NAME_ROOM, line, bytes, false);
+    opl_sanitize_name(name, NAME_ROOM, line, bytes, false);
     for (unsigned i = 0; i < 5; i++) {
         at += strspn(at, " ");
         if (*at < '0' || *at > '9')

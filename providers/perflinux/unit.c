@@ -75,7 +75,7 @@ static void list_units(opl_listing *listing)
             continue;
         snprintf(folder, sizeof folder, "system.slice/%s", found);
         opl_listing_read(listing, folder, name,
-                         opl_harmless_name(name, sizeof name, unit, strlen(unit), false));
+                         opl_sanitize_name(name, sizeof name, unit, strlen(unit), false));
     }
 }
 

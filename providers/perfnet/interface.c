@@ -24,8 +24,8 @@ static const opl_source index_file = {.path = "sys/class/net/*/ifindex"};
 static const opl_source address_file = {.path = "sys/class/net/*/address"};
 /* A hardware device has a driver or a bus, which are visible here. */
 static const opl_source device_file = {.path = "sys/class/net/*/device/uevent"};
-static const opl_source interface_speed = {.path = "sys/class/net/*/speed", .lasting = true};
-static const opl_source adapter_speed = {.path = "sys/class/net/*/speed", .lasting = true};
+static const opl_source interface_speed = {.path = "sys/class/net/*/speed", .persistent = true};
+static const opl_source adapter_speed = {.path = "sys/class/net/*/speed", .persistent = true};
 
 /* ---- the lines of proc/net/dev ---- */
 
@@ -154,7 +154,7 @@ static void list(opl_listing *listing, bool all)
             continue;
         current = i < interface_count ? &interfaces[i] : NULL;
         i++;
-        opl_harmless_name(shown, sizeof shown, name, strlen(name), false);
+        opl_sanitize_name(shown, sizeof shown, name, strlen(name), false);
         if (all || (current && current->device))
             opl_listing_line(listing, &perfnet_dev, text, name, shown);
     }

@@ -12,7 +12,7 @@
 
 static const opl_source online = {"sys/devices/system/node/online"};
 /* Lines "Node 0 MemTotal:       24689824 kB". */
-static const opl_source meminfo = {"sys/devices/system/node/node*/meminfo", .lasting = true};
+static const opl_source meminfo = {"sys/devices/system/node/node*/meminfo", .persistent = true};
 
 static bool kib(opl_reading *reading, const char *key, uint64_t *ret)
 {

@@ -14,7 +14,7 @@ enum { FILENAME = 1, SIZE = 3, USED = 4, NAME_ROOM = 1024 };
 static size_t read_name(const char *line, char *name)
 {
     size_t bytes = opl_octal_name(name, NAME_ROOM, line, strcspn(line, " \t\n"));
-    return opl_harmless_name(name, NAME_ROOM, name, bytes, true);
+    return opl_sanitize_name(name, NAME_ROOM, name, bytes, true);
 }
 
 static void list_areas(opl_listing *listing)

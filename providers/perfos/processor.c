@@ -131,7 +131,7 @@ static bool deferred_calls(opl_reading *reading, uint64_t *ret)
 
 #define IDLE_STATE(n, file)                                                                        \
     {                                                                                              \
-        .path = "sys/devices/system/cpu/cpu*/cpuidle/state" n "/" file, .lasting = true            \
+        .path = "sys/devices/system/cpu/cpu*/cpuidle/state" n "/" file, .persistent = true         \
     }
 #define IDLE_STATES(file)                                                                          \
     {                                                                                              \

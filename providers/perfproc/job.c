@@ -131,7 +131,7 @@ static size_t make_unique(struct names *names, char name[NAME_ROOM], size_t byte
 
 static size_t name_of(const char *path, char name[NAME_ROOM])
 {
-    size_t bytes = opl_harmless_name(name, NAME_ROOM, path, strlen(path), true);
+    size_t bytes = opl_sanitize_name(name, NAME_ROOM, path, strlen(path), true);
     for (char *slash = name; (slash = strchr(slash, '/')) != NULL; slash++)
         *slash = '|';
     return bytes;

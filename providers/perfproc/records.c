@@ -320,7 +320,7 @@ static size_t process_name(const struct record_task *task, char out[RECORD_LONG_
     } else {
         length = strnlen(name, RECORD_NAME);
     }
-    return opl_harmless_name(out, RECORD_LONG_NAME, name, length, false);
+    return opl_sanitize_name(out, RECORD_LONG_NAME, name, length, false);
 }
 
 /* ---- adding instances ---- */

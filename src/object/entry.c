@@ -18,7 +18,7 @@ struct opl_entry {
     unsigned opened; /* remote service processes open once per connection (D.2) */
 };
 
-static LSTATUS say_unregistered(const char *service, const char *value)
+static LSTATUS report_unregistered(const char *service, const char *value)
 {
     event_log("Perflib", 3004, service, EVENT_FIELDS(EVENT_TEXT("Value", value)),
               "it is missing, so the counters have no numbers and no names yet; run lodctr with "
@@ -26,7 +26,7 @@ static LSTATUS say_unregistered(const char *service, const char *value)
     return ERROR_FILE_NOT_FOUND;
 }
 
-static LSTATUS say_too_few(const char *service, const char *value, DWORD needed, DWORD there)
+static LSTATUS report_too_few(const char *service, const char *value, DWORD needed, DWORD there)
 {
     char more[160];
     snprintf(more, sizeof more,
@@ -45,11 +45,11 @@ static LSTATUS numbers_read(const char *service, const char *first, const char *
     if (!path)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (registry_get_dword(path, first, ret))
-        return say_unregistered(service, first);
+        return report_unregistered(service, first);
     if (registry_get_dword(path, last, &highest))
-        return say_unregistered(service, last);
+        return report_unregistered(service, last);
     if (highest < *ret || highest - *ret < last_offset)
-        return say_too_few(service, last, *ret + last_offset, highest);
+        return report_too_few(service, last, *ret + last_offset, highest);
     return ERROR_SUCCESS;
 }
 

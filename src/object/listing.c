@@ -132,7 +132,7 @@ static void listing_own_name(opl_listing *listing, struct instance *instance,
 {
     listing_name(listing, instance, source->name, source->name_bytes);
     if (instance->name_units)
-        name_make_harmless(listing->names + instance->name, instance->name_units);
+        name_sanitize(listing->names + instance->name, instance->name_units);
 }
 
 /* ---- values ---- */
@@ -268,7 +268,7 @@ opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object)
 {
     opl_provider *provider = listing->provider;
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].address == object && provider->objects[i].listing.asked)
+        if (provider->objects[i].address == object && provider->objects[i].listing.requested)
             return &provider->objects[i].listing;
     return NULL;
 }

@@ -12,7 +12,7 @@ static bool is_ordinary(unsigned c)
 }
 
 /* The replacement of a character or a part of one; nearly all are unchanged. */
-static unsigned harmless(unsigned c, bool is_path)
+static unsigned sanitized(unsigned c, bool is_path)
 {
     if (is_ordinary(c) || (is_path && c == '/'))
         return c;
@@ -28,22 +28,22 @@ static size_t whole_characters(const char *name, size_t bytes)
     return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* it is not UTF-8 */
 }
 
-size_t opl_harmless_name(char *to, size_t room, const char *name, size_t bytes, bool is_path)
+size_t opl_sanitize_name(char *to, size_t room, const char *name, size_t bytes, bool is_path)
 {
     if (room == 0)
         return 0;
     if (bytes >= room)
         bytes = whole_characters(name, room - 1);
     for (size_t i = 0; i < bytes; i++)
-        to[i] = (char)harmless((unsigned char)name[i], is_path);
+        to[i] = (char)sanitized((unsigned char)name[i], is_path);
     to[bytes] = 0;
     return bytes;
 }
 
-void name_make_harmless(uint16_t *units, size_t count)
+void name_sanitize(uint16_t *units, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        units[i] = (uint16_t)harmless(units[i], false);
+        units[i] = (uint16_t)sanitized(units[i], false);
 }
 
 static bool is_octal(const char *word, size_t bytes)

@@ -25,8 +25,9 @@ enum {
     OBJECT_LEVELS = 2,      /* nested folders */
     OBJECT_MEMORIES = 16,   /* persistent memory blocks of a provider */
     OBJECT_RECORDS = 4,     /* pinned files of a provider */
-    OBJECT_MAX_LASTING = 8, /* instances whose files stay open: descriptors belong to the program */
-    OBJECT_MAX_LASTING_NAME = 16
+    OBJECT_MAX_PERSISTENT =
+        8, /* instances whose files stay open: descriptors belong to the program */
+    OBJECT_MAX_PERSISTENT_NAME = 16
 };
 
 /* ---- source.c: a kernel text file ---- */
@@ -53,10 +54,10 @@ struct source {
     const opl_source *is;
     const char *star; /* where the path's '*' is; NULL: one file for all */
     const char *rest; /* what follows the folder that contains the '*' */
-    struct lasting {
+    struct persistent {
         struct kept kept;
-        char folder[OBJECT_MAX_LASTING_NAME];
-    } lasting[OBJECT_MAX_LASTING];
+        char folder[OBJECT_MAX_PERSISTENT_NAME];
+    } persistent[OBJECT_MAX_PERSISTENT];
     struct kept kept; /* the file, or the folder before the '*' */
     char *text;       /* NUL-terminated */
     size_t length, room;
@@ -69,7 +70,7 @@ struct source {
     uint64_t checked_for;                 /* collection in which the kept folder was identified */
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
     unsigned word_count, words_wanted;    /* on the line; the last one needed */
-    uint64_t words_asked;                 /* bit n - 1: word n is needed */
+    uint64_t columns_requested;           /* bit n - 1: word n is needed */
     uint64_t words_odd;                   /* bit n - 1: word n is needed, and is not a number */
     const char *name;                     /* the name in parentheses */
     size_t name_bytes;
@@ -158,7 +159,7 @@ struct instance {
 struct opl_listing {
     opl_provider *provider;
     struct object *object;
-    bool asked;
+    bool requested;
     struct instance *instances;
     uint64_t *values;  /* a row of numbers per instance */
     uint64_t *unknown; /* bits: values that could not be read */
@@ -239,8 +240,8 @@ size_t object_size(const struct object *object); /* bytes of its answer */
 void object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
 /* ---- name.c ---- */
-/* Replaces the same characters as opl_harmless_name, and slashes. */
-void name_make_harmless(uint16_t *units, size_t count);
+/* Replaces the same characters as opl_sanitize_name, and slashes. */
+void name_sanitize(uint16_t *units, size_t count);
 
 /* ---- folder.c: numeric names in a folder ---- */
 struct folder {
@@ -252,14 +253,14 @@ LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *p
 void folder_done(struct folder *folder);
 
 /* ---- tree.c: the folders in a folder ---- */
-struct text_room {
+struct text_buffer {
     char *text;
     size_t used, room;
 };
 struct tree {
-    struct text_room found; /* the result */
-    struct text_room names; /* of the folders being walked */
-    uint32_t *order;        /* positions in names, those of each folder sorted by name */
+    struct text_buffer found; /* the result */
+    struct text_buffer names; /* of the folders being walked */
+    uint32_t *order;          /* positions in names, those of each folder sorted by name */
     size_t order_used, order_room;
 };
 void tree_done(struct tree *tree);
@@ -269,7 +270,7 @@ struct records {
     const opl_records *is;
     unsigned char *bytes;
     size_t length, room;
-    const char *told; /* the last text that was traced; NULL: none yet */
+    const char *reported; /* the last text that was traced; NULL: none yet */
 };
 void records_done(struct records *records);
 
@@ -287,7 +288,7 @@ struct opl_provider {
         void *at;
         size_t bytes;
     } memories[OBJECT_MEMORIES];
-    struct far *far;               /* file systems that may never answer; space.c */
+    struct remote_fs *remote_fs;   /* file systems that may never answer; space.c */
     uint64_t root_checked_for;     /* the collection in which it was identified */
     uint64_t net, net_checked_for; /* the calling thread's network namespace, in that collection */
     struct records records[OBJECT_RECORDS];
@@ -322,7 +323,7 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
                        LPDWORD types);
 void provider_close(opl_provider *provider); /* NULL is fine */
 void memories_done(opl_provider *provider);
-void far_done(struct far *far);
+void remote_fs_done(struct remote_fs *remote_fs);
 int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for lack of descriptors since the last call? */
 bool source_lacked(void);

@@ -71,7 +71,7 @@ static void forget(struct space_page *page, pid_t pid)
         if (children[i] != pid)
             continue;
         children[i] = 0;
-        if (atomic_load(&page->slots[i].state) == SPACE_ASKED)
+        if (atomic_load(&page->slots[i].state) == SPACE_REQUESTED)
             finish(page, &page->slots[i], SPACE_REFUSED);
     }
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum { SPACE_PATH = 1024, SPACE_MOST = 1024, SPACE_MEMORY_FD = 3, SPACE_PATIENCE_S = 30 };
-enum space_state { SPACE_ASKED, SPACE_ANSWERED, SPACE_REFUSED };
+enum space_state { SPACE_REQUESTED, SPACE_ANSWERED, SPACE_REFUSED };
 
 struct space_slot {
     _Atomic uint32_t state;

@@ -61,7 +61,7 @@ static void object_ask(opl_provider *provider, const opl_object *address)
         struct object *object = provider_object(provider, address);
         if (!object || !object->row_count)
             return;
-        object->listing.asked = true;
+        object->listing.requested = true;
         if (object->is->listed_with && object->is->listed_with != object->is->related)
             object_ask(provider, object->is->listed_with);
         address = object->is->related;
@@ -97,7 +97,7 @@ static bool provider_select(opl_provider *provider)
 {
     bool any = false;
     for (size_t i = 0; i < provider->object_count; i++)
-        provider->objects[i].listing.asked = false;
+        provider->objects[i].listing.requested = false;
     for (size_t i = 0; i < provider->object_count; i++)
         if (provider->objects[i].row_count && query_asks(provider, provider->objects[i].is)) {
             object_ask(provider, provider->objects[i].address);
@@ -109,7 +109,7 @@ static bool provider_select(opl_provider *provider)
 static bool provider_is_costly(const opl_provider *provider)
 {
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.asked && provider->objects[i].is->costly)
+        if (provider->objects[i].listing.requested && provider->objects[i].is->costly)
             return true;
     return false;
 }
@@ -161,8 +161,8 @@ static void provider_become_frugal(opl_provider *provider)
     for (size_t i = 0; i < provider->source_count; i++) {
         struct source *source = provider->sources[i];
         kept_close(&source->kept);
-        for (size_t k = 0; k < COUNT(source->lasting); k++)
-            kept_close(&source->lasting[k].kept);
+        for (size_t k = 0; k < COUNT(source->persistent); k++)
+            kept_close(&source->persistent[k].kept);
     }
 }
 
@@ -176,7 +176,7 @@ static void provider_read_once(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count; i++)
         listing_begin(&provider->objects[i].listing);
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.asked)
+        if (provider->objects[i].listing.requested)
             object_list(&provider->objects[i]);
 }
 
@@ -206,10 +206,10 @@ static void provider_totals(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count; i++) {
         struct object *object = &provider->objects[i];
         if (object->is->only_with_instances && object->listing.count == 0)
-            object->listing.asked = false;
-        if (object->listing.asked && !object_hide_denied(object, provider))
-            object->listing.asked = false;
-        if (object->listing.asked && object->is->instances && object->is->total)
+            object->listing.requested = false;
+        if (object->listing.requested && !object_hide_denied(object, provider))
+            object->listing.requested = false;
+        if (object->listing.requested && object->is->instances && object->is->total)
             listing_total(&object->listing);
     }
 }
@@ -218,7 +218,7 @@ static size_t provider_size(const opl_provider *provider)
 {
     size_t size = 0;
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.asked)
+        if (provider->objects[i].listing.requested)
             size += object_size(&provider->objects[i]);
     return size;
 }
@@ -231,7 +231,7 @@ static void note_need(const opl_provider *provider, size_t size, size_t room)
     struct shortage *shortage = shortage_here();
     for (size_t i = 0; i < provider->object_count; i++) {
         const struct object *object = &provider->objects[i];
-        if (object->listing.asked && (!largest || object_size(object) > object_size(largest)))
+        if (object->listing.requested && (!largest || object_size(object) > object_size(largest)))
             largest = object;
     }
     if (!largest)
@@ -247,7 +247,7 @@ static DWORD provider_write(const opl_provider *provider, unsigned char *out)
     DWORD count = 0;
     for (size_t i = 0; i < provider->object_count; i++) {
         const struct object *object = &provider->objects[i];
-        if (!object->listing.asked)
+        if (!object->listing.requested)
             continue;
         object_write(object, out, provider->time);
         out += object_size(object);
@@ -415,7 +415,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count; i++) {
         const opl_object *is = provider->objects[i].is;
         bool listed = is->list || is->listed_with;
-        provider->objects[i].listing.asked = !is->costly || !listed;
+        provider->objects[i].listing.requested = !is->costly || !listed;
     }
     provider_read(provider);
     provider->opening = false;
@@ -460,7 +460,7 @@ void provider_close(opl_provider *provider)
     kept_close(&provider->processes);
     kept_close(&provider->root);
     memories_done(provider);
-    far_done(provider->far);
+    remote_fs_done(provider->remote_fs);
     free(provider->sources);
     free(provider->objects);
     tables_done(&provider->tables);

@@ -21,21 +21,21 @@
 #endif
 enum { OTHERS_MAY_WRITE = 022, FIRST_ROOM = 1 << 18, FEW_TIMES = 16 };
 
-static bool say_why_not(struct records *records, const char *why)
+static bool trace_reason(struct records *records, const char *why)
 {
-    if (records->told != why)
+    if (records->reported != why)
         trace("object", "records \"%s\" are not used: %s", records->is->name, why);
-    records->told = why;
+    records->reported = why;
     return false;
 }
 
-static void say_used(struct records *records)
+static void report_used(struct records *records)
 {
     static const char used[] = "used";
-    if (records->told != used)
+    if (records->reported != used)
         trace("object", "records \"%s\" are used: /%s/%s, %zu bytes", records->is->name,
               OPL_RECORDS_FOLDER, records->is->name, records->length);
-    records->told = used;
+    records->reported = used;
 }
 
 /* ---- checks ---- */
@@ -127,16 +127,16 @@ static int records_open(opl_provider *provider, struct records *records)
     char path[OBJECT_MAX_PATH];
     const char *why = why_none(provider);
     if (why)
-        return say_why_not(records, why), -1;
+        return trace_reason(records, why), -1;
     snprintf(path, sizeof path, "%s/%s", OPL_RECORDS_FOLDER, records->is->name);
     int fd = source_openat(provider_root(provider), path, O_RDONLY);
     if (fd < 0)
-        return say_why_not(records, why_not_opened(errno)), -1;
+        return trace_reason(records, why_not_opened(errno)), -1;
     why = doubt(fd);
     if (!why)
         return fd;
     close(fd);
-    return say_why_not(records, why), -1;
+    return trace_reason(records, why), -1;
 }
 
 /* ---- reading them ---- */
@@ -222,8 +222,8 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
     const char *fault = records_read(provider, records, fd);
     close(fd);
     if (fault)
-        return say_why_not(records, fault);
-    say_used(records);
+        return trace_reason(records, fault);
+    report_used(records);
     *ret = records->bytes;
     *ret_bytes = records->length;
     return true;

@@ -40,9 +40,9 @@ int source_openat(int dir_fd, const char *path, int flags)
 
 bool source_lacked(void)
 {
-    bool told = lacked;
+    bool reported = lacked;
     lacked = false;
-    return told;
+    return reported;
 }
 
 /* Not 0, 1 or 2: in a program that has closed these, its next output would go into the kept
@@ -94,8 +94,8 @@ static struct source *source_new(const opl_source *is)
         source->rest = memrchr(is->path, '/', (size_t)(source->star - is->path));
         source->rest = source->rest ? source->rest + 1 : is->path;
     }
-    for (size_t i = 0; i < COUNT(source->lasting); i++)
-        source->lasting[i].kept.fd = -1;
+    for (size_t i = 0; i < COUNT(source->persistent); i++)
+        source->persistent[i].kept.fd = -1;
     return source;
 }
 
@@ -140,8 +140,8 @@ struct key *source_add_key(struct source *source, const char *text, size_t lengt
 void source_done(struct source *source)
 {
     kept_close(&source->kept);
-    for (size_t i = 0; i < COUNT(source->lasting); i++)
-        kept_close(&source->lasting[i].kept);
+    for (size_t i = 0; i < COUNT(source->persistent); i++)
+        kept_close(&source->persistent[i].kept);
     free(source->keys);
     free(source->text);
     free(source);
@@ -217,50 +217,50 @@ static int source_folder(opl_provider *provider, struct source *source)
 }
 
 /* The slot for the file of one of the first instances; NULL: it is read and closed. */
-static struct lasting *source_lasting(const opl_reading *reading, struct source *source)
+static struct persistent *source_persistent(const opl_reading *reading, struct source *source)
 {
-    if (!source->is->lasting || reading->position >= COUNT(source->lasting) ||
+    if (!source->is->persistent || reading->position >= COUNT(source->persistent) ||
         reading->provider->frugal)
         return NULL;
-    struct lasting *lasting = &source->lasting[reading->position];
-    if (strcmp(lasting->folder, reading->folder) != 0) {
-        kept_close(&lasting->kept);
-        snprintf(lasting->folder, sizeof lasting->folder, "%s", reading->folder);
+    struct persistent *persistent = &source->persistent[reading->position];
+    if (strcmp(persistent->folder, reading->folder) != 0) {
+        kept_close(&persistent->kept);
+        snprintf(persistent->folder, sizeof persistent->folder, "%s", reading->folder);
     }
-    return strlen(reading->folder) < sizeof lasting->folder ? lasting : NULL;
+    return strlen(reading->folder) < sizeof persistent->folder ? persistent : NULL;
 }
 
 /* Opens the instance's file; -1 with errno. */
 static int source_open_instance(opl_reading *reading, struct source *source,
-                                struct lasting *lasting)
+                                struct persistent *persistent)
 {
     char room[OBJECT_MAX_PATH];
-    if (lasting && kept_is_ours(&lasting->kept))
-        return lasting->kept.fd;
+    if (persistent && kept_is_ours(&persistent->kept))
+        return persistent->kept.fd;
     int folder = source_folder(reading->provider, source);
     const char *path = source_place(reading, source->rest, room);
     if (folder < 0 || !path) {
         errno = ENOENT;
         return -1;
     }
-    return lasting ? kept_open(&lasting->kept, folder, path, O_RDONLY)
-                   : source_openat(folder, path, O_RDONLY);
+    return persistent ? kept_open(&persistent->kept, folder, path, O_RDONLY)
+                      : source_openat(folder, path, O_RDONLY);
 }
 
 static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
 {
-    struct lasting *lasting = source_lasting(reading, source);
-    int fd = source_open_instance(reading, source, lasting);
+    struct persistent *persistent = source_persistent(reading, source);
+    int fd = source_open_instance(reading, source, persistent);
     LSTATUS status = fd < 0 ? status_from_errno(errno) : source_read(source, fd);
     if (reading->provider->frugal)
         kept_close(&source->kept);
     if (fd < 0)
         return status;
-    if (!lasting)
+    if (!persistent)
         close(fd);
     /* no longer allowed, perhaps for some time only */
     else if (status && status != ERROR_INVALID_PARAMETER)
-        kept_close(&lasting->kept);
+        kept_close(&persistent->kept);
     return status;
 }
 
@@ -301,9 +301,9 @@ static bool source_is_unchanged(opl_provider *provider, struct source *source)
         return false;
     if (source_is_elsewhere(provider, source))
         kept_close(&source->kept);
-    struct pollfd asked = {.fd = source->kept.fd, .events = POLLPRI | POLLOUT};
+    struct pollfd requested = {.fd = source->kept.fd, .events = POLLPRI | POLLOUT};
     return source->version && !source->status && kept_is_ours(&source->kept) &&
-           poll(&asked, 1, 0) == 0;
+           poll(&requested, 1, 0) == 0;
 }
 
 static LSTATUS source_read_system(opl_provider *provider, struct source *source)
@@ -331,7 +331,7 @@ static bool source_is_needless(opl_reading *reading, const struct source *source
            word == 0;
 }
 
-static LSTATUS source_say_nothing(struct source *source)
+static LSTATUS source_make_silent(struct source *source)
 {
     if (!source->room && !source_grow(source))
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -355,7 +355,7 @@ LSTATUS source_load(opl_reading *reading, struct source *source)
         return source_note(provider, source->status);
     source->read_for = serial;
     if (source_is_needless(reading, source))
-        source->status = source_say_nothing(source);
+        source->status = source_make_silent(source);
     else
         source->status = source->star ? source_read_instance(reading, source)
                                       : source_read_system(provider, source);

@@ -81,25 +81,25 @@ bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret)
 
 /* ---- remote: what is recorded for a file system ---- */
 
-struct far_round {
+struct remote_fs_round {
     struct space_page *page;
     size_t bytes;
-    struct far_round *next;
+    struct remote_fs_round *next;
 };
-struct far_place {
+struct remote_fs_place {
     char *path;
     bool wanted; /* in this collection */
     bool answered, waited;
-    bool reported;                 /* that it does not answer */
-    int64_t asked_ms, answered_ms; /* 0: never */
+    bool reported;                     /* that it does not answer */
+    int64_t requested_ms, answered_ms; /* 0: never */
     opl_space space;
-    struct far_round *round; /* in which it is being read; NULL: none */
+    struct remote_fs_round *round; /* in which it is being read; NULL: none */
     uint32_t slot;
 };
-struct far {
-    struct far_place *places;
+struct remote_fs {
+    struct remote_fs_place *places;
     size_t count;
-    struct far_round *rounds;
+    struct remote_fs_round *rounds;
     int pid;
 };
 
@@ -110,29 +110,30 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static struct far_place *far_place(struct far *far, const char *path)
+static struct remote_fs_place *remote_fs_place(struct remote_fs *remote_fs, const char *path)
 {
-    for (size_t i = 0; i < far->count; i++)
-        if (strcmp(far->places[i].path, path) == 0)
-            return &far->places[i];
-    struct far_place *grown = realloc(far->places, (far->count + 1) * sizeof *grown);
+    for (size_t i = 0; i < remote_fs->count; i++)
+        if (strcmp(remote_fs->places[i].path, path) == 0)
+            return &remote_fs->places[i];
+    struct remote_fs_place *grown =
+        realloc(remote_fs->places, (remote_fs->count + 1) * sizeof *grown);
     if (!grown)
         return NULL;
-    far->places = grown;
+    remote_fs->places = grown;
     char *copy = strdup(path);
     if (!copy)
         return NULL;
-    grown[far->count] = (struct far_place){.path = copy};
-    return &grown[far->count++];
+    grown[remote_fs->count] = (struct remote_fs_place){.path = copy};
+    return &grown[remote_fs->count++];
 }
 
 /* ---- rounds ---- */
 
-static void take_answer(struct far_place *place)
+static void take_answer(struct remote_fs_place *place)
 {
     struct space_slot *slot = &place->round->page->slots[place->slot];
     uint32_t state = atomic_load(&slot->state);
-    if (state == SPACE_ASKED)
+    if (state == SPACE_REQUESTED)
         return;
     place->answered = state == SPACE_ANSWERED;
     if (place->answered)
@@ -141,19 +142,19 @@ static void take_answer(struct far_place *place)
     place->round = NULL;
 }
 
-static void round_free(struct far_round *round)
+static void round_free(struct remote_fs_round *round)
 {
     munmap(round->page, round->bytes);
     free(round);
 }
 
-static void take_answers(struct far *far)
+static void take_answers(struct remote_fs *remote_fs)
 {
-    for (size_t i = 0; i < far->count; i++)
-        if (far->places[i].round)
-            take_answer(&far->places[i]);
-    for (struct far_round **at = &far->rounds; *at;) {
-        struct far_round *round = *at;
+    for (size_t i = 0; i < remote_fs->count; i++)
+        if (remote_fs->places[i].round)
+            take_answer(&remote_fs->places[i]);
+    for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
+        struct remote_fs_round *round = *at;
         if (atomic_load(&round->page->done) < round->page->count) {
             at = &round->next;
             continue;
@@ -203,22 +204,22 @@ DETACHED static bool make_memory(struct start *start)
 
 struct errand {
     struct start start;
-    struct far *far;
+    struct remote_fs *remote_fs;
     int64_t due_ms; /* last read before this time */
 };
 
-static bool is_due(const struct far_place *place, int64_t due_ms)
+static bool is_due(const struct remote_fs_place *place, int64_t due_ms)
 {
-    return place->wanted && !place->round && (!place->asked_ms || place->asked_ms < due_ms);
+    return place->wanted && !place->round && (!place->requested_ms || place->requested_ms < due_ms);
 }
 
 DETACHED static void fill_page(struct errand *errand)
 {
     struct space_page *page = errand->start.page;
-    for (size_t i = 0; i < errand->far->count && page->count < SPACE_MOST; i++)
-        if (is_due(&errand->far->places[i], errand->due_ms))
-            memcpy(page->slots[page->count++].path, errand->far->places[i].path,
-                   strlen(errand->far->places[i].path) + 1);
+    for (size_t i = 0; i < errand->remote_fs->count && page->count < SPACE_MOST; i++)
+        if (is_due(&errand->remote_fs->places[i], errand->due_ms))
+            memcpy(page->slots[page->count++].path, errand->remote_fs->places[i].path,
+                   strlen(errand->remote_fs->places[i].path) + 1);
 }
 
 DETACHED static void start_detached(void *argument)
@@ -233,67 +234,68 @@ DETACHED static void start_detached(void *argument)
     }
 }
 
-static size_t count_due(const struct far *far, int64_t due_ms)
+static size_t count_due(const struct remote_fs *remote_fs, int64_t due_ms)
 {
     size_t count = 0;
-    for (size_t i = 0; i < far->count && count < SPACE_MOST; i++)
-        count += is_due(&far->places[i], due_ms);
+    for (size_t i = 0; i < remote_fs->count && count < SPACE_MOST; i++)
+        count += is_due(&remote_fs->places[i], due_ms);
     return count;
 }
 
-static void join_round(struct far *far, struct far_round *round, int64_t due_ms)
+static void join_round(struct remote_fs *remote_fs, struct remote_fs_round *round, int64_t due_ms)
 {
     uint32_t slot = 0;
-    for (size_t i = 0; i < far->count && slot < round->page->count; i++)
-        if (is_due(&far->places[i], due_ms)) {
-            far->places[i].round = round;
-            far->places[i].slot = slot++;
+    for (size_t i = 0; i < remote_fs->count && slot < round->page->count; i++)
+        if (is_due(&remote_fs->places[i], due_ms)) {
+            remote_fs->places[i].round = round;
+            remote_fs->places[i].slot = slot++;
         }
-    round->next = far->rounds;
-    far->rounds = round;
+    round->next = remote_fs->rounds;
+    remote_fs->rounds = round;
 }
 
-static void start_round(struct far *far)
+static void start_round(struct remote_fs *remote_fs)
 {
     int64_t now = now_ms(), due_ms = now - AGAIN_MS;
-    size_t count = count_due(far, due_ms);
+    size_t count = count_due(remote_fs, due_ms);
     if (count == 0)
         return;
     FREE_AUTO char *file = text_format("%s/helper/perfspace", place_vendor());
-    struct far_round *round = malloc(sizeof *round);
-    struct errand errand = {.far = far, .due_ms = due_ms};
+    struct remote_fs_round *round = malloc(sizeof *round);
+    struct errand errand = {.remote_fs = remote_fs, .due_ms = due_ms};
     errand.start.file = file;
     errand.start.bytes = sizeof(struct space_page) + count * sizeof(struct space_slot);
     if (file && round && !detached_would_be_process_1())
         detached_run(start_detached, &errand);
     if (errand.start.page) {
-        *round = (struct far_round){.page = errand.start.page, .bytes = errand.start.bytes};
-        join_round(far, round, due_ms);
+        *round = (struct remote_fs_round){.page = errand.start.page, .bytes = errand.start.bytes};
+        join_round(remote_fs, round, due_ms);
     } else {
         trace("object", "%s could not be started: %s", file ? file : "perfspace",
               strerror(errand.start.exec_error));
         free(round);
     }
-    for (size_t i = 0; i < far->count; i++)
-        if (is_due(&far->places[i], due_ms) || (round && far->places[i].round == round))
-            far->places[i].asked_ms = now;
+    for (size_t i = 0; i < remote_fs->count; i++)
+        if (is_due(&remote_fs->places[i], due_ms) || (round && remote_fs->places[i].round == round))
+            remote_fs->places[i].requested_ms = now;
 }
 
 /* ---- answers ---- */
 
-static bool has_new_question(const struct far *far)
+static bool has_new_question(const struct remote_fs *remote_fs)
 {
-    for (size_t i = 0; i < far->count; i++)
-        if (far->places[i].round && !far->places[i].waited)
+    for (size_t i = 0; i < remote_fs->count; i++)
+        if (remote_fs->places[i].round && !remote_fs->places[i].waited)
             return true;
     return false;
 }
 
-static void wait_for_new(struct far *far)
+static void wait_for_new(struct remote_fs *remote_fs)
 {
     int64_t until = now_ms() + FIRST_WAIT_MS;
-    while (has_new_question(far)) {
-        struct space_page *page = far->rounds->page; /* the latest round has all new requests */
+    while (has_new_question(remote_fs)) {
+        struct space_page *page =
+            remote_fs->rounds->page; /* the latest round has all new requests */
         uint32_t done = atomic_load(&page->done);
         int64_t left = until - now_ms();
         if (left <= 0)
@@ -301,26 +303,26 @@ static void wait_for_new(struct far *far)
         struct timespec wait = {.tv_nsec = left * 1000000};
         if (done < page->count)
             syscall(SYS_futex, &page->done, FUTEX_WAIT, done, &wait, NULL, 0);
-        take_answers(far);
+        take_answers(remote_fs);
     }
-    for (size_t i = 0; i < far->count; i++)
-        far->places[i].waited = true;
+    for (size_t i = 0; i < remote_fs->count; i++)
+        remote_fs->places[i].waited = true;
 }
 
 /* A forked child has no part in its parent's rounds. */
-static void far_notice_fork(struct far *far)
+static void remote_fs_notice_fork(struct remote_fs *remote_fs)
 {
-    if (far->pid == (int)getpid())
+    if (remote_fs->pid == (int)getpid())
         return;
-    far->pid = (int)getpid();
-    for (struct far_round *round = far->rounds, *next; round; round = next) {
+    remote_fs->pid = (int)getpid();
+    for (struct remote_fs_round *round = remote_fs->rounds, *next; round; round = next) {
         next = round->next;
         free(round);
     }
-    far->rounds = NULL;
-    for (size_t i = 0; i < far->count; i++) {
-        far->places[i].round = NULL;
-        far->places[i].asked_ms = 0;
+    remote_fs->rounds = NULL;
+    for (size_t i = 0; i < remote_fs->count; i++) {
+        remote_fs->places[i].round = NULL;
+        remote_fs->places[i].requested_ms = 0;
     }
 }
 
@@ -330,12 +332,13 @@ static void places_of_archive(opl_reading *reading, opl_place *places, size_t co
         places[i].known = space_of_archive(reading, places[i].path, &places[i].space);
 }
 
-static void far_want(opl_provider *provider, struct far *far, const opl_place *places, size_t count)
+static void remote_fs_want(opl_provider *provider, struct remote_fs *remote_fs,
+                           const opl_place *places, size_t count)
 {
-    for (size_t i = 0; i < far->count; i++)
-        far->places[i].wanted = false;
+    for (size_t i = 0; i < remote_fs->count; i++)
+        remote_fs->places[i].wanted = false;
     for (size_t i = 0; i < count; i++) {
-        struct far_place *place = far_place(far, places[i].path);
+        struct remote_fs_place *place = remote_fs_place(remote_fs, places[i].path);
         provider->failed |= !place;
         if (place)
             place->wanted = strlen(place->path) < SPACE_PATH;
@@ -343,17 +346,17 @@ static void far_want(opl_provider *provider, struct far *far, const opl_place *p
 }
 
 /* Once for each period of silence. */
-static void report_silence(struct far_place *place, bool silent)
+static void report_silence(struct remote_fs_place *place, bool silent)
 {
     if (silent && !place->reported)
         trace("object", "%s: its file system does not answer; it is not shown", place->path);
     place->reported = silent;
 }
 
-static void far_tell(struct far *far, opl_place *places, size_t count)
+static void remote_fs_copy(struct remote_fs *remote_fs, opl_place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct far_place *place = far_place(far, places[i].path);
+        struct remote_fs_place *place = remote_fs_place(remote_fs, places[i].path);
         places[i].known = place && place->answered && now_ms() - place->answered_ms < STALE_MS;
         if (places[i].known)
             places[i].space = place->space;
@@ -362,37 +365,37 @@ static void far_tell(struct far *far, opl_place *places, size_t count)
     }
 }
 
-void opl_reading_far_spaces(opl_reading *reading, opl_place *places, size_t count)
+void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t count)
 {
     opl_provider *provider = reading->provider;
     if (!provider_live()) {
         places_of_archive(reading, places, count);
         return;
     }
-    if (!provider->far && !(provider->far = calloc(1, sizeof *provider->far)))
+    if (!provider->remote_fs && !(provider->remote_fs = calloc(1, sizeof *provider->remote_fs)))
         provider->failed = true;
-    struct far *far = provider->far;
-    if (!far || count == 0)
+    struct remote_fs *remote_fs = provider->remote_fs;
+    if (!remote_fs || count == 0)
         return;
-    far_notice_fork(far);
-    far_want(provider, far, places, count);
-    take_answers(far);
-    start_round(far);
-    wait_for_new(far);
-    far_tell(far, places, count);
+    remote_fs_notice_fork(remote_fs);
+    remote_fs_want(provider, remote_fs, places, count);
+    take_answers(remote_fs);
+    start_round(remote_fs);
+    wait_for_new(remote_fs);
+    remote_fs_copy(remote_fs, places, count);
 }
 
-void far_done(struct far *far)
+void remote_fs_done(struct remote_fs *remote_fs)
 {
-    if (!far)
+    if (!remote_fs)
         return;
-    far_notice_fork(far);
-    for (struct far_round *round = far->rounds, *next; round; round = next) {
+    remote_fs_notice_fork(remote_fs);
+    for (struct remote_fs_round *round = remote_fs->rounds, *next; round; round = next) {
         next = round->next;
         round_free(round);
     }
-    for (size_t i = 0; i < far->count; i++)
-        free(far->places[i].path);
-    free(far->places);
-    free(far);
+    for (size_t i = 0; i < remote_fs->count; i++)
+        free(remote_fs->places[i].path);
+    free(remote_fs->places);
+    free(remote_fs);
 }

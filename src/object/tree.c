@@ -43,7 +43,8 @@ static bool grow(opl_provider *provider, void **array, size_t *room, size_t need
     return true;
 }
 
-static bool add_bytes(opl_provider *provider, struct text_room *to, const char *bytes, size_t count)
+static bool add_bytes(opl_provider *provider, struct text_buffer *to, const char *bytes,
+                      size_t count)
 {
     if (!grow(provider, (void **)&to->text, &to->room, to->used + count, 1))
         return false;

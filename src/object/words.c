@@ -202,14 +202,14 @@ static const char *split_name(struct source *source, const char *at)
 
 void source_ask_word(struct source *source, unsigned number)
 {
-    source->words_asked |= (uint64_t)1 << (number - 1);
+    source->columns_requested |= (uint64_t)1 << (number - 1);
     if (number > source->words_wanted)
         source->words_wanted = number;
 }
 
-static bool is_asked(const struct source *source, unsigned number)
+static bool is_requested(const struct source *source, unsigned number)
 {
-    return number == 0 || source->words_asked >> (number - 1) & 1;
+    return number == 0 || source->columns_requested >> (number - 1) & 1;
 }
 
 /* The end of the word; it may not be a number, which is not the same as 0. */
@@ -233,8 +233,8 @@ static void split_words(struct source *source, const char *line)
     while (*at && *at != '\n' && count < source->words_wanted) {
         count++;
         bool whole = true;
-        at = is_asked(source, count) ? split_number(at, &source->words[count], &whole)
-                                     : skip_word(at);
+        at = is_requested(source, count) ? split_number(at, &source->words[count], &whole)
+                                         : skip_word(at);
         if (!whole)
             source->words_odd |= (uint64_t)1 << (count - 1);
         at = skip_blanks(at);
@@ -258,7 +258,7 @@ LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned 
         return status ? status : ERROR_INVALID_PARAMETER;
     bool line = source == reading->line_source;
     uint64_t serial = line ? reading->serial : source->read_for;
-    if (source->words_for == serial && is_asked(source, wanted))
+    if (source->words_for == serial && is_requested(source, wanted))
         return ERROR_SUCCESS;
     if (wanted)
         source_ask_word(source, wanted);

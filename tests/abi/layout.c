@@ -17,7 +17,7 @@
 SAME_SIZE(opl_source, v1_source);
 SAME(opl_source, v1_source, path);
 SAME(opl_source, v1_source, stat);
-SAME(opl_source, v1_source, lasting);
+SAME(opl_source, v1_source, persistent);
 SAME(opl_source, v1_source, pairs);
 SAME(opl_source, v1_source, if_source);
 SAME(opl_source, v1_source, if_word);

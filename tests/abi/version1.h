@@ -13,7 +13,7 @@
 
 struct v1_source {
     const char *path;
-    bool stat, lasting, pairs;
+    bool stat, persistent, pairs;
     const struct v1_source *if_source;
     unsigned if_word;
     bool watched, pieces;

@@ -13,7 +13,7 @@
 static void assert_name(const char *name, bool is_path, const char *expected)
 {
     char to[64];
-    assert_int_equal(opl_harmless_name(to, sizeof to, name, strlen(name), is_path),
+    assert_int_equal(opl_sanitize_name(to, sizeof to, name, strlen(name), is_path),
                      strlen(expected));
     assert_string_equal(to, expected);
 }
@@ -37,7 +37,7 @@ static void paths_of_files_keep_their_slashes(void **state)
 static void a_zero_in_the_middle_is_replaced(void **state)
 {
     char to[8];
-    assert_int_equal(opl_harmless_name(to, sizeof to, "a\0b", 3, true), 3);
+    assert_int_equal(opl_sanitize_name(to, sizeof to, "a\0b", 3, true), 3);
     assert_memory_equal(to, "a_b", 4);
 }
 
@@ -63,7 +63,7 @@ static void what_has_no_room_is_cut_between_characters(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char to[8] = "-------";
         size_t bytes =
-            opl_harmless_name(to, cases[i].room, cases[i].name, strlen(cases[i].name), 0);
+            opl_sanitize_name(to, cases[i].room, cases[i].name, strlen(cases[i].name), 0);
         assert_int_equal(bytes, cases[i].bytes);
         assert_memory_equal(to, cases[i].name, bytes);
         assert_int_equal(to[bytes], cases[i].room ? 0 : '-');
@@ -74,7 +74,7 @@ static void what_has_no_room_is_cut_between_characters(void **state)
 static void a_name_is_replaced_in_its_place(void **state)
 {
     char name[] = "sd(a)/1";
-    assert_int_equal(opl_harmless_name(name, sizeof name, name, strlen(name), false), 7);
+    assert_int_equal(opl_sanitize_name(name, sizeof name, name, strlen(name), false), 7);
     assert_string_equal(name, "sd[a]_1");
 }
 
