@@ -103,7 +103,7 @@ static bool grow_table(struct columns *columns)
         struct column *column = columns->list[i];
         if (!column->last) /* its first one is in the table */
             continue;
-        uint32_t *head = chain_of(&grown, column->door.path);
+        uint32_t *head = chain_of(&grown, column->info.path);
         column->next = *head;
         *head = (uint32_t)i + 1;
     }
@@ -134,7 +134,7 @@ static uint32_t find(const struct columns *columns, const char *path, enum log_c
     uint32_t next = columns->table_size ? *chain_of(columns, path) : 0;
     while (next) {
         const struct column *column = columns->list[next - 1];
-        if (column->door.kind == kind && text_equal_fold(column->door.path, path))
+        if (column->info.kind == kind && text_equal_fold(column->info.path, path))
             return next - 1;
         next = column->next;
     }
@@ -174,7 +174,7 @@ static PDH_STATUS insert(struct columns *columns, struct column *column, uint32_
         *last = *ret + 1;
         return 0;
     }
-    uint32_t *head = chain_of(columns, column->door.path);
+    uint32_t *head = chain_of(columns, column->info.path);
     column->next = *head;
     column->last = *head = *ret + 1;
     column->stamp = columns->stamp;
@@ -194,9 +194,9 @@ PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, 
         return 0;
     }
     memcpy(column->text + size + 1, path, size);
-    column->door =
+    column->info =
         (struct log_column){.kind = kind, .path = column->text, .twice = first != NO_COLUMN};
-    split_path(column->text + size + 1, &column->door);
+    split_path(column->text + size + 1, &column->info);
     return insert(columns, column, first, ret);
 }
 
@@ -244,13 +244,13 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
     if (!column)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     char *cursor = column->text;
-    column->door = *like;
-    column->door.twice = first != NO_COLUMN;
-    column->door.path = keep(&cursor, path.data);
-    column->door.machine = keep(&cursor, like->machine);
-    column->door.object = keep(&cursor, like->object);
-    column->door.parent = keep(&cursor, like->parent);
-    column->door.instance = keep(&cursor, like->instance);
-    column->door.counter = keep(&cursor, like->counter);
+    column->info = *like;
+    column->info.twice = first != NO_COLUMN;
+    column->info.path = keep(&cursor, path.data);
+    column->info.machine = keep(&cursor, like->machine);
+    column->info.object = keep(&cursor, like->object);
+    column->info.parent = keep(&cursor, like->parent);
+    column->info.instance = keep(&cursor, like->instance);
+    column->info.counter = keep(&cursor, like->counter);
     return insert(columns, column, first, ret);
 }

@@ -59,7 +59,7 @@ static inline uint64_t get64(const void *at)
 
 /* ---- columns.c: the columns of all files, equal ones merged ---- */
 struct column {
-    struct log_column door;
+    struct log_column info;
     uint32_t twin; /* the next one with the same path, plus one */
     /* For the first one with a path; two with one path in a catalogue are two columns. */
     uint32_t stamp; /* the catalogue that named it last */
@@ -131,7 +131,7 @@ struct file {
     const struct format *format;
     void *state;   /* private to the format */
     uint32_t *map; /* entry of the file's catalogue -> column */
-    size_t mapped, map_room;
+    size_t mapped, map_capacity;
     struct log_value *values; /* one for each column */
     struct array *arrays;
     uint64_t turn; /* counts samples that were read; starts again with the file */

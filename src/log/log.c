@@ -35,16 +35,16 @@ PDH_STATUS status_to_pdh(LSTATUS status)
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
                         ...)
 {
-    char words[256];
+    char message[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(words, sizeof(words), format, arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     buffer_clear(&file->problem);
     buffer_printf(&file->problem, "%s: ", file->stream.name);
     if (file->line)
         buffer_printf(&file->problem, "line %llu, ", (unsigned long long)file->line);
-    buffer_printf(&file->problem, "offset %llu: %s", (unsigned long long)offset, words);
+    buffer_printf(&file->problem, "offset %llu: %s", (unsigned long long)offset, message);
     if (!file->blind)
         trace("capture", "%s", file->problem.data);
     return status;
@@ -52,17 +52,17 @@ PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, c
 
 PDH_STATUS file_map_add(struct file *file, uint32_t column)
 {
-    if (file->mapped == file->map_room) {
-        size_t room = file->map_room ? file->map_room * 2 : 32;
+    if (file->mapped == file->map_capacity) {
+        size_t room = file->map_capacity ? file->map_capacity * 2 : 32;
         uint32_t *map = realloc(file->map, room * sizeof(*map));
         if (map)
             file->map = map;
         struct array *arrays = map ? realloc(file->arrays, room * sizeof(*arrays)) : NULL;
         if (!arrays)
             return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        memset(arrays + file->map_room, 0, (room - file->map_room) * sizeof(*arrays));
+        memset(arrays + file->map_capacity, 0, (room - file->map_capacity) * sizeof(*arrays));
         file->arrays = arrays;
-        file->map_room = room;
+        file->map_capacity = room;
     }
     file->map[file->mapped++] = column;
     file->values_fresh = false;
@@ -81,7 +81,7 @@ PDH_STATUS file_make_values(struct file *file)
     /* values that were read stay; new columns are not this file's */
     size_t first = file->values_fresh ? file->values_count : 0;
     for (size_t i = first; i < columns->count; i++)
-        values[i] = (struct log_value){.kind = columns->list[i]->door.kind,
+        values[i] = (struct log_value){.kind = columns->list[i]->info.kind,
                                        .status = PDH_ENTRY_NOT_IN_LOG_FILE};
     file->values_count = columns->count;
     file->values_fresh = true;
@@ -92,7 +92,7 @@ void file_done(struct file *file)
 {
     if (file->format)
         file->format->close(file);
-    for (size_t i = 0; i < file->map_room; i++) {
+    for (size_t i = 0; i < file->map_capacity; i++) {
         buffer_done(&file->arrays[i].text);
         buffer_done(&file->arrays[i].raw);
         free(file->arrays[i].items);
@@ -173,12 +173,12 @@ static void set_facts(struct log *log)
     if (!log->facts.zone)
         log->facts.zone = "";
     if (log->columns.count)
-        log->facts.machine = log->columns.list[0]->door.machine;
+        log->facts.machine = log->columns.list[0]->info.machine;
     for (size_t i = 1; i < log->file_count && !log->facts.caption; i++)
         log->facts.caption = log->files[i].facts.caption;
 }
 
-static void tell(const struct file *file, struct buffer *problem)
+static void describe(const struct file *file, struct buffer *problem)
 {
     if (problem && file->problem.len)
         buffer_printf(problem, "%s%s", problem->len ? "\n" : "", file->problem.data);
@@ -203,7 +203,7 @@ static PDH_STATUS add_file(struct log *log, LSTATUS opened, struct buffer *probl
 {
     struct file *file = &log->files[log->file_count++];
     PDH_STATUS status = file_open(log, file, opened);
-    tell(file, problem);
+    describe(file, problem);
     return status;
 }
 
@@ -251,10 +251,10 @@ static PDH_STATUS open_path(struct log *log, const char *path, struct buffer *pr
     if (fd >= 0)
         return add_fd(log, fd, standard ? "standard input" : path, problem);
     LSTATUS status = status_from_errno(errno);
-    const char *words = status == ERROR_FILE_NOT_FOUND ? "no such file" : status_text(status);
+    const char *message = status == ERROR_FILE_NOT_FOUND ? "no such file" : status_text(status);
     if (problem)
-        buffer_printf(problem, "%s%s: %s", problem->len ? "\n" : "", path, words);
-    trace("capture", "%s: %s", path, words);
+        buffer_printf(problem, "%s%s: %s", problem->len ? "\n" : "", path, message);
+    trace("capture", "%s: %s", path, message);
     return status_to_pdh(status);
 }
 
@@ -302,7 +302,7 @@ size_t log_columns(const struct log *log)
 
 const struct log_column *log_column(const struct log *log, size_t number)
 {
-    return number < log->columns.count ? &log->columns.list[number]->door : NULL;
+    return number < log->columns.count ? &log->columns.list[number]->info : NULL;
 }
 
 void log_want(struct log *log, size_t column, bool wanted)
@@ -336,14 +336,14 @@ static struct file *earliest(struct log *log)
 }
 
 /* Damage in a file is reported once. */
-static PDH_STATUS tell_damage(struct log *log)
+static PDH_STATUS describe_damage(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++) {
         struct file *file = &log->files[i];
         PDH_STATUS status = file->ended;
         if (!status || (DWORD)status == PDH_NO_MORE_DATA)
             continue;
-        tell(file, &log->problem);
+        describe(file, &log->problem);
         buffer_clear(&file->problem);
         file->ended = 0;
         log->last = NULL; /* samples before and behind the damage are not adjacent */
@@ -355,7 +355,7 @@ static PDH_STATUS tell_damage(struct log *log)
 static PDH_STATUS at_end(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++)
-        tell(&log->files[i], &log->problem);
+        describe(&log->files[i], &log->problem);
     return (PDH_STATUS)PDH_NO_MORE_DATA;
 }
 
@@ -374,13 +374,13 @@ static void advance_all(struct log *log, bool ended_too)
 static PDH_STATUS take_next(struct log *log, struct file **ret)
 {
     advance_all(log, false);
-    PDH_STATUS status = tell_damage(log);
+    PDH_STATUS status = describe_damage(log);
     if (status)
         return status;
     struct file *file = earliest(log);
     if (!file) { /* something may have been written meanwhile */
         advance_all(log, true);
-        status = tell_damage(log);
+        status = describe_damage(log);
         file = earliest(log);
     }
     if (status || !file)

@@ -143,7 +143,7 @@ static const uint64_t DIGITS_END = UINT64_C(100000000000000000); /* 10^17 */
 
 /* A number of 192 bits, the low word first. */
 struct wide {
-    uint64_t words[3];
+    uint64_t message[3];
 };
 
 static struct wide wide_product(uint64_t small, uint128 large)
@@ -159,16 +159,16 @@ static struct wide wide_product(uint64_t small, uint128 large)
 static uint64_t wide_round(const struct wide *wide, int shift)
 {
     int word = shift / 64, bit = shift % 64;
-    uint64_t result = wide->words[word] >> bit;
+    uint64_t result = wide->message[word] >> bit;
     if (bit && word < 2)
-        result |= wide->words[word + 1] << (64 - bit);
+        result |= wide->message[word + 1] << (64 - bit);
     int half_word = (shift - 1) / 64, half_bit = (shift - 1) % 64;
     uint64_t half = UINT64_C(1) << half_bit;
-    if (!(wide->words[half_word] & half))
+    if (!(wide->message[half_word] & half))
         return result;
-    bool more = (wide->words[half_word] & (half - 1)) != 0;
+    bool more = (wide->message[half_word] & (half - 1)) != 0;
     for (int i = 0; i < half_word; i++)
-        more |= wide->words[i] != 0;
+        more |= wide->message[i] != 0;
     return result + (more || (result & 1));
 }
 
@@ -195,7 +195,7 @@ static uint64_t scaled(struct parts parts, int scale)
         return divide_round((uint128)parts.mantissa << parts.exponent, -scale);
     int shift = -(parts.exponent + scale);
     struct wide wide = wide_product(parts.mantissa, five_to(scale));
-    return shift > 0 ? wide_round(&wide, shift) : wide.words[0] << -shift;
+    return shift > 0 ? wide_round(&wide, shift) : wide.message[0] << -shift;
 }
 
 /* floor(log10(2^power)) for |power| below 1,700 */

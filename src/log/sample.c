@@ -247,7 +247,7 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
                   (kind == KIND_BLOCK && !value->block) ||
                   (kind != KIND_ONE && kind != KIND_ITEMS && kind != KIND_BLOCK);
     if (unread)
-        file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->door.path, kind);
+        file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->info.path, kind);
 }
 
 static bool is_piece(const unsigned char *body, size_t size, size_t at)

@@ -484,11 +484,11 @@ static void take_record(struct file *file, const struct text *text, const struct
 /* typeperf's last lines on a console. */
 static bool is_farewell(const struct line *line)
 {
-    static const char *const words[] = {"Exiting, please wait...",
-                                        "The command completed successfully."};
+    static const char *const message[] = {"Exiting, please wait...",
+                                          "The command completed successfully."};
     size_t size = (size_t)(line->end - line->start);
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (size >= strlen(words[i]) && memcmp(line->start, words[i], strlen(words[i])) == 0)
+    for (size_t i = 0; i < COUNT(message); i++)
+        if (size >= strlen(message[i]) && memcmp(line->start, message[i], strlen(message[i])) == 0)
             return true;
     return false;
 }

@@ -194,11 +194,11 @@ PDH_STATUS log_write_close(struct log_writer *writer)
 /* ---- creating ---- */
 
 static PDH_STATUS refuse(struct buffer *problem, const char *path, PDH_STATUS status,
-                         const char *words)
+                         const char *message)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
     if (problem)
-        buffer_printf(problem, "%s: %s", name, words);
+        buffer_printf(problem, "%s: %s", name, message);
     return status;
 }
 
@@ -219,11 +219,11 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
     if (status == ERROR_ACCESS_DENIED)
         return refuse(problem, path, (PDH_STATUS)PDH_ACCESS_DENIED,
                       "cannot be written: access denied");
-    BUFFER_AUTO words = {0};
+    BUFFER_AUTO message = {0};
     bool lost = status == ERROR_FILE_NOT_FOUND || status == ERROR_PATH_NOT_FOUND;
-    buffer_printf(&words, "cannot be written: %s", lost ? "no such folder" : status_text(status));
+    buffer_printf(&message, "cannot be written: %s", lost ? "no such folder" : status_text(status));
     return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR,
-                  words.data ? words.data : "cannot be written");
+                  message.data ? message.data : "cannot be written");
 }
 
 /* The length of the complete lines. */

@@ -360,10 +360,10 @@ static void f_a6_zones_have_names_and_minutes(void **state)
 /* ---- damage ---- */
 
 /* Reads all; returns how many samples came. Every failure has words with an offset. */
-static int read_all(struct log *log, bool *ret_told)
+static int read_all(struct log *log, bool *ret_reported)
 {
     int count = 0;
-    *ret_told = false;
+    *ret_reported = false;
     for (int calls = 0; calls < 1000; calls++) {
         const struct log_sample *sample;
         PDH_STATUS status = log_next(log, &sample);
@@ -372,7 +372,7 @@ static int read_all(struct log *log, bool *ret_told)
             continue;
         if (log_problem(log)) {
             assert_non_null(strstr(log_problem(log), "capture: offset "));
-            *ret_told = true;
+            *ret_reported = true;
         }
         if ((DWORD)status == PDH_NO_MORE_DATA)
             return count;
@@ -391,10 +391,10 @@ static void every_flipped_bit_is_survived(void **state)
         char byte = golden.data[bit / 8] ^ (char)(1 << bit % 8);
         assert_int_equal(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
         struct log *log = NULL;
-        bool told = false;
+        bool reported = false;
         BUFFER_AUTO problem = {0};
         assert_int_equal(log_open_fd(dup(fd), "capture", &log, &problem), 0);
-        int count = read_all(log, &told);
+        int count = read_all(log, &reported);
         if (count != SAMPLES)
             fail_msg("bit %zu costs %d samples", bit, SAMPLES - count);
         log_close(log);
@@ -416,12 +416,12 @@ static void check_truncated(int fd, size_t size)
     }
     size_t whole = size < FIRST_SAMPLE ? 0 : (size - FIRST_SAMPLE) / SAMPLE_SIZE;
     size_t expected = whole > SAMPLES ? SAMPLES : whole;
-    bool told;
-    int count = read_all(log, &told);
+    bool reported;
+    int count = read_all(log, &reported);
     if ((size_t)count != expected)
         fail_msg("%zu bytes give %d samples", size, count);
     bool torn = size > 0x10000 && size < 0x10000 + 0x53e8;
-    if (torn && !told)
+    if (torn && !reported)
         fail_msg("%zu bytes: nothing was said", size);
     log_close(log);
 }

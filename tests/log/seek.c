@@ -122,11 +122,11 @@ static void what_is_outside_is_not_read(void **state)
         log_set_range(log, begin + 30000 * (LONGLONG)SECOND, begin + 30005 * (LONGLONG)SECOND), 0);
     for (size_t i = 30000; i < 30006; i++) {
         if (i == 30003) {
-            char words[100];
+            char message[100];
             assert_int_equal((DWORD)log_next(log, &sample), PDH_BINARY_LOG_CORRUPT);
-            snprintf(words, sizeof words, "capture: line %zu, offset %zu: ", i + 1 + HEADS,
+            snprintf(message, sizeof message, "capture: line %zu, offset %zu: ", i + 1 + HEADS,
                      places[i]);
-            assert_memory_equal(log_problem(log), words, strlen(words));
+            assert_memory_equal(log_problem(log), message, strlen(message));
             continue;
         }
         assert_int_equal(log_next(log, &sample), 0);
