@@ -209,7 +209,7 @@ static const char *keep(char **cursor, const char *text)
     return start;
 }
 
-static size_t room_for(const char *text)
+static size_t capacity_for(const char *text)
 {
     return text ? strlen(text) + 1 : 0;
 }
@@ -238,8 +238,9 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
     uint32_t first;
     if (known(columns, path.data, like->kind, ret, &first))
         return 0;
-    size_t size = path.len + 1 + room_for(like->machine) + room_for(like->object) +
-                  room_for(like->parent) + room_for(like->instance) + room_for(like->counter);
+    size_t size = path.len + 1 + capacity_for(like->machine) + capacity_for(like->object) +
+                  capacity_for(like->parent) + capacity_for(like->instance) +
+                  capacity_for(like->counter);
     struct column *column = calloc(1, sizeof(*column) + size);
     if (!column)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -58,12 +58,12 @@ static void name_by_number(struct pdh_path *path)
     path->whole = path->stem = path->instance = path->memory;
 }
 
-bool path_alias_settle(struct pdh_path *path, const struct offer *offer)
+bool path_alias_settle(struct pdh_path *path, const struct object_info *info)
 {
     if (!path->stem || path->stem != path->memory)
         return false;
-    for (uint32_t i = 0; i < offer->instance_count; i++) {
-        const struct offer_instance *one = &offer->instances[i];
+    for (uint32_t i = 0; i < info->instance_count; i++) {
+        const struct instance_info *one = &info->instances[i];
         if (!one->parent && strlen(one->name) < PATH_SPARE &&
             path_match_instance(path, NULL, one->name, one->number)) {
             memcpy(path->memory, one->name, strlen(one->name) + 1);

@@ -70,7 +70,7 @@ static bool make_table(struct item_set *set)
 
 /* ---- items ---- */
 
-static bool room_for_one(struct item_set *set)
+static bool capacity_for_one(struct item_set *set)
 {
     if (set->count < set->room)
         return true;
@@ -86,7 +86,7 @@ static bool room_for_one(struct item_set *set)
 /* The key's name is NUL-terminated. */
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
 {
-    if (!room_for_one(set) || set->names.len + key->length >= UINT32_MAX)
+    if (!capacity_for_one(set) || set->names.len + key->length >= UINT32_MAX)
         return false;
     set->items[set->count] = (struct item){.sample = *sample,
                                            .hash = key->hash,

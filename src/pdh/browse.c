@@ -43,22 +43,22 @@ static void list_once(struct buffer *list, const char *name)
 PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
                           struct buffer *ret)
 {
-    OFFERS_AUTO all = {0};
-    PDH_STATUS status = source_offers(from, machine, refresh ? OFFER_NOW : OFFER_KEPT, &all);
+    OBJECT_INFOS_AUTO all = {0};
+    PDH_STATUS status = source_list_objects(from, machine, refresh ? INFO_NOW : INFO_STABLE, &all);
     for (size_t i = 0; !status && i < all.count; i++) {
-        const struct offer *offer = all.items[i];
-        if (level_allows(detail, offer->detail) && (!offer->costly || detail & PERF_DETAIL_COSTLY))
-            list_once(ret, offer->name);
+        const struct object_info *info = all.items[i];
+        if (level_allows(detail, info->detail) && (!info->costly || detail & PERF_DETAIL_COSTLY))
+            list_once(ret, info->name);
     }
     return status;
 }
 
 /* ---- counters and instances ---- */
 
-static void list_counters(const struct offer *offer, DWORD detail, struct buffer *ret)
+static void list_counters(const struct object_info *info, DWORD detail, struct buffer *ret)
 {
-    for (uint32_t i = 0; i < offer->counter_count; i++) {
-        const struct offer_counter *counter = &offer->counters[i];
+    for (uint32_t i = 0; i < info->counter_count; i++) {
+        const struct counter_info *counter = &info->counters[i];
         if (!counter->hidden && level_allows(detail, counter->detail))
             list_once(ret, counter->name);
     }
@@ -66,10 +66,10 @@ static void list_counters(const struct offer *offer, DWORD detail, struct buffer
 
 /* The first of each name; the reader adds #1 and so on. An instance without name cannot be in a
  * multi-string. */
-static void list_instances(const struct offer *offer, struct buffer *ret)
+static void list_instances(const struct object_info *info, struct buffer *ret)
 {
-    for (uint32_t i = 0; i < offer->instance_count; i++) {
-        const struct offer_instance *instance = &offer->instances[i];
+    for (uint32_t i = 0; i < info->instance_count; i++) {
+        const struct instance_info *instance = &info->instances[i];
         if (instance->number || (!instance->parent && !instance->name[0]))
             continue;
         if (instance->parent)
@@ -81,13 +81,13 @@ static void list_instances(const struct offer *offer, struct buffer *ret)
 PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
                         struct buffer *ret_counters, struct buffer *ret_instances, bool *ret_single)
 {
-    OFFER_AUTO *offer = NULL;
-    PDH_STATUS status = source_offer(from, machine, object, false, OFFER_KEPT, &offer);
+    OBJECT_INFO_AUTO *info = NULL;
+    PDH_STATUS status = source_object(from, machine, object, false, INFO_STABLE, &info);
     if (status)
         return status;
-    list_counters(offer, detail, ret_counters);
-    list_instances(offer, ret_instances);
-    *ret_single = offer->single;
+    list_counters(info, detail, ret_counters);
+    list_instances(info, ret_instances);
+    *ret_single = info->single;
     return 0;
 }
 
@@ -95,9 +95,9 @@ PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *o
 
 PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, struct buffer *ret)
 {
-    OFFERS_AUTO all = {0};
-    const struct offer *found = NULL;
-    PDH_STATUS status = source_offers(from, machine, OFFER_KEPT, &all);
+    OBJECT_INFOS_AUTO all = {0};
+    const struct object_info *found = NULL;
+    PDH_STATUS status = source_list_objects(from, machine, INFO_STABLE, &all);
     if (status)
         return status;
     for (size_t i = 0; i < all.count; i++)
@@ -114,14 +114,14 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret)
 {
-    OFFER_AUTO *offer = NULL;
-    const struct offer_counter *found = NULL;
-    PDH_STATUS status = source_offer(from, machine, object, false, OFFER_KEPT, &offer);
+    OBJECT_INFO_AUTO *info = NULL;
+    const struct counter_info *found = NULL;
+    PDH_STATUS status = source_object(from, machine, object, false, INFO_STABLE, &info);
     if (status)
         return status;
-    for (uint32_t i = 0; i < offer->counter_count; i++) {
-        const struct offer_counter *counter = &offer->counters[i];
-        if (!counter->hidden && counter->name[0] && (!found || i == offer->default_counter))
+    for (uint32_t i = 0; i < info->counter_count; i++) {
+        const struct counter_info *counter = &info->counters[i];
+        if (!counter->hidden && counter->name[0] && (!found || i == info->default_counter))
             found = counter;
     }
     if (!found)

@@ -22,7 +22,7 @@ struct capture {
     struct log *first; /* opened to check that it is a capture; given to the first reader */
     /* the position of PdhReadRawLogRecord in `first`; NULL: at its start */
     struct log_record *record;
-    struct gathered *gathered; /* by the last search */
+    struct object_scan *scan; /* by the last search */
     struct capture_writer *writer;
 };
 
@@ -64,7 +64,7 @@ static void let_go(struct capture *capture)
     free(capture->files);
     forget_record(capture);
     log_close(capture->first);
-    gathered_free(capture->gathered);
+    object_scan_free(capture->scan);
     writer_close(capture->writer);
     free(capture);
 }
@@ -151,8 +151,8 @@ PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
         return status;
     claim_take(&capture->claim);
     (*ret)->lender = capture;
-    (*ret)->gathered = capture->gathered;
-    capture->gathered = NULL;
+    (*ret)->scan = capture->scan;
+    capture->scan = NULL;
     claim_release(&capture->claim);
     return 0;
 }
@@ -166,9 +166,9 @@ static void give_back(struct capture *lender, struct reading *reading)
         lender->first = reading->log;
         reading->log = NULL;
     }
-    if (!lender->gathered) {
-        lender->gathered = reading->gathered;
-        reading->gathered = NULL;
+    if (!lender->scan) {
+        lender->scan = reading->scan;
+        reading->scan = NULL;
     }
     claim_release(&lender->claim);
     let_go(lender);
@@ -181,14 +181,14 @@ void reading_close(struct reading *reading)
     if (reading->lender)
         give_back(reading->lender, reading);
     for (size_t i = 0; i < reading->block_count; i++) {
-        picture_done(&reading->blocks[i].picture);
+        picture_done(&reading->blocks[i].snapshot);
         item_set_done(&reading->blocks[i].items);
     }
     free(reading->first_column);
     free(reading->next_column);
     free(reading->blocks);
     item_set_done(&reading->numbering);
-    gathered_free(reading->gathered);
+    object_scan_free(reading->scan);
     log_close(reading->log);
     free(reading);
 }

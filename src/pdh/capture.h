@@ -8,7 +8,7 @@
 
 /* A column's content, parsed at most once a sample: a whole block, or an array. */
 struct capture_block {
-    struct picture picture;
+    struct snapshot snapshot;
     uint64_t sample; /* the sample that was parsed */
     PDH_STATUS status;
     struct item_set items; /* positions of names in the array */
@@ -16,14 +16,14 @@ struct capture_block {
 };
 
 /* The result of a scan of a whole capture: objects that are only visible in samples. */
-struct gathered;
-void gathered_free(struct gathered *gathered); /* NULL is fine */
+struct object_scan;
+void object_scan_free(struct object_scan *scan); /* NULL is fine */
 
 /* One reading of a capture: a position in it. */
 struct reading {
     struct log *log;
     struct capture *lender; /* gets the log back */
-    struct gathered *gathered;
+    struct object_scan *scan;
     bool limited; /* columns that are not needed are skipped */
     uint64_t samples;
     /* columns by object and counter: first and next of each hash, as number + 1 */
@@ -40,12 +40,12 @@ void reading_close(struct reading *reading);
 /* Does the column stand for instances that are only visible in samples? */
 bool column_is_open(const struct log_column *column);
 /* The block of a column in the newest sample; NULL: it is damaged. */
-struct picture *reading_block(struct reading *reading, size_t column,
-                              const struct log_value *value);
+struct snapshot *reading_block(struct reading *reading, size_t column,
+                               const struct log_value *value);
 
 /* ---- problem.c: the text of opl_capture_problem, for this thread ---- */
 void problem_clear(void);
-void problem_note(const char *words); /* NULL: nothing */
+void problem_note(const char *text); /* NULL: nothing */
 /* Adds to the result of opl_capture_unshown; problem_losses replaces it. */
 void problem_lose(const struct log_losses *losses);
 void problem_losses(const struct log_losses *losses);
@@ -64,13 +64,14 @@ uint64_t writer_bytes(const struct capture_writer *writer);
 /* Of the lines that this writer wrote, in their order. */
 const struct log_extent *writer_extent(const struct capture_writer *writer);
 
-/* ---- capture_offer.c ---- */
-PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offers *ret);
-PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *object,
-                         struct offer **ret);
+/* ---- capture_info.c ---- */
+PDH_STATUS capture_object_infos(struct pdh_from from, const char *machine,
+                                struct object_infos *ret);
+PDH_STATUS capture_object_info(struct pdh_from from, const char *machine, const char *object,
+                               struct object_info **ret);
 /* The same with the caller's reading. */
-PDH_STATUS reading_offer(struct reading *reading, const char *machine, const char *object,
-                         struct offer **ret);
+PDH_STATUS reading_info(struct reading *reading, const char *machine, const char *object,
+                        struct object_info **ret);
 /* Resolves a number by this machine's titles: most captures contain none. */
 bool capture_is_named(const char *wanted, const char *name);
 PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret);

@@ -13,7 +13,7 @@ struct search {
     struct reading *reading;
     struct buffer *ret;
     const struct log_column *known; /* the column whose object was read last */
-    struct offer *offer;
+    struct object_info *info;
     struct log_losses *losses;
 };
 
@@ -61,7 +61,7 @@ static bool instance_fits(const struct pdh_path *path, const struct log_column *
 /* ---- columns for several instances ---- */
 
 static void add_path(struct search *search, const struct log_column *column, const char *counter,
-                     const struct offer_instance *instance)
+                     const struct instance_info *instance)
 {
     struct pdh_path parts = {
         .machine = column->machine, .object = column->object, .counter = counter};
@@ -77,13 +77,13 @@ static void add_path(struct search *search, const struct log_column *column, con
 static void add_instances(struct search *search, const struct log_column *column,
                           const char *counter)
 {
-    const struct offer *offer = search->offer;
+    const struct object_info *info = search->info;
     if (!name_fits(search->path->counter, counter))
         return;
-    if (offer->bare && single_fits(search->path, column->instance))
+    if (info->bare && single_fits(search->path, column->instance))
         add_path(search, column, counter, NULL);
-    for (uint32_t i = 0; i < offer->instance_count; i++) {
-        const struct offer_instance *instance = &offer->instances[i];
+    for (uint32_t i = 0; i < info->instance_count; i++) {
+        const struct instance_info *instance = &info->instances[i];
         if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))
             continue;
         if (is_pattern(instance->name) || (instance->parent && is_pattern(instance->parent)))
@@ -95,35 +95,35 @@ static void add_instances(struct search *search, const struct log_column *column
 }
 
 /* Columns of one object are usually adjacent. */
-static PDH_STATUS take_offer(struct search *search, const struct log_column *column)
+static PDH_STATUS take_info(struct search *search, const struct log_column *column)
 {
     const struct log_column *known = search->known;
     if (known && text_equal_fold(known->object, column->object) &&
         text_equal_fold(known->machine ? known->machine : "",
                         column->machine ? column->machine : ""))
         return 0;
-    offer_release(search->offer);
-    search->offer = NULL;
+    object_info_unref(search->info);
+    search->info = NULL;
     search->known = NULL;
     PDH_STATUS status =
-        reading_offer(search->reading, column->machine, column->object, &search->offer);
+        reading_info(search->reading, column->machine, column->object, &search->info);
     if (status)
         return status;
     search->known = column;
-    losses_join(search->losses, &search->offer->inside->losses);
+    losses_join(search->losses, &search->info->priv->losses);
     return 0;
 }
 
 static PDH_STATUS add_open(struct search *search, const struct log_column *column)
 {
-    PDH_STATUS status = take_offer(search, column);
+    PDH_STATUS status = take_info(search, column);
     if (status)
         return status;
     if (!is_any(column->counter))
         add_instances(search, column, column->counter);
     else
-        for (uint32_t i = 0; i < search->offer->counter_count; i++)
-            add_instances(search, column, search->offer->counters[i].name);
+        for (uint32_t i = 0; i < search->info->counter_count; i++)
+            add_instances(search, column, search->info->counters[i].name);
     return 0;
 }
 
@@ -164,7 +164,7 @@ PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, str
     log_know_columns(reading->log);
     for (size_t i = 0; !status && i < log_columns(reading->log); i++)
         status = add_column(&search, log_column(reading->log, i));
-    offer_release(search.offer);
+    object_info_unref(search.info);
     reading_close(reading);
     return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }

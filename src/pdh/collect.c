@@ -32,13 +32,13 @@ static FILETIME filetime_of(int64_t time)
 static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
 {
     enum { READING_100NS = 1000 };
-    int64_t apart = llabs(monotonic_100ns - wall_100ns);
-    return monotonic_100ns > 0 && apart <= monotonic_100ns / 100 + READING_100NS;
+    int64_t difference = llabs(monotonic_100ns - wall_100ns);
+    return monotonic_100ns > 0 && difference <= monotonic_100ns / 100 + READING_100NS;
 }
 
 static void note_times(struct machine_group *group)
 {
-    const PERF_DATA_BLOCK *header = &group->picture.block.header;
+    const PERF_DATA_BLOCK *header = &group->snapshot.block.header;
     int64_t ticks = header->PerfTime.QuadPart, frequency = header->PerfFreq.QuadPart;
     int64_t wall = header->PerfTime100nSec.QuadPart;
     group->steady = group->frequency == frequency && frequency > 0;
@@ -157,7 +157,7 @@ static void take_answer(struct machine_group *group, const struct machine_questi
 
 static void ask_groups(struct query *query)
 {
-    uint32_t count = count_groups(query), asked = 0, at = 0;
+    uint32_t count = count_groups(query), used = 0, at = 0;
     struct machine_question few[FEW_MACHINES];
     bool are_few = count <= FEW_MACHINES;
     FREE_AUTO struct machine_question *many = are_few ? NULL : calloc(count, sizeof *many);
@@ -165,13 +165,13 @@ static void ask_groups(struct query *query)
     find_machines(query, count);
     for (struct machine_group *group = query->groups; group; group = group->next)
         if (prepare_group(query, group) && questions)
-            questions[asked++] = (struct machine_question){.machine = group->machine,
-                                                           .query = group->question.data,
-                                                           .picture = &group->picture};
-    if (asked)
-        machine_ask_all(questions, asked);
+            questions[used++] = (struct machine_question){.machine = group->machine,
+                                                          .query = group->question.data,
+                                                          .snapshot = &group->snapshot};
+    if (used)
+        machine_ask_all(questions, used);
     for (struct machine_group *group = query->groups; group; group = group->next) {
-        bool mine = at < asked && questions[at].picture == &group->picture;
+        bool mine = at < used && questions[at].snapshot == &group->snapshot;
         take_answer(group, mine ? &questions[at] : NULL);
         at += mine;
     }
@@ -180,10 +180,11 @@ static void ask_groups(struct query *query)
 /* ---- one value ---- */
 
 /* Definitions are mostly at the same position as before. */
-static const opl_counter_view *definition_of(struct counter *counter, const struct picture *picture,
-                                             const struct picture_object *object)
+static const opl_counter_view *definition_of(struct counter *counter,
+                                             const struct snapshot *snapshot,
+                                             const struct snapshot_object *object)
 {
-    const opl_counter_view *views = picture_counters(picture, object);
+    const opl_counter_view *views = snapshot_counters(snapshot, object);
     if (counter->position < object->counter_count &&
         views[counter->position].definition.CounterNameTitleIndex == counter->title &&
         views[counter->position].definition.CounterType == counter->type)
@@ -197,12 +198,14 @@ static const opl_counter_view *definition_of(struct counter *counter, const stru
     return NULL;
 }
 
-static void take_value(struct counter *counter, struct picture *picture,
-                       const struct picture_object *object, const struct picture_instance *instance,
-                       const opl_counter_view *definition, struct sample *ret)
+static void take_value(struct counter *counter, struct snapshot *snapshot,
+                       const struct snapshot_object *object,
+                       const struct snapshot_instance *instance, const opl_counter_view *definition,
+                       struct sample *ret)
 {
     opl_sample sample;
-    if (!opl_counter_sample(&picture->block, &object->view, &instance->view, definition, &sample)) {
+    if (!opl_counter_sample(&snapshot->block, &object->view, &instance->view, definition,
+                            &sample)) {
         ret->raw.CStatus = PDH_CSTATUS_INVALID_DATA;
         return;
     }
@@ -210,20 +213,20 @@ static void take_value(struct counter *counter, struct picture *picture,
     ret->raw.SecondValue = sample.second;
     ret->raw.MultiCount = sample.multi_count;
     counter->time_base = sample.time_base;
-    ret->identity = picture_identity(picture, object, instance);
+    ret->identity = snapshot_identity(snapshot, object, instance);
 }
 
-static const struct picture_instance *instance_of(const struct counter *counter,
-                                                  struct picture *picture,
-                                                  const struct picture_object *object)
+static const struct snapshot_instance *instance_of(const struct counter *counter,
+                                                   struct snapshot *snapshot,
+                                                   const struct snapshot_object *object)
 {
-    const struct picture_instance *found = NULL;
+    const struct snapshot_instance *found = NULL;
     if (object->view.type.NumInstances == PERF_NO_INSTANCES)
-        return object->instance_count && !counter->path.whole ? picture_instances(picture, object)
+        return object->instance_count && !counter->path.whole ? snapshot_instances(snapshot, object)
                                                               : NULL;
     for (unsigned i = 0; i < counter->key_count && !found; i++) {
         const struct instance_key *key = &counter->keys[i];
-        found = picture_find(picture, object, key->hash, key->name, key->length, key->number);
+        found = snapshot_find(snapshot, object, key->hash, key->name, key->length, key->number);
     }
     return found;
 }
@@ -252,34 +255,34 @@ void counter_sampled_set(struct counter *counter, bool steady)
     counter->collected += counter->collected < 2;
 }
 
-void sample_all(struct counter *counter, struct picture *picture,
-                const struct picture_object *object, const opl_counter_view *definition,
+void sample_all(struct counter *counter, struct snapshot *snapshot,
+                const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty)
 {
     struct item_set *set = &counter->sets[!counter->turn];
-    const struct picture_instance *instances = picture_instances(picture, object);
+    const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
     uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = picture_full_name(picture, &instances[i]);
+        const char *name = snapshot_full_name(snapshot, &instances[i]);
         if (!each && !path_match_full(&counter->path, name, instances[i].number))
             continue;
         struct sample sample = *empty;
         const struct instance_key key = {name, strlen(name), instances[i].hash,
                                          instances[i].number};
-        take_value(counter, picture, object, &instances[i], definition, &sample);
+        take_value(counter, snapshot, object, &instances[i], definition, &sample);
         if (!item_add(set, &key, &sample))
             break;
     }
 }
 
-void sample_one(struct counter *counter, struct picture *picture,
-                const struct picture_object *object, const opl_counter_view *definition,
+void sample_one(struct counter *counter, struct snapshot *snapshot,
+                const struct snapshot_object *object, const opl_counter_view *definition,
                 struct sample *ret)
 {
-    const struct picture_instance *instance = instance_of(counter, picture, object);
+    const struct snapshot_instance *instance = instance_of(counter, snapshot, object);
     if (instance)
-        take_value(counter, picture, object, instance, definition, ret);
+        take_value(counter, snapshot, object, instance, definition, ret);
     else
         ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
 }
@@ -308,22 +311,22 @@ static bool sample_counter(struct counter *counter, FILETIME time)
                                ? PDH_CSTATUS_NO_MACHINE
                                : PDH_CSTATUS_INVALID_DATA,
                            &sample);
-    const struct picture_object *object =
-        counter->known ? picture_object(&group->picture, counter->object) : NULL;
+    const struct snapshot_object *object =
+        counter->known ? snapshot_object(&group->snapshot, counter->object) : NULL;
     counter->lost = !object;
     if (!object)
         return sample_none(counter, PDH_CSTATUS_NO_OBJECT, &sample);
-    const opl_counter_view *definition = definition_of(counter, &group->picture, object);
+    const opl_counter_view *definition = definition_of(counter, &group->snapshot, object);
     counter->lost = !definition;
     if (!definition)
         return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
     if (counter->wild) {
         const struct item_set *set = counter_next_set(counter);
-        sample_all(counter, &group->picture, object, definition, &sample);
+        sample_all(counter, &group->snapshot, object, definition, &sample);
         counter_sampled_set(counter, group->steady);
         return set->count > 0;
     }
-    sample_one(counter, &group->picture, object, definition, &sample);
+    sample_one(counter, &group->snapshot, object, definition, &sample);
     counter_sampled(counter, &sample, group->steady);
     return sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
 }

@@ -117,20 +117,20 @@ static bool take_name(const char *shown, const char *written, char **ret)
     return *ret;
 }
 
-static PDH_STATUS take_offer(struct counter *counter, const struct offer *offer,
-                             const struct offer_counter *found)
+static PDH_STATUS take_info(struct counter *counter, const struct object_info *info,
+                            const struct counter_info *found)
 {
     lock_take(&counter->query->lock);
-    if (path_alias_settle(&counter->path, offer))
+    if (path_alias_settle(&counter->path, info))
         take_keys(counter);
-    counter->object = offer->index;
+    counter->object = info->index;
     counter->title = found->index;
-    counter->position = (uint32_t)(found - offer->counters);
+    counter->position = (uint32_t)(found - info->counters);
     counter->type = found->type;
     counter->help = found->help;
     counter->default_scale = found->scale;
-    counter->time_base = offer_time_base(offer, found->type);
-    counter->known = take_name(offer->name, counter->path.object, &counter->object_name) &&
+    counter->time_base = object_info_time_base(info, found->type);
+    counter->known = take_name(info->name, counter->path.object, &counter->object_name) &&
                      take_name(found->name, counter->path.counter, &counter->counter_name);
     lock_release(&counter->query->lock);
     return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -151,20 +151,20 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
 /* A counter that is missing in recent data may be new: the data is refreshed. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
-    static const enum offer_age ages[] = {OFFER_RECENT, OFFER_NOW};
+    static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
     const struct pdh_from now = {0};
     struct machine_group *group = counter->group;
     PDH_STATUS status = find_group_machine(group);
     for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
-        OFFER_AUTO *offer = NULL;
+        OBJECT_INFO_AUTO *info = NULL;
         status =
-            source_offer(now, group->name, counter->path.object, counter->english, ages[i], &offer);
+            source_object(now, group->name, counter->path.object, counter->english, ages[i], &info);
         if (status)
             break;
-        const struct offer_counter *found =
-            offer_find_counter(offer, counter->path.counter, counter->english);
+        const struct counter_info *found =
+            object_info_find_counter(info, counter->path.counter, counter->english);
         if (found)
-            status = take_offer(counter, offer, found);
+            status = take_info(counter, info, found);
     }
     return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }
@@ -189,7 +189,7 @@ PDH_STATUS counter_resolve(struct counter *counter)
 
 /* ---- adding and removing ---- */
 
-static bool room_for_one(struct query *query)
+static bool capacity_for_one(struct query *query)
 {
     if (query->counter_count < query->counter_room)
         return true;
@@ -220,7 +220,7 @@ static PDH_STATUS enter(struct query *query, struct counter *counter, PDH_HCOUNT
 {
     PDH_STATUS status = find_meaning(counter);
     bool kept = status == 0 || status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
-    if (kept && (!room_for_one(query) || handle_new(&counters, counter, &counter->handle))) {
+    if (kept && (!capacity_for_one(query) || handle_new(&counters, counter, &counter->handle))) {
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         kept = false;
     }

@@ -13,7 +13,7 @@ struct expansion {
     const struct pdh_path *path;
     DWORD flags;
     const char *machine;
-    const struct offer *offer;
+    const struct object_info *info;
     const char **counters; /* their names */
     size_t counter_count;
     struct buffer *ret;
@@ -36,9 +36,9 @@ static bool has_counter(const struct expansion *self, const char *name)
 
 static void choose_matching(struct expansion *self, enum title_stage stage)
 {
-    for (uint32_t i = 0; i < self->offer->counter_count; i++) {
-        const struct offer_counter *counter = &self->offer->counters[i];
-        if (offer_counter_fits(self->offer, counter, stage, self->path->counter) &&
+    for (uint32_t i = 0; i < self->info->counter_count; i++) {
+        const struct counter_info *counter = &self->info->counters[i];
+        if (object_info_counter_fits(self->info, counter, stage, self->path->counter) &&
             !has_counter(self, counter->name))
             self->counters[self->counter_count++] = counter->name;
     }
@@ -57,7 +57,7 @@ static PDH_STATUS choose_counters(struct expansion *self)
     self->counters[self->counter_count++] = wanted;
     if (pattern)
         return 0;
-    const struct offer_counter *found = offer_find_counter(self->offer, wanted, false);
+    const struct counter_info *found = object_info_find_counter(self->info, wanted, false);
     if (!found)
         return (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
     if (found->name[0])
@@ -72,8 +72,7 @@ static void add_paths(struct expansion *self, const char *parent, const char *in
                       uint32_t number)
 {
     struct pdh_path parts = {.machine = self->machine,
-                             .object =
-                                 self->offer->name[0] ? self->offer->name : self->path->object,
+                             .object = self->info->name[0] ? self->info->name : self->path->object,
                              .parent = parent,
                              .instance = instance,
                              .index = number};
@@ -88,8 +87,8 @@ static void add_paths(struct expansion *self, const char *parent, const char *in
 static size_t add_matching(struct expansion *self, bool only_first)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < self->offer->instance_count; i++) {
-        const struct offer_instance *instance = &self->offer->instances[i];
+    for (uint32_t i = 0; i < self->info->instance_count; i++) {
+        const struct instance_info *instance = &self->info->instances[i];
         if (!path_match_instance(self->path, instance->parent, instance->name, instance->number))
             continue;
         add_paths(self, instance->parent, instance->name, instance->number);
@@ -114,14 +113,14 @@ static void add_instances(struct expansion *self)
 
 /* ---- objects ---- */
 
-static PDH_STATUS expand_offer(struct expansion *self, const struct offer *offer)
+static PDH_STATUS expand_info(struct expansion *self, const struct object_info *info)
 {
-    FREE_AUTO const char **names = calloc(offer->counter_count + 1, sizeof *names);
+    FREE_AUTO const char **names = calloc(info->counter_count + 1, sizeof *names);
     if (!names)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (offer->single && self->path->instance)
+    if (info->single && self->path->instance)
         return (PDH_STATUS)PDH_INVALID_PATH;
-    self->offer = offer;
+    self->info = info;
     self->counters = names;
     self->counter_count = 0;
     PDH_STATUS status = choose_counters(self);
@@ -134,16 +133,16 @@ static PDH_STATUS expand_offer(struct expansion *self, const struct offer *offer
     return 0;
 }
 
-static PDH_STATUS expand_fitting(struct expansion *self, const struct offers *all,
+static PDH_STATUS expand_fitting(struct expansion *self, const struct object_infos *all,
                                  enum title_stage stage)
 {
     PDH_STATUS status = 0;
     for (size_t i = 0; !status && i < all->count; i++) {
-        const struct offer *offer = all->items[i];
-        if (!offer_fits(offer, stage, self->path->object) ||
-            offer->single == (self->path->instance != NULL))
+        const struct object_info *info = all->items[i];
+        if (!object_info_fits(info, stage, self->path->object) ||
+            info->single == (self->path->instance != NULL))
             continue;
-        status = expand_offer(self, offer);
+        status = expand_info(self, info);
         if ((DWORD)status == PDH_CSTATUS_NO_COUNTER)
             status = 0;
     }
@@ -151,33 +150,33 @@ static PDH_STATUS expand_fitting(struct expansion *self, const struct offers *al
 }
 
 /* Of several matching objects, those count for which the rest of the path matches. */
-static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum offer_age age)
+static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum info_age age)
 {
-    OFFERS_AUTO all = {0};
+    OBJECT_INFOS_AUTO all = {0};
     size_t before = self->ret->len;
-    PDH_STATUS status = source_offers(from, self->path->machine, age, &all);
+    PDH_STATUS status = source_list_objects(from, self->path->machine, age, &all);
     for (enum title_stage stage = 0; !status && stage < STAGES && self->ret->len == before; stage++)
         status = expand_fitting(self, &all, stage);
     return status;
 }
 
-static PDH_STATUS expand_object(struct expansion *self, struct pdh_from from, enum offer_age age)
+static PDH_STATUS expand_object(struct expansion *self, struct pdh_from from, enum info_age age)
 {
-    OFFER_AUTO *offer = NULL;
+    OBJECT_INFO_AUTO *info = NULL;
     const struct pdh_path *path = self->path;
-    PDH_STATUS status = source_offer(from, path->machine, path->object, false, age, &offer);
-    return status ? status : expand_offer(self, offer);
+    PDH_STATUS status = source_object(from, path->machine, path->object, false, age, &info);
+    return status ? status : expand_info(self, info);
 }
 
-static PDH_STATUS expand_offers(struct pdh_from from, const struct pdh_path *path, DWORD flags,
-                                struct buffer *ret)
+static PDH_STATUS expand_infos(struct pdh_from from, const struct pdh_path *path, DWORD flags,
+                               struct buffer *ret)
 {
     BUFFER_AUTO machine = {0};
     PDH_STATUS status = source_machine(from, path->machine, &machine);
     if (status)
         return status;
     struct expansion self = {.path = path, .flags = flags, .machine = machine.data, .ret = ret};
-    enum offer_age age = flags & PDH_REFRESHCOUNTERS ? OFFER_RENEWED : OFFER_KEPT;
+    enum info_age age = flags & PDH_REFRESHCOUNTERS ? INFO_REFRESH : INFO_STABLE;
     status = is_pattern(path->object) ? expand_objects(&self, from, age)
                                       : expand_object(&self, from, age);
     return machine.failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
@@ -205,36 +204,36 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
     if (!status && (from.file || from.log) && !(flags & as_written))
         status = capture_expand(from, &path, ret, &losses);
     if (!status && ret->len == before)
-        status = expand_offers(from, &path, flags, ret);
+        status = expand_infos(from, &path, flags, ret);
     if (losses.any) /* the check has recorded its own */
         problem_losses(&losses);
     bool nothing = is_unknown_name(status) || (!status && ret->len == before);
     if (nothing && !from.file && !from.log && path_alias(&path))
-        status = expand_offers(from, &path, flags, ret);
+        status = expand_infos(from, &path, flags, ret);
     return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
 }
 
 /* ---- validation ---- */
 
-static bool instance_there(const struct pdh_path *path, const struct offer *offer)
+static bool instance_there(const struct pdh_path *path, const struct object_info *info)
 {
-    if (offer->single || !path->instance)
-        return offer->single && !path->instance;
-    for (uint32_t i = 0; i < offer->instance_count; i++) {
-        const struct offer_instance *instance = &offer->instances[i];
+    if (info->single || !path->instance)
+        return info->single && !path->instance;
+    for (uint32_t i = 0; i < info->instance_count; i++) {
+        const struct instance_info *instance = &info->instances[i];
         if (path_match_instance(path, instance->parent, instance->name, instance->number))
             return true;
     }
-    return offer->instance_count == 0 && path_has_any_instance(path);
+    return info->instance_count == 0 && path_has_any_instance(path);
 }
 
-static bool counter_there(const struct pdh_path *path, const struct offer *offer)
+static bool counter_there(const struct pdh_path *path, const struct object_info *info)
 {
     if (!is_pattern(path->counter))
-        return offer_find_counter(offer, path->counter, false);
+        return object_info_find_counter(info, path->counter, false);
     for (enum title_stage stage = 0; stage < STAGES; stage++)
-        for (uint32_t i = 0; i < offer->counter_count; i++)
-            if (offer_counter_fits(offer, &offer->counters[i], stage, path->counter))
+        for (uint32_t i = 0; i < info->counter_count; i++)
+            if (object_info_counter_fits(info, &info->counters[i], stage, path->counter))
                 return true;
     return false;
 }
@@ -249,14 +248,13 @@ static PDH_STATUS validate_pattern(struct pdh_from from, const char *text)
 
 static PDH_STATUS validate_names(struct pdh_from from, const struct pdh_path *path)
 {
-    OFFER_AUTO *offer = NULL;
-    PDH_STATUS status =
-        source_offer(from, path->machine, path->object, false, OFFER_RECENT, &offer);
+    OBJECT_INFO_AUTO *info = NULL;
+    PDH_STATUS status = source_object(from, path->machine, path->object, false, INFO_RECENT, &info);
     if (status)
         return status;
-    if (!instance_there(path, offer))
+    if (!instance_there(path, info))
         return (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
-    return counter_there(path, offer) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    return counter_there(path, info) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }
 
 PDH_STATUS path_validate(struct pdh_from from, const char *text)

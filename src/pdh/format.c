@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const DWORD forms = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;
+static const DWORD kinds = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;
 
 bool format_valid(DWORD format)
 {
-    DWORD form = format & forms;
-    bool one_form = form && !(form & (form - 1));
+    DWORD kind = format & kinds;
+    bool one_kind = kind && !(kind & (kind - 1));
     bool text = format & (PDH_FMT_RAW | PDH_FMT_ANSI | PDH_FMT_UNICODE);
     bool contrary = format & PDH_FMT_1000 && format & PDH_FMT_NOSCALE;
-    return one_form && !text && !contrary;
+    return one_kind && !text && !contrary;
 }
 
 /* Percentages are limited to 0 to 100: several processors exceed 100, skewed clocks give less than

@@ -31,8 +31,8 @@ struct machine {
     bool others_known;
     int64_t titles_ticks;             /* when the first of them were read, or found to be current */
     uint32_t last_counter, last_help; /* of a remote machine, when its titles were dropped */
-    struct offers shelves[SHELVES];
-    size_t shelf_room[SHELVES];
+    struct object_infos caches[CACHES];
+    size_t cache_capacity[CACHES];
     bool listed; /* the kept ones are the complete list */
 };
 
@@ -107,7 +107,7 @@ static struct machine *known_machine(const char *name)
 }
 
 /* One connection per name, however often it is in the list. */
-static struct pending_connect *meeting_of(struct pending_connect *pendings, size_t count,
+static struct pending_connect *pending_of(struct pending_connect *pendings, size_t count,
                                           const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -125,7 +125,7 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
         wanted[i].machine = known_machine(wanted[i].name);
         const char *name = wanted[i].machine ? "" : without_slashes(wanted[i].name);
         if (!wanted[i].machine && strlen(name) + 3 <= LABEL_ROOM &&
-            !meeting_of(pendings, begun, name))
+            !pending_of(pendings, begun, name))
             pendings[begun++] =
                 (struct pending_connect){.machine = name, .root = HKEY_PERFORMANCE_DATA};
     }
@@ -135,7 +135,7 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
 }
 
 /* Takes ownership of the key, once: the name may occur again. */
-static void take_meeting(struct machine_wanted *one, struct pending_connect *pending)
+static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
 {
     one->reason = pending ? pending->status : ERROR_BAD_NETPATH;
     one->status = one->reason ? (PDH_STATUS)PDH_CSTATUS_NO_MACHINE : 0;
@@ -156,7 +156,7 @@ void machine_find_all(struct machine_wanted *wanted, size_t count)
         one->status = pendings ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         one->reason = pendings ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
         if (pendings && !one->machine)
-            take_meeting(one, meeting_of(pendings, begun, without_slashes(one->name)));
+            take_connect(one, pending_of(pendings, begun, without_slashes(one->name)));
     }
 }
 
@@ -203,26 +203,26 @@ void machine_ask_all(struct machine_question *questions, size_t count)
 {
     struct key_question few[FEW_MACHINES];
     FREE_AUTO struct key_question *many = count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
-    struct key_question *asked = count > FEW_MACHINES ? many : few;
+    struct key_question *pending_all = count > FEW_MACHINES ? many : few;
     for (size_t i = 0; i < count; i++) {
         questions[i].status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        if (asked)
-            asked[i] = (struct key_question){.key = questions[i].machine->key,
-                                             .name = questions[i].query,
-                                             .data = &questions[i].picture->bytes};
+        if (pending_all)
+            pending_all[i] = (struct key_question){.key = questions[i].machine->key,
+                                                   .name = questions[i].query,
+                                                   .data = &questions[i].snapshot->bytes};
     }
-    if (!asked)
+    if (!pending_all)
         return;
-    key_query_all(asked, count);
+    key_query_all(pending_all, count);
     for (size_t i = 0; i < count; i++)
-        questions[i].status = asked[i].status
-                                  ? status_of_asking(questions[i].machine, asked[i].status)
-                                  : picture_take(questions[i].picture);
+        questions[i].status = pending_all[i].status
+                                  ? status_of_asking(questions[i].machine, pending_all[i].status)
+                                  : snapshot_parse(questions[i].snapshot);
 }
 
-PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret)
+PDH_STATUS machine_ask(struct machine *machine, const char *query, struct snapshot *ret)
 {
-    struct machine_question question = {.machine = machine, .query = query, .picture = ret};
+    struct machine_question question = {.machine = machine, .query = query, .snapshot = ret};
     machine_ask_all(&question, 1);
     return question.status;
 }
@@ -456,15 +456,15 @@ bool machine_renew_titles(struct machine *machine)
     uint32_t counter = 0, help = 0;
     if (!titles_are_old(machine))
         return false;
-    bool told = read_last(machine, &counter, &help);
+    bool known = read_last(machine, &counter, &help);
     lock_take(&machine->lock);
-    bool same = told && counter == machine->last_counter && help == machine->last_help;
+    bool same = known && counter == machine->last_counter && help == machine->last_help;
     bool old = !same && clock_ticks() - machine->titles_ticks > CLOCK_TICKS_PER_SECOND;
     if (old)
         forget_titles(machine);
     else if (same)
         machine->titles_ticks = clock_ticks();
-    if (told) {
+    if (known) {
         machine->last_counter = counter;
         machine->last_help = help;
     }
@@ -474,56 +474,57 @@ bool machine_renew_titles(struct machine *machine)
 
 /* ---- cached objects ---- */
 
-static struct offer **offer_place(struct offers *shelf, uint32_t index)
+static struct object_info **object_info_place(struct object_infos *cache, uint32_t index)
 {
-    for (size_t i = 0; i < shelf->count; i++)
-        if (shelf->items[i]->index == index)
-            return &shelf->items[i];
+    for (size_t i = 0; i < cache->count; i++)
+        if (cache->items[i]->index == index)
+            return &cache->items[i];
     return NULL;
 }
 
-struct offer *machine_offer(struct machine *machine, enum offer_shelf shelf, uint32_t index)
+struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
+                                        uint32_t index)
 {
     lock_take(&machine->lock);
-    struct offer **place = offer_place(&machine->shelves[shelf], index);
-    struct offer *offer = place ? offer_take(*place) : NULL;
+    struct object_info **place = object_info_place(&machine->caches[cache], index);
+    struct object_info *info = place ? object_info_ref(*place) : NULL;
     lock_release(&machine->lock);
-    return offer;
+    return info;
 }
 
-static struct offer **new_place(struct machine *machine, enum offer_shelf which)
+static struct object_info **new_place(struct machine *machine, enum info_cache which)
 {
-    struct offers *shelf = &machine->shelves[which];
-    if (shelf->count == machine->shelf_room[which]) {
-        size_t room = shelf->count ? shelf->count * 2 : 16;
-        struct offer **items = reallocarray(shelf->items, room, sizeof *items);
+    struct object_infos *cache = &machine->caches[which];
+    if (cache->count == machine->cache_capacity[which]) {
+        size_t room = cache->count ? cache->count * 2 : 16;
+        struct object_info **items = reallocarray(cache->items, room, sizeof *items);
         if (!items)
             return NULL;
-        shelf->items = items;
-        machine->shelf_room[which] = room;
+        cache->items = items;
+        machine->cache_capacity[which] = room;
     }
-    return &shelf->items[shelf->count++];
+    return &cache->items[cache->count++];
 }
 
-void machine_put_offer(struct machine *machine, enum offer_shelf shelf, struct offer *offer)
+void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info)
 {
-    struct offer *spare = NULL;
+    struct object_info *spare = NULL;
     lock_take(&machine->lock);
-    struct offer **place = offer_place(&machine->shelves[shelf], offer->index);
+    struct object_info **place = object_info_place(&machine->caches[cache], info->index);
     if (place)
         spare = *place;
     else
-        place = new_place(machine, shelf);
+        place = new_place(machine, cache);
     if (place)
-        *place = offer_take(offer);
+        *place = object_info_ref(info);
     lock_release(&machine->lock);
-    offer_release(spare);
+    object_info_unref(spare);
 }
 
-bool machine_list_offers(struct machine *machine, struct offers *ret)
+bool machine_list_objects(struct machine *machine, struct object_infos *ret)
 {
     lock_take(&machine->lock);
-    const struct offers *kept = &machine->shelves[SHELF_KEPT];
+    const struct object_infos *kept = &machine->caches[CACHE_STABLE];
     bool done = machine->listed;
     if (done) {
         ret->items = reallocarray(NULL, kept->count + 1, sizeof *ret->items);
@@ -531,24 +532,24 @@ bool machine_list_offers(struct machine *machine, struct offers *ret)
         done = ret->items;
     }
     for (size_t i = 0; done && i < kept->count; i++)
-        if (kept->items[i]->inside->listed)
-            ret->items[ret->count++] = offer_take(kept->items[i]);
+        if (kept->items[i]->priv->listed)
+            ret->items[ret->count++] = object_info_ref(kept->items[i]);
     lock_release(&machine->lock);
     return done;
 }
 
-void machine_put_list(struct machine *machine, const struct offers *offers)
+void machine_put_list(struct machine *machine, const struct object_infos *infos)
 {
     lock_take(&machine->lock);
-    struct offers old = machine->shelves[SHELF_KEPT];
-    machine->shelves[SHELF_KEPT] = (struct offers){.default_object = offers->default_object};
-    machine->shelf_room[SHELF_KEPT] = 0;
+    struct object_infos old = machine->caches[CACHE_STABLE];
+    machine->caches[CACHE_STABLE] = (struct object_infos){.default_object = infos->default_object};
+    machine->cache_capacity[CACHE_STABLE] = 0;
     machine->listed = true;
-    for (size_t i = 0; i < offers->count; i++) {
-        struct offer **place = new_place(machine, SHELF_KEPT);
+    for (size_t i = 0; i < infos->count; i++) {
+        struct object_info **place = new_place(machine, CACHE_STABLE);
         if (place)
-            *place = offer_take(offers->items[i]);
+            *place = object_info_ref(infos->items[i]);
     }
     lock_release(&machine->lock);
-    offers_done(&old);
+    object_infos_done(&old);
 }

@@ -4,7 +4,7 @@
 #define OPL_PDH_MACHINE_H
 
 #include "log/log.h"
-#include "pdh/picture.h"
+#include "pdh/snapshot.h"
 #include "pdh/source.h"
 
 /* Once found, it is kept until the process ends. */
@@ -30,11 +30,11 @@ void machine_list(struct buffer *ret);
 struct machine_question {
     struct machine *machine;
     const char *query;
-    struct picture *picture;
+    struct snapshot *snapshot;
     PDH_STATUS status;
 };
 void machine_ask_all(struct machine_question *questions, size_t count); /* all in parallel */
-PDH_STATUS machine_ask(struct machine *machine, const char *query, struct picture *ret);
+PDH_STATUS machine_ask(struct machine *machine, const char *query, struct snapshot *ret);
 
 enum { MOST_NUMBERS = 16 }; /* with one name */
 /* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */
@@ -51,16 +51,17 @@ bool machine_renew_titles(struct machine *machine);
 
 /* Cached object descriptions. Lists show the kept ones, and change only when all are replaced;
  * those for adding counters are refreshed. The caller gets a reference. */
-enum offer_shelf { SHELF_KEPT, SHELF_RECENT, SHELVES };
-struct offer *machine_offer(struct machine *machine, enum offer_shelf shelf, uint32_t index);
+enum info_cache { CACHE_STABLE, CACHE_RECENT, CACHES };
+struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
+                                        uint32_t index);
 /* Replaces the one with the same number. */
-void machine_put_offer(struct machine *machine, enum offer_shelf shelf, struct offer *offer);
+void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info);
 /* The whole list. False: it was not read yet. */
-bool machine_list_offers(struct machine *machine, struct offers *ret);
-void machine_put_list(struct machine *machine, const struct offers *offers);
+bool machine_list_objects(struct machine *machine, struct object_infos *ret);
+void machine_put_list(struct machine *machine, const struct object_infos *infos);
 
-/* ---- offer.c ---- */
-struct offer_inside {
+/* ---- object_info.c ---- */
+struct object_info_priv {
     uint32_t references;
     struct machine *machine; /* NULL: of a capture */
     int64_t taken_ticks;
@@ -70,12 +71,12 @@ struct offer_inside {
     struct log_losses losses; /* of a capture: what of the object cannot be shown */
 };
 /* With space for this many; NULL: no memory. */
-struct offer *offer_new(uint32_t counters, uint32_t instances);
+struct object_info *object_info_new(uint32_t counters, uint32_t instances);
 /* From an object of an answer. NULL: no memory. */
-struct offer *offer_of_object(struct machine *machine, struct picture *picture,
-                              const struct picture_object *object);
+struct object_info *object_info_of_object(struct machine *machine, struct snapshot *snapshot,
+                                          const struct snapshot_object *object);
 /* Ticks per second of a counter's clock. */
-LONGLONG offer_time_base(const struct offer *offer, DWORD type);
-struct offer *offer_take(struct offer *offer); /* adds a reference */
+LONGLONG object_info_time_base(const struct object_info *info, DWORD type);
+struct object_info *object_info_ref(struct object_info *info); /* adds a reference */
 
 #endif

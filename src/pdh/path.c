@@ -147,7 +147,7 @@ static bool too_long(const char *text, size_t count)
 }
 
 /* Space for each part once, and for the instance as written, without index, and its parent. */
-static char *room_for(size_t count)
+static char *capacity_for(size_t count)
 {
     return malloc(PATH_SPARE + 3 * count + 8);
 }
@@ -161,7 +161,7 @@ PDH_STATUS path_parse(const char *text, struct pdh_path *ret)
         return (PDH_STATUS)PDH_CSTATUS_NO_COUNTERNAME;
     if (too_long(text, count))
         return (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME;
-    path.memory = room_for(count);
+    path.memory = capacity_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     scan.room = path.memory + PATH_SPARE;
@@ -180,7 +180,7 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret)
     size_t count = strlen(text);
     if (too_long(text, count))
         return (PDH_STATUS)PDH_INVALID_INSTANCE;
-    path.memory = room_for(count);
+    path.memory = capacity_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     set_instance(&(struct scan){.room = path.memory + PATH_SPARE}, &path, text, count);

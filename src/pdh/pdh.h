@@ -92,9 +92,9 @@ void path_alias_brackets(struct pdh_path *path);
 /* Replaces another agent's names by ours. False: they are not in the table. An instance that is
  * only a number there becomes a pattern that matches only that one. */
 bool path_alias(struct pdh_path *path);
-struct offer;
+struct object_info;
 /* Replaces such a pattern by the name on the machine. False: no instance matches. */
-bool path_alias_settle(struct pdh_path *path, const struct offer *offer);
+bool path_alias_settle(struct pdh_path *path, const struct object_info *info);
 
 /* ---- match.c: patterns of names ---- */
 /* Can it match several objects, counters or instances? */

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_ROOM = 1024 };
-static _Thread_local char current[WORDS_ROOM];
+enum { PROBLEM_SIZE = 1024 };
+static _Thread_local char current[PROBLEM_SIZE];
 
 /* Allocated when something is lost: a library that is loaded at run time has little thread-local
  * storage. */
 struct unshown {
     struct log_losses losses;
-    char words[2 * WORDS_ROOM];
+    char text[2 * PROBLEM_SIZE];
 };
 static pthread_key_t unshown_key;
 static pthread_once_t unshown_once = PTHREAD_ONCE_INIT;
@@ -71,13 +71,13 @@ void problem_losses(const struct log_losses *losses)
 }
 
 /* Of a text that is too long the end is kept: the problem is behind the path. */
-void problem_note(const char *words)
+void problem_note(const char *text)
 {
-    size_t size = words ? strlen(words) : 0;
+    size_t size = text ? strlen(text) : 0;
     if (size >= sizeof current)
-        snprintf(current, sizeof current, "...%s", words + size - (sizeof current - 4));
+        snprintf(current, sizeof current, "...%s", text + size - (sizeof current - 4));
     else if (size)
-        memcpy(current, words, size + 1);
+        memcpy(current, text, size + 1);
 }
 
 const char *opl_capture_problem(void)
@@ -87,12 +87,12 @@ const char *opl_capture_problem(void)
 
 const char *opl_capture_unshown(void)
 {
-    BUFFER_AUTO words = {0};
+    BUFFER_AUTO text = {0};
     struct unshown *unshown = unshown_here();
     if (unshown)
-        losses_print(&unshown->losses, &words);
-    if (!words.len)
+        losses_print(&unshown->losses, &text);
+    if (!text.len)
         return NULL;
-    snprintf(unshown->words, sizeof unshown->words, "%s", words.data);
-    return unshown->words;
+    snprintf(unshown->text, sizeof unshown->text, "%s", text.data);
+    return unshown->text;
 }

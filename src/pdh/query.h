@@ -50,7 +50,7 @@ struct machine_group {
     char *name;              /* as in the paths; NULL: this machine */
     struct machine *machine; /* NULL: not reached yet */
     bool sought;             /* tried once without success: only collections retry */
-    struct picture picture;
+    struct snapshot snapshot;
     struct buffer question; /* object numbers */
     bool question_old;
     int64_t look_ticks;                   /* no retry for what is missing before this moment */
@@ -144,12 +144,12 @@ struct item_set *counter_next_set(struct counter *counter);
 void counter_sampled_set(struct counter *counter, bool steady);
 
 /* The value of the one instance of the counter; CStatus tells whether it exists. */
-void sample_one(struct counter *counter, struct picture *picture,
-                const struct picture_object *object, const opl_counter_view *definition,
+void sample_one(struct counter *counter, struct snapshot *snapshot,
+                const struct snapshot_object *object, const opl_counter_view *definition,
                 struct sample *ret);
 /* The values of all its instances; `empty` has time and status. */
-void sample_all(struct counter *counter, struct picture *picture,
-                const struct picture_object *object, const opl_counter_view *definition,
+void sample_all(struct counter *counter, struct snapshot *snapshot,
+                const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty);
 
 /* ---- array.c ---- */

@@ -10,7 +10,7 @@
 
 /* ---- blocks ---- */
 
-static bool room_for_blocks(struct reading *reading, size_t count)
+static bool capacity_for_blocks(struct reading *reading, size_t count)
 {
     if (count <= reading->block_count)
         return true;
@@ -23,23 +23,24 @@ static bool room_for_blocks(struct reading *reading, size_t count)
     return true;
 }
 
-struct picture *reading_block(struct reading *reading, size_t column, const struct log_value *value)
+struct snapshot *reading_block(struct reading *reading, size_t column,
+                               const struct log_value *value)
 {
-    if (value->status || value->kind != LOG_BLOCK || !room_for_blocks(reading, column + 1))
+    if (value->status || value->kind != LOG_BLOCK || !capacity_for_blocks(reading, column + 1))
         return NULL;
     struct capture_block *block = &reading->blocks[column];
     if (block->sample != reading->samples) {
-        buffer_clear(&block->picture.bytes);
+        buffer_clear(&block->snapshot.bytes);
         block->sample = reading->samples;
         block->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        if (buffer_add(&block->picture.bytes, value->block, value->size))
-            block->status = picture_take(&block->picture);
-        opl_block_fault fault = block->picture.block.fault;
+        if (buffer_add(&block->snapshot.bytes, value->block, value->size))
+            block->status = snapshot_parse(&block->snapshot);
+        opl_block_fault fault = block->snapshot.block.fault;
         if (fault != OPL_BLOCK_GOOD && fault != OPL_BLOCK_TRUNCATED)
             losses_add(log_losses(reading->log), LOSS_BLOCK, 1, "%.56s: %s",
                        log_column(reading->log, column)->path, opl_block_fault_text(fault));
     }
-    return block->status ? NULL : &block->picture;
+    return block->status ? NULL : &block->snapshot;
 }
 
 /* ---- the columns of a counter ---- */
@@ -312,7 +313,7 @@ static struct item_set *names_of(struct reading *reading, uint32_t column,
                                  const struct log_value *value)
 {
     const struct sample none = {0};
-    if (!room_for_blocks(reading, column + 1u))
+    if (!capacity_for_blocks(reading, column + 1u))
         return NULL;
     struct capture_block *block = &reading->blocks[column];
     struct item_set *set = &block->items;
@@ -361,21 +362,21 @@ static bool is_named(const struct counter *counter, const char *machine, DWORD i
            (text_decimal(wanted, strlen(wanted), &number) && number == index);
 }
 
-static const struct picture_object *find_object(const struct counter *counter, const char *machine,
-                                                const struct picture *picture)
+static const struct snapshot_object *find_object(const struct counter *counter, const char *machine,
+                                                 const struct snapshot *snapshot)
 {
-    for (uint32_t i = 0; i < picture->object_count; i++)
-        if (is_named(counter, machine, picture->objects[i].view.type.ObjectNameTitleIndex,
+    for (uint32_t i = 0; i < snapshot->object_count; i++)
+        if (is_named(counter, machine, snapshot->objects[i].view.type.ObjectNameTitleIndex,
                      counter->path.object))
-            return &picture->objects[i];
+            return &snapshot->objects[i];
     return NULL;
 }
 
 static const opl_counter_view *find_definition(struct counter *counter, const char *machine,
-                                               const struct picture *picture,
-                                               const struct picture_object *object)
+                                               const struct snapshot *snapshot,
+                                               const struct snapshot_object *object)
 {
-    const opl_counter_view *views = picture_counters(picture, object);
+    const opl_counter_view *views = snapshot_counters(snapshot, object);
     for (uint32_t i = 0; i < object->counter_count; i++) {
         opl_type_info type;
         opl_type_describe(views[i].definition.CounterType, &type);
@@ -394,21 +395,22 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
                        LONGLONG time, struct sample *ret)
 {
     struct reading *reading = counter->query->reading;
-    struct picture *picture = reading_block(reading, column, value);
+    struct snapshot *snapshot = reading_block(reading, column, value);
     const char *machine = log_column(reading->log, column)->machine;
-    const struct picture_object *object = picture ? find_object(counter, machine, picture) : NULL;
+    const struct snapshot_object *object =
+        snapshot ? find_object(counter, machine, snapshot) : NULL;
     const opl_counter_view *definition =
-        object ? find_definition(counter, machine, picture, object) : NULL;
-    ret->raw.CStatus = !picture  ? PDH_CSTATUS_INVALID_DATA
+        object ? find_definition(counter, machine, snapshot, object) : NULL;
+    ret->raw.CStatus = !snapshot ? PDH_CSTATUS_INVALID_DATA
                        : !object ? PDH_CSTATUS_NO_OBJECT
                                  : PDH_CSTATUS_NO_COUNTER;
     if (!definition)
         return;
     *ret = sample_at(time, PDH_CSTATUS_VALID_DATA);
     if (counter->wild)
-        sample_all(counter, picture, object, definition, ret);
+        sample_all(counter, snapshot, object, definition, ret);
     else
-        sample_one(counter, picture, object, definition, ret);
+        sample_one(counter, snapshot, object, definition, ret);
     if (ret->raw.CStatus == PDH_CSTATUS_INVALID_DATA)
         losses_add(log_losses(reading->log), LOSS_VALUE, 1, "%s\\%s(%s)\\%s",
                    machine ? machine : "", counter->path.object,

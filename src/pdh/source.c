@@ -16,146 +16,146 @@ static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t ro
         at += (size_t)snprintf(ret + at, room - at, "%s%u", i ? " " : "", (unsigned)numbers[i]);
 }
 
-static struct offer *offer_on_shelf(struct machine *machine, enum offer_age age, uint32_t number)
+static struct object_info *cached_info(struct machine *machine, enum info_age age, uint32_t number)
 {
-    struct offer *offer = NULL;
-    if (age == OFFER_KEPT)
-        return machine_offer(machine, SHELF_KEPT, number);
-    if (age == OFFER_RECENT)
-        offer = machine_offer(machine, SHELF_RECENT, number);
-    if (offer && clock_ticks() - offer->inside->taken_ticks > CLOCK_TICKS_PER_SECOND) {
-        offer_release(offer);
-        offer = NULL;
+    struct object_info *info = NULL;
+    if (age == INFO_STABLE)
+        return machine_cached_info(machine, CACHE_STABLE, number);
+    if (age == INFO_RECENT)
+        info = machine_cached_info(machine, CACHE_RECENT, number);
+    if (info && clock_ticks() - info->priv->taken_ticks > CLOCK_TICKS_PER_SECOND) {
+        object_info_unref(info);
+        info = NULL;
     }
-    return offer;
+    return info;
 }
 
-static PDH_STATUS ask_for_offer(struct machine *machine, const uint32_t *numbers, size_t count,
-                                enum offer_age age, struct offer **ret)
+static PDH_STATUS ask_for_info(struct machine *machine, const uint32_t *numbers, size_t count,
+                               enum info_age age, struct object_info **ret)
 {
     char query[MOST_NUMBERS * 11 + 1];
-    struct picture picture = {0};
-    const struct picture_object *object = NULL;
+    struct snapshot snapshot = {0};
+    const struct snapshot_object *object = NULL;
     query_of(numbers, count, query, sizeof query);
-    PDH_STATUS status = machine_ask(machine, query, &picture);
+    PDH_STATUS status = machine_ask(machine, query, &snapshot);
     for (size_t i = 0; !status && !object && i < count; i++)
-        object = picture_object(&picture, numbers[i]);
+        object = snapshot_object(&snapshot, numbers[i]);
     if (!status && !object)
         status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
     if (!status) {
-        *ret = offer_of_object(machine, &picture, object);
+        *ret = object_info_of_object(machine, &snapshot, object);
         status = *ret ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    if (!status && age != OFFER_KEPT)
-        machine_put_offer(machine, SHELF_RECENT, *ret);
-    if (!status && (age == OFFER_KEPT || age == OFFER_RENEWED))
-        machine_put_offer(machine, SHELF_KEPT, *ret);
-    picture_done(&picture);
+    if (!status && age != INFO_STABLE)
+        machine_cache_info(machine, CACHE_RECENT, *ret);
+    if (!status && (age == INFO_STABLE || age == INFO_REFRESH))
+        machine_cache_info(machine, CACHE_STABLE, *ret);
+    picture_done(&snapshot);
     return status;
 }
 
-static PDH_STATUS find_offer(struct machine *machine, const char *name, enum title_stage stage,
-                             enum offer_age age, struct offer **ret)
+static PDH_STATUS find_info(struct machine *machine, const char *name, enum title_stage stage,
+                            enum info_age age, struct object_info **ret)
 {
     uint32_t numbers[MOST_NUMBERS];
     size_t count = machine_numbers(machine, stage, name, numbers);
     for (size_t i = 0; i < count; i++)
-        if ((*ret = offer_on_shelf(machine, age, numbers[i])))
+        if ((*ret = cached_info(machine, age, numbers[i])))
             return 0;
     if (!count)
         return (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-    return ask_for_offer(machine, numbers, count, age, ret);
+    return ask_for_info(machine, numbers, count, age, ret);
 }
 
-static PDH_STATUS find_offer_at_any_stage(struct machine *machine, const char *name, bool english,
-                                          enum offer_age age, struct offer **ret)
+static PDH_STATUS find_info_at_any_stage(struct machine *machine, const char *name, bool english,
+                                         enum info_age age, struct object_info **ret)
 {
     PDH_STATUS status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
     enum title_stage first = english ? STAGE_ENGLISH : STAGE_USER;
     enum title_stage last = english ? STAGE_NUMBER : STAGE_OTHERS;
     for (enum title_stage stage = first; status && stage <= last; stage++)
-        status = find_offer(machine, name, stage, age, ret);
+        status = find_info(machine, name, stage, age, ret);
     return status;
 }
 
 /* An object that is not found may have been registered since its machine's titles were read. */
-static PDH_STATUS live_offer(const char *machine_name, const char *object, bool english,
-                             enum offer_age age, struct offer **ret)
+static PDH_STATUS live_info(const char *machine_name, const char *object, bool english,
+                            enum info_age age, struct object_info **ret)
 {
     struct machine *machine;
     PDH_STATUS status = machine_find(machine_name, &machine);
     if (status)
         return status;
-    status = find_offer_at_any_stage(machine, object, english, age, ret);
+    status = find_info_at_any_stage(machine, object, english, age, ret);
     if (status && machine_renew_titles(machine))
-        status = find_offer_at_any_stage(machine, object, english, age, ret);
+        status = find_info_at_any_stage(machine, object, english, age, ret);
     return status;
 }
 
-PDH_STATUS source_offer(struct pdh_from from, const char *machine, const char *object, bool english,
-                        enum offer_age age, struct offer **ret)
+PDH_STATUS source_object(struct pdh_from from, const char *machine, const char *object,
+                         bool english, enum info_age age, struct object_info **ret)
 {
     PDH_STATUS status = capture_resolve_from(&from);
     if (status)
         return status;
-    return from.file || from.log ? capture_offer(from, machine, object, ret)
-                                 : live_offer(machine, object, english, age, ret);
+    return from.file || from.log ? capture_object_info(from, machine, object, ret)
+                                 : live_info(machine, object, english, age, ret);
 }
 
 /* ---- all objects ---- */
 
-static bool is_listed(const struct offers *offers, uint32_t number)
+static bool is_listed(const struct object_infos *infos, uint32_t number)
 {
-    for (size_t i = 0; i < offers->count; i++)
-        if (offers->items[i]->index == number)
+    for (size_t i = 0; i < infos->count; i++)
+        if (infos->items[i]->index == number)
             return true;
     return false;
 }
 
-static PDH_STATUS add_offers(struct machine *machine, const char *query, struct offers *ret)
+static PDH_STATUS add_infos(struct machine *machine, const char *query, struct object_infos *ret)
 {
-    struct picture picture = {0};
-    PDH_STATUS status = machine_ask(machine, query, &picture);
-    struct offer **items = NULL;
+    struct snapshot snapshot = {0};
+    PDH_STATUS status = machine_ask(machine, query, &snapshot);
+    struct object_info **items = NULL;
     if (!status) {
-        items = reallocarray(ret->items, ret->count + picture.object_count + 1, sizeof *items);
+        items = reallocarray(ret->items, ret->count + snapshot.object_count + 1, sizeof *items);
         status = items ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
     if (items)
         ret->items = items;
     if (!status && !ret->default_object)
-        ret->default_object = (uint32_t)picture.block.header.DefaultObject;
-    for (uint32_t i = 0; !status && i < picture.object_count; i++) {
-        const struct picture_object *object = &picture.objects[i];
+        ret->default_object = (uint32_t)snapshot.block.header.DefaultObject;
+    for (uint32_t i = 0; !status && i < snapshot.object_count; i++) {
+        const struct snapshot_object *object = &snapshot.objects[i];
         if (is_listed(ret, object->view.type.ObjectNameTitleIndex))
             continue;
-        struct offer *offer = offer_of_object(machine, &picture, object);
-        if (!offer)
+        struct object_info *info = object_info_of_object(machine, &snapshot, object);
+        if (!info)
             status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         else {
-            offer->inside->listed = true;
-            offer->costly = text_equal_fold(query, "Costly");
-            ret->items[ret->count++] = offer;
+            info->priv->listed = true;
+            info->costly = text_equal_fold(query, "Costly");
+            ret->items[ret->count++] = info;
         }
     }
-    picture_done(&picture);
+    picture_done(&snapshot);
     return status;
 }
 
-PDH_STATUS source_offers(struct pdh_from from, const char *machine_name, enum offer_age age,
-                         struct offers *ret)
+PDH_STATUS source_list_objects(struct pdh_from from, const char *machine_name, enum info_age age,
+                               struct object_infos *ret)
 {
     struct machine *machine;
     PDH_STATUS status = capture_resolve_from(&from);
     if (!status && (from.file || from.log))
-        return capture_offers(from, machine_name, ret);
+        return capture_object_infos(from, machine_name, ret);
     if (!status)
         status = machine_find(machine_name, &machine);
-    if (status || (age == OFFER_KEPT && machine_list_offers(machine, ret)))
+    if (status || (age == INFO_STABLE && machine_list_objects(machine, ret)))
         return status;
     machine_renew_titles(machine);
-    status = add_offers(machine, "Global", ret);
-    PDH_STATUS costly = status ? status : add_offers(machine, "Costly", ret);
+    status = add_infos(machine, "Global", ret);
+    PDH_STATUS costly = status ? status : add_infos(machine, "Costly", ret);
     if (costly != (PDH_STATUS)PDH_NO_DATA) /* a machine may have none: stock Samba returns 2 */
         status = costly;
     if (!status)

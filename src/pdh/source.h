@@ -18,73 +18,73 @@ enum title_stage {
     STAGES
 };
 
-struct offer_counter {
+struct counter_info {
     const char *name;     /* in the user's language; "" if it has no title */
     uint32_t index, help; /* of its texts; 0 in captures */
     DWORD type, detail;
     LONG scale;
     bool hidden; /* a base: not listed, not found by name */
 };
-struct offer_instance {
+struct instance_info {
     const char *parent; /* NULL: none */
     const char *name;
     uint32_t number; /* 0 for the first of that parent and name, in the block's order */
 };
-struct offer {
+struct object_info {
     const char *name;
     uint32_t index, help;
     DWORD detail;
     bool costly; /* answered to "Costly", not to "Global" */
     bool single; /* never has instances */
     bool bare;   /* of a capture: was seen without instances */
-    struct offer_counter *counters;
+    struct counter_info *counters;
     uint32_t counter_count, default_counter; /* a position */
-    struct offer_instance *instances;        /* in the block's order */
+    struct instance_info *instances;         /* in the block's order */
     uint32_t instance_count;
-    struct offer_inside *inside; /* private to source.c */
+    struct object_info_priv *priv; /* private to source.c */
 };
-void offer_release(struct offer *offer); /* NULL is fine */
-static inline void offer_auto_release(struct offer **offer)
+void object_info_unref(struct object_info *info); /* NULL is fine */
+static inline void object_info_auto_unref(struct object_info **info)
 {
-    offer_release(*offer);
+    object_info_unref(*info);
 }
-#define OFFER_AUTO __attribute__((cleanup(offer_auto_release))) struct offer
+#define OBJECT_INFO_AUTO __attribute__((cleanup(object_info_auto_unref))) struct object_info
 
 /* The counter of that name: in the user's language, English, a number, any installed language; only
  * English if `english`. NULL: there is none. */
-const struct offer_counter *offer_find_counter(const struct offer *offer, const char *name,
-                                               bool english);
+const struct counter_info *object_info_find_counter(const struct object_info *info,
+                                                    const char *name, bool english);
 
 /* Does a name of the object, or of its counter, match a pattern at one stage? At STAGE_USER the
  * name that is shown; captures have no others. Without title, or hidden: no match. */
-bool offer_fits(const struct offer *offer, enum title_stage stage, const char *pattern);
-bool offer_counter_fits(const struct offer *offer, const struct offer_counter *counter,
-                        enum title_stage stage, const char *pattern);
+bool object_info_fits(const struct object_info *info, enum title_stage stage, const char *pattern);
+bool object_info_counter_fits(const struct object_info *info, const struct counter_info *counter,
+                              enum title_stage stage, const char *pattern);
 
 /* How old a description may be. Lists stay the same until a refresh is requested
  * (docs/windows/pdh.md#f2). */
-enum offer_age {
-    OFFER_KEPT,
-    OFFER_RECENT, /* one second */
-    OFFER_NOW,
-    OFFER_RENEWED /* read now, and shown in lists from now on */
+enum info_age {
+    INFO_STABLE,
+    INFO_RECENT, /* one second */
+    INFO_NOW,
+    INFO_REFRESH /* read now, and shown in lists from now on */
 };
 
-struct offers {
-    struct offer **items;
+struct object_infos {
+    struct object_info **items;
     size_t count;
     uint32_t default_object; /* title index; 0: the source has none */
 };
-void offers_done(struct offers *offers);
-#define OFFERS_AUTO __attribute__((cleanup(offers_done))) struct offers
+void object_infos_done(struct object_infos *infos);
+#define OBJECT_INFOS_AUTO __attribute__((cleanup(object_infos_done))) struct object_infos
 
-/* All objects of a machine (NULL: this one, or the capture's only one). OFFER_KEPT or OFFER_NOW.
+/* All objects of a machine (NULL: this one, or the capture's only one). INFO_STABLE or INFO_NOW.
  * PDH_CSTATUS_NO_MACHINE. */
-PDH_STATUS source_offers(struct pdh_from from, const char *machine, enum offer_age age,
-                         struct offers *ret);
+PDH_STATUS source_list_objects(struct pdh_from from, const char *machine, enum info_age age,
+                               struct object_infos *ret);
 /* One object by its name, found like counters. PDH_CSTATUS_NO_MACHINE, PDH_CSTATUS_NO_OBJECT. */
-PDH_STATUS source_offer(struct pdh_from from, const char *machine, const char *object, bool english,
-                        enum offer_age age, struct offer **ret);
+PDH_STATUS source_object(struct pdh_from from, const char *machine, const char *object,
+                         bool english, enum info_age age, struct object_info **ret);
 /* Appends the machine's name with its \\, as paths show it. PDH_CSTATUS_NO_MACHINE. */
 PDH_STATUS source_machine(struct pdh_from from, const char *machine, struct buffer *ret);
 /* The machines of a capture, or all that were connected, as a multi-string. */

@@ -4,7 +4,7 @@
  * machines need no special code. Names are not unique: a name has a list of numbers.
  */
 #include "pdh/titles.h"
-#include "pdh/picture.h"
+#include "pdh/snapshot.h"
 #include "registry/registry.h"
 
 #include <stdlib.h>

@@ -30,7 +30,7 @@ struct capture_writer {
 
 /* ---- columns ---- */
 
-static bool room_for_one(struct capture_writer *writer)
+static bool capacity_for_one(struct capture_writer *writer)
 {
     size_t count = writer->count + 1;
     struct writer_column *columns = reallocarray(writer->columns, count, sizeof *columns);
@@ -43,7 +43,7 @@ static bool room_for_one(struct capture_writer *writer)
 
 static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
 {
-    if (!room_for_one(writer))
+    if (!capacity_for_one(writer))
         return false;
     struct writer_column *column = &writer->columns[writer->count];
     column->counter = counter;

@@ -173,7 +173,7 @@ static void send_on(struct call *call)
     }
 }
 
-static size_t room_for(const struct form_request *request)
+static size_t capacity_for(const struct form_request *request)
 {
     return request->room > FORM_INFO_BYTES ? request->room : FORM_INFO_BYTES;
 }
@@ -195,8 +195,8 @@ static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t room,
 
 static void receive_on(struct call *call)
 {
-    LSTATUS status = receive_reply(&call->target->link, call->request.id, room_for(&call->request),
-                                   &call->message, &call->reply);
+    LSTATUS status = receive_reply(&call->target->link, call->request.id,
+                                   capacity_for(&call->request), &call->message, &call->reply);
     if (!status)
         succeed(call);
     else if (status != WAIT_TIMEOUT)
@@ -253,7 +253,7 @@ static void leave_late(struct call *call)
     target_forget_late(target);
     target->late = (struct late){.pid = getpid(),
                                  .id = call->request.id,
-                                 .room = room_for(&call->request),
+                                 .room = capacity_for(&call->request),
                                  .since = clock_ticks(),
                                  .message = call->message};
     call->message = (struct buffer){0};

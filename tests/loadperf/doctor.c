@@ -614,13 +614,13 @@ static void assert_no_damaged_line(const char *what, const char *other)
 }
 
 /* A part of a snapshot, with characters replaced that a message cannot contain. */
-static const char *part_of(const struct buffer *picture, size_t at)
+static const char *part_of(const struct buffer *snapshot, size_t at)
 {
     static char parts[2][260];
     static int turn;
     char *part = parts[turn ^= 1];
-    size_t count = picture->len - at < 250 ? picture->len - at : 250;
-    memcpy(part, picture->data + at, count);
+    size_t count = snapshot->len - at < 250 ? snapshot->len - at : 250;
+    memcpy(part, snapshot->data + at, count);
     part[count] = 0;
     for (size_t i = 0; i < count; i++)
         part[i] = part[i] ? part[i] : '|';

@@ -256,14 +256,14 @@ static void wildcards_meet_what_the_block_has(void **state)
 
 static void lists_look_into_the_blocks(void **state)
 {
-    OFFER_AUTO *process = NULL;
-    assert_int_equal(source_offer(from, NULL, "process", false, OFFER_KEPT, &process), 0);
+    OBJECT_INFO_AUTO *process = NULL;
+    assert_int_equal(source_object(from, NULL, "process", false, INFO_STABLE, &process), 0);
     assert_false(process->single);
     assert_int_equal(process->counter_count, 4);
     assert_int_equal(process->instance_count, 3);
     assert_string_equal(process->instances[2].name, "Twin");
     assert_int_equal(process->instances[2].number, 1);
-    assert_non_null(offer_find_counter(process, "Elapsed Time", false));
+    assert_non_null(object_info_find_counter(process, "Elapsed Time", false));
 }
 
 #define QUERY_TEST(name) cmocka_unit_test_setup_teardown(name, open_query, close_query)

@@ -144,7 +144,7 @@ static void columns_of_a_later_head_join(void **state)
 {
     char path[512];
     PDH_HQUERY query;
-    PDH_HCOUNTER late, all;
+    PDH_HCOUNTER later, all;
     DWORD size = 0, count = 0;
     make_text("appended.csv",
               "\"(PDH-CSV 4.0)\",\"\\\\M\\O(a)\\c\"\n\"01/02/2003 04:05:06.000\",\"1\"\n"
@@ -152,12 +152,12 @@ static void columns_of_a_later_head_join(void **state)
               "\"01/02/2003 04:05:07.000\",\"2\",\"3\"\n",
               path);
     assert_int_equal(query_open(file(path), 0, &query), 0);
-    assert_int_equal(counter_add(query, "\\O(b)\\c", false, 0, &late), 0);
+    assert_int_equal(counter_add(query, "\\O(b)\\c", false, 0, &later), 0);
     assert_int_equal(counter_add(query, "\\O(*)\\c", false, 0, &all), 0);
     assert_int_equal(query_collect(query, NULL), 0);
-    assert_true(value_of(late) == -1);
+    assert_true(value_of(later) == -1);
     assert_int_equal(query_collect(query, NULL), 0);
-    assert_true(value_of(late) == 3);
+    assert_true(value_of(later) == 3);
     assert_int_equal(counter_raw_array(all, false, &size, &count, NULL), STATUS(MORE_DATA));
     assert_int_equal(count, 2);
     assert_int_equal(query_close(query), 0);
@@ -323,13 +323,13 @@ static void a_capture_lists_what_it_holds(void **state)
 {
     const char *const captures[] = {blg, csv, tsv};
     for (size_t i = 0; i < COUNT(captures); i++) {
-        OFFERS_AUTO all = {0};
-        OFFER_AUTO *network = NULL;
+        OBJECT_INFOS_AUTO all = {0};
+        OBJECT_INFO_AUTO *network = NULL;
         BUFFER_AUTO machines = {0};
-        assert_int_equal(source_offers(file(captures[i]), NULL, OFFER_KEPT, &all), 0);
+        assert_int_equal(source_list_objects(file(captures[i]), NULL, INFO_STABLE, &all), 0);
         assert_int_equal(all.count, 4);
-        assert_int_equal(source_offer(file(captures[i]), "\\\\CharliePARKER", "Network Interface",
-                                      false, OFFER_KEPT, &network),
+        assert_int_equal(source_object(file(captures[i]), "\\\\CharliePARKER", "Network Interface",
+                                       false, INFO_STABLE, &network),
                          0);
         assert_int_equal(network->instance_count, 5);
         assert_int_equal(network->counter_count, 1);
@@ -345,8 +345,8 @@ static void instances_of_all_samples_are_listed(void **state)
     static const char name[] = {'i', 0, 's', 0, 'a', 0, 't', 0, 'a', 0, 'p', 0};
     char path[512];
     BUFFER_AUTO bytes = {0};
-    OFFER_AUTO *network = NULL;
-    OFFERS_AUTO all = {0};
+    OBJECT_INFO_AUTO *network = NULL;
+    OBJECT_INFOS_AUTO all = {0};
     char *last = NULL;
     assert_int_equal(file_read(AT_FDCWD, blg, &bytes), 0);
     for (char *at = bytes.data;
@@ -357,7 +357,7 @@ static void instances_of_all_samples_are_listed(void **state)
     snprintf(path, sizeof path, "%s/changed.blg", folder);
     assert_int_equal(file_replace(AT_FDCWD, path, 0600, bytes.data, bytes.len, NULL, NULL), 0);
     assert_int_equal(
-        source_offer(file(path), NULL, "Network Interface", false, OFFER_KEPT, &network), 0);
+        source_object(file(path), NULL, "Network Interface", false, INFO_STABLE, &network), 0);
     assert_int_equal(network->instance_count, 6);
     assert_memory_equal(network->instances[5].name, "zsatap", 6);
     PDH_HLOG bound;
@@ -367,9 +367,9 @@ static void instances_of_all_samples_are_listed(void **state)
     assert_int_equal(capture_bind(files.data, files.len, &bound), 0);
     const struct pdh_from from = {.log = bound};
     for (int i = 0; i < 3; i++) { /* what was found once stays */
-        offers_done(&all);
+        object_infos_done(&all);
         buffer_clear(&paths);
-        assert_int_equal(source_offers(from, NULL, OFFER_KEPT, &all), 0);
+        assert_int_equal(source_list_objects(from, NULL, INFO_STABLE, &all), 0);
         assert_int_equal(all.count, 4);
         assert_int_equal(expand_path(from, "\\Network Interface(*)\\*", 0, &paths), 0);
         assert_non_null(memmem(paths.data, paths.len, "(zsatap", 7));

@@ -20,7 +20,7 @@
 
 /* clang-format 14 falls over rows of several lengths */
 /* clang-format off */
-static struct offer_counter box_counters[] = {
+static struct counter_info box_counters[] = {
     {.name = "First", .detail = 100},
     {.name = "", .index = 9000, .detail = 100},
     {.name = "Base", .hidden = true},
@@ -28,7 +28,7 @@ static struct offer_counter box_counters[] = {
     {.name = "same", .detail = 300},
     {.name = "Last", .detail = 400},
 };
-static struct offer_instance box_instances[] = {
+static struct instance_info box_instances[] = {
     {.name = "a"},
     {.name = "A", .number = 1},
     {.name = "a#1"},
@@ -37,42 +37,42 @@ static struct offer_instance box_instances[] = {
     {.parent = "p", .name = ""},
 };
 /* clang-format on */
-static struct offer_counter lone_counters[] = {
+static struct counter_info lone_counters[] = {
     {.name = "Base", .hidden = true},
     {.name = "One"             }
 };
-static struct offer box = {.name = "Box",
-                           .index = 2,
-                           .detail = 200,
-                           .counters = box_counters,
-                           .counter_count = COUNT(box_counters),
-                           .default_counter = 3,
-                           .instances = box_instances,
-                           .instance_count = COUNT(box_instances)};
-static struct offer lone = {
+static struct object_info box = {.name = "Box",
+                                 .index = 2,
+                                 .detail = 200,
+                                 .counters = box_counters,
+                                 .counter_count = COUNT(box_counters),
+                                 .default_counter = 3,
+                                 .instances = box_instances,
+                                 .instance_count = COUNT(box_instances)};
+static struct object_info lone = {
     .name = "Lone", .index = 4, .single = true, .counters = lone_counters, .counter_count = 2};
-static struct offer untitled = {
+static struct object_info untitled = {
     .name = "", .index = 9100, .single = true, .counters = lone_counters, .counter_count = 2};
-static struct offer again = {
+static struct object_info again = {
     .name = "LONE", .index = 6, .single = true, .counters = lone_counters, .counter_count = 2};
-static struct offer dear = {.name = "Dear", .index = 8, .costly = true, .single = true};
-static struct offer *all[] = {&lone, &untitled, &box, &again, &dear};
+static struct object_info dear = {.name = "Dear", .index = 8, .costly = true, .single = true};
+static struct object_info *all[] = {&lone, &untitled, &box, &again, &dear};
 static uint32_t default_object;
-static enum offer_age asked_age;
+static enum info_age requested_age;
 
-void offer_release(struct offer *offer)
+void object_info_unref(struct object_info *info)
 {
 }
 
-void offers_done(struct offers *offers)
+void object_infos_done(struct object_infos *infos)
 {
 }
 
-const struct offer_counter *offer_find_counter(const struct offer *offer, const char *name,
-                                               bool english)
+const struct counter_info *object_info_find_counter(const struct object_info *info,
+                                                    const char *name, bool english)
 {
-    for (uint32_t i = 0; i < offer->counter_count; i++) {
-        const struct offer_counter *counter = &offer->counters[i];
+    for (uint32_t i = 0; i < info->counter_count; i++) {
+        const struct counter_info *counter = &info->counters[i];
         if (!counter->hidden &&
             (text_equal_fold(counter->name, name) || (counter->index && !strcmp(name, "9000"))))
             return counter;
@@ -81,31 +81,32 @@ const struct offer_counter *offer_find_counter(const struct offer *offer, const 
 }
 
 /* Only the names that are shown; and "Lone" is "Seul" in another language. */
-bool offer_fits(const struct offer *offer, enum title_stage stage, const char *pattern)
+bool object_info_fits(const struct object_info *info, enum title_stage stage, const char *pattern)
 {
-    bool foreign = stage == STAGE_OTHERS && offer == &lone && path_match(pattern, "Seul");
-    return foreign || (stage == STAGE_USER && offer->name[0] && path_match(pattern, offer->name));
+    bool foreign = stage == STAGE_OTHERS && info == &lone && path_match(pattern, "Seul");
+    return foreign || (stage == STAGE_USER && info->name[0] && path_match(pattern, info->name));
 }
 
-bool offer_counter_fits(const struct offer *offer, const struct offer_counter *counter,
-                        enum title_stage stage, const char *pattern)
+bool object_info_counter_fits(const struct object_info *info, const struct counter_info *counter,
+                              enum title_stage stage, const char *pattern)
 {
     return stage == STAGE_USER && !counter->hidden && counter->name[0] &&
            path_match(pattern, counter->name);
 }
 
-PDH_STATUS source_offers(struct pdh_from from, const char *machine, enum offer_age age,
-                         struct offers *ret)
+PDH_STATUS source_list_objects(struct pdh_from from, const char *machine, enum info_age age,
+                               struct object_infos *ret)
 {
-    asked_age = age;
-    *ret = (struct offers){.items = all, .count = COUNT(all), .default_object = default_object};
+    requested_age = age;
+    *ret =
+        (struct object_infos){.items = all, .count = COUNT(all), .default_object = default_object};
     return 0;
 }
 
-PDH_STATUS source_offer(struct pdh_from from, const char *machine, const char *object, bool english,
-                        enum offer_age age, struct offer **ret)
+PDH_STATUS source_object(struct pdh_from from, const char *machine, const char *object,
+                         bool english, enum info_age age, struct object_info **ret)
 {
-    asked_age = age;
+    requested_age = age;
     for (size_t i = 0; i < COUNT(all); i++)
         if (text_equal_fold(all[i]->name, object) || atoi(object) == (int)all[i]->index) {
             *ret = all[i];
@@ -202,15 +203,15 @@ static void refreshed_when_asked_to(void **state)
 {
     BUFFER_AUTO list = {0};
     expand_path(now, "\\Lone\\One", 0, &list);
-    assert_int_equal(asked_age, OFFER_KEPT);
+    assert_int_equal(requested_age, INFO_STABLE);
     expand_path(now, "\\Lone\\One", PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES, &list);
-    assert_int_equal(asked_age, OFFER_KEPT);
+    assert_int_equal(requested_age, INFO_STABLE);
     expand_path(now, "\\Lone\\One", PDH_REFRESHCOUNTERS, &list);
-    assert_int_equal(asked_age, OFFER_RENEWED);
+    assert_int_equal(requested_age, INFO_REFRESH);
     browse_objects(now, NULL, 400, false, &list);
-    assert_int_equal(asked_age, OFFER_KEPT);
+    assert_int_equal(requested_age, INFO_STABLE);
     browse_objects(now, NULL, 400, true, &list);
-    assert_int_equal(asked_age, OFFER_NOW);
+    assert_int_equal(requested_age, INFO_NOW);
 }
 
 /* ---- validating ---- */

@@ -106,7 +106,7 @@ static void fake_process(opl_build *build)
     }
 }
 
-static bool fake_asked(const char *query, const char *number)
+static bool fake_requested(const char *query, const char *number)
 {
     const char *cursor = query, *word;
     size_t count;
@@ -132,9 +132,9 @@ static LSTATUS fake_block(const char *query, void *data, DWORD *size)
     if (*size < sizeof header)
         return ERROR_MORE_DATA;
     opl_build_init(&build, cursor, bytes);
-    if (!fake_gone && fake_asked(query, fake_number == 2 ? "2" : "2222"))
+    if (!fake_gone && fake_requested(query, fake_number == 2 ? "2" : "2222"))
         fake_system(&build);
-    if (!fake_gone && fake_asked(query, "230"))
+    if (!fake_gone && fake_requested(query, "230"))
         fake_process(&build);
     LSTATUS status = (LSTATUS)opl_build_collect(&build, &cursor, &bytes, &types);
     if (status)

@@ -86,7 +86,7 @@ static DWORD type_of(const char *word)
     return value_of(types, COUNT(types), word);
 }
 
-static DWORD format_of(char *words)
+static DWORD format_of(char *text)
 {
     static const struct named formats[] = {
         {"double",  PDH_FMT_DOUBLE  },
@@ -98,7 +98,7 @@ static DWORD format_of(char *words)
     };
     DWORD format = 0;
     char *rest;
-    for (char *word = strtok_r(words, "+", &rest); word; word = strtok_r(NULL, "+", &rest))
+    for (char *word = strtok_r(text, "+", &rest); word; word = strtok_r(NULL, "+", &rest))
         format |= value_of(formats, COUNT(formats), word);
     return format;
 }

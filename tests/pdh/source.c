@@ -9,11 +9,11 @@
 #include "frozen.h"
 
 static const struct pdh_from now;
-static struct offer *offer_of(const char *name, bool english)
+static struct object_info *object_info_of(const char *name, bool english)
 {
-    struct offer *offer = NULL;
-    assert_int_equal(source_offer(now, NULL, name, english, OFFER_RECENT, &offer), 0);
-    return offer;
+    struct object_info *info = NULL;
+    assert_int_equal(source_object(now, NULL, name, english, INFO_RECENT, &info), 0);
+    return info;
 }
 
 static void objects_have_names_in_any_case_and_numbers(void **state)
@@ -21,42 +21,41 @@ static void objects_have_names_in_any_case_and_numbers(void **state)
     static const char *const names[] = {"Processor", "pRoCeSsOr", "238"};
     for (size_t i = 0; i < COUNT(names); i++)
         for (int english = 0; english < 2; english++) {
-            OFFER_AUTO *offer = offer_of(names[i], english);
-            assert_int_equal(offer->index, 238);
-            assert_string_equal(offer->name, "Processor");
-            assert_false(offer->single);
+            OBJECT_INFO_AUTO *info = object_info_of(names[i], english);
+            assert_int_equal(info->index, 238);
+            assert_string_equal(info->name, "Processor");
+            assert_false(info->single);
         }
-    OFFER_AUTO *system = offer_of("System", false);
+    OBJECT_INFO_AUTO *system = object_info_of("System", false);
     assert_true(system->single);
     assert_int_equal(system->instance_count, 0);
 }
 
 static void what_is_not_there_has_a_status(void **state)
 {
-    struct offer *offer = NULL;
-    assert_int_equal(source_offer(now, NULL, "Nonsense", false, OFFER_RECENT, &offer),
+    struct object_info *info = NULL;
+    assert_int_equal(source_object(now, NULL, "Nonsense", false, INFO_RECENT, &info),
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
     /* a title, but no object */
-    assert_int_equal(source_offer(now, NULL, "% Processor Time", false, OFFER_RECENT, &offer),
+    assert_int_equal(source_object(now, NULL, "% Processor Time", false, INFO_RECENT, &info),
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
-    assert_int_equal(
-        source_offer(now, "\\\\no-such-machine", "System", false, OFFER_RECENT, &offer),
-        (PDH_STATUS)PDH_CSTATUS_NO_MACHINE);
-    assert_null(offer);
+    assert_int_equal(source_object(now, "\\\\no-such-machine", "System", false, INFO_RECENT, &info),
+                     (PDH_STATUS)PDH_CSTATUS_NO_MACHINE);
+    assert_null(info);
 }
 
 static void counters_are_found_and_bases_are_not(void **state)
 {
-    OFFER_AUTO *system = offer_of("System", false);
-    const struct offer_counter *counter = offer_find_counter(system, "system up TIME", false);
+    OBJECT_INFO_AUTO *system = object_info_of("System", false);
+    const struct counter_info *counter = object_info_find_counter(system, "system up TIME", false);
     assert_non_null(counter);
     assert_int_equal(counter->index, 674);
-    assert_ptr_equal(offer_find_counter(system, "674", true), counter);
-    assert_null(offer_find_counter(system, "System Down Time", false));
-    assert_null(offer_find_counter(system, "", false));
+    assert_ptr_equal(object_info_find_counter(system, "674", true), counter);
+    assert_null(object_info_find_counter(system, "System Down Time", false));
+    assert_null(object_info_find_counter(system, "", false));
     for (uint32_t i = 0; i < system->counter_count; i++)
         if (system->counters[i].hidden)
-            assert_ptr_not_equal(offer_find_counter(system, system->counters[i].name, false),
+            assert_ptr_not_equal(object_info_find_counter(system, system->counters[i].name, false),
                                  &system->counters[i]);
 }
 
@@ -65,7 +64,7 @@ static void numbers_of_equal_names_count_up(void **state)
     frozen_process(41, "twin", 1, 1);
     frozen_process(42, "single", 1, 1);
     frozen_process(43, "Twin", 1, 1);
-    OFFER_AUTO *process = offer_of("Process", false);
+    OBJECT_INFO_AUTO *process = object_info_of("Process", false);
     uint32_t twins = 0;
     for (uint32_t i = 0; i < process->instance_count; i++) {
         uint32_t before = 0;
@@ -79,7 +78,7 @@ static void numbers_of_equal_names_count_up(void **state)
 
 static void threads_have_their_processes_as_parents(void **state)
 {
-    OFFER_AUTO *thread = offer_of("Thread", false);
+    OBJECT_INFO_AUTO *thread = object_info_of("Thread", false);
     assert_true(thread->instance_count > 0);
     for (uint32_t i = 0; i < thread->instance_count; i++)
         assert_non_null(thread->instances[i].parent);
@@ -87,12 +86,12 @@ static void threads_have_their_processes_as_parents(void **state)
 
 static void lists_stay_until_refreshed(void **state)
 {
-    OFFERS_AUTO first = {0};
-    OFFERS_AUTO second = {0};
-    OFFERS_AUTO fresh = {0};
-    assert_int_equal(source_offers(now, NULL, OFFER_KEPT, &first), 0);
-    assert_int_equal(source_offers(now, NULL, OFFER_KEPT, &second), 0);
-    assert_int_equal(source_offers(now, NULL, OFFER_NOW, &fresh), 0);
+    OBJECT_INFOS_AUTO first = {0};
+    OBJECT_INFOS_AUTO second = {0};
+    OBJECT_INFOS_AUTO fresh = {0};
+    assert_int_equal(source_list_objects(now, NULL, INFO_STABLE, &first), 0);
+    assert_int_equal(source_list_objects(now, NULL, INFO_STABLE, &second), 0);
+    assert_int_equal(source_list_objects(now, NULL, INFO_NOW, &fresh), 0);
     assert_true(first.count >= 8);
     assert_int_equal(first.count, second.count);
     assert_ptr_equal(first.items[0], second.items[0]);

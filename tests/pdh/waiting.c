@@ -15,7 +15,7 @@
 #include "fake.h"
 
 static const struct pdh_from now;
-static sem_t asked, answer;
+static sem_t queried, answer;
 static bool slow;
 
 /* Before fake.h's: a query of Process alone is delayed. */
@@ -23,7 +23,7 @@ static LSTATUS slow_query(const char *path, const char *name, bool wide, DWORD *
                           DWORD *size)
 {
     if (__atomic_load_n(&slow, __ATOMIC_ACQUIRE) && !strcmp(name, "230")) {
-        sem_post(&asked);
+        sem_post(&queried);
         sem_wait(&answer);
     }
     return fake_query(path, name, wide, type, data, size);
@@ -41,7 +41,7 @@ static void *collect_processes(void *ret)
 static int prepare(void **state)
 {
     fake_reset(state);
-    sem_init(&asked, 0, 0);
+    sem_init(&queried, 0, 0);
     sem_init(&answer, 0, 0);
     return query_open(now, 0, &processes) || query_open(now, 0, &system_query) ||
            counter_add(processes, "\\Process(init)\\ID Process", false, 0, &process) ||
@@ -95,7 +95,7 @@ static void only_its_own_question_waits(void **state)
     assert_int_equal(pthread_create(&thread, NULL, collect_processes, &status), 0);
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 60;
-    assert_int_equal(sem_timedwait(&asked, &end), 0);
+    assert_int_equal(sem_timedwait(&queried, &end), 0);
     go_on();
     fake_processes[0].id = 5;
     __atomic_store_n(&slow, false, __ATOMIC_RELEASE);

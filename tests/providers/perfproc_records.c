@@ -22,28 +22,28 @@ struct seen {
     char name[80];
     uint64_t parent, id, creation, values[FIELDS];
 };
-struct picture {
+struct snapshot {
     DWORD fields[FIELDS];
     size_t field_count, count;
     struct seen seen[MOST];
 };
-static struct picture *before, *records, *after;
+static struct snapshot *before, *records, *after;
 
-static size_t field_of(const struct picture *picture, DWORD index)
+static size_t field_of(const struct snapshot *snapshot, DWORD index)
 {
-    for (size_t i = 0; i < picture->field_count; i++)
-        if (picture->fields[i] == index)
+    for (size_t i = 0; i < snapshot->field_count; i++)
+        if (snapshot->fields[i] == index)
             return i;
     fail_msg("no counter %u", (unsigned)index);
     return 0;
 }
 
 static void spread_instance(struct answer *answer, opl_object_view *object,
-                            opl_instance_view *instance, struct picture *picture, DWORD key)
+                            opl_instance_view *instance, struct snapshot *snapshot, DWORD key)
 {
-    struct seen *seen = &picture->seen[picture->count++];
+    struct seen *seen = &snapshot->seen[snapshot->count++];
     opl_counter_view counter = {0};
-    assert_true(picture->count < MOST);
+    assert_true(snapshot->count < MOST);
     opl_instance_name(&answer->block, object, instance, seen->name, sizeof seen->name);
     seen->parent = instance->definition.ParentObjectInstance;
     for (size_t i = 0; opl_object_next_counter(&answer->block, object, &counter); i++) {
@@ -51,38 +51,38 @@ static void spread_instance(struct answer *answer, opl_object_view *object,
         assert_true(opl_counter_number(&answer->block, instance, &counter, &value));
         seen->values[i] = value;
     }
-    seen->id = seen->values[field_of(picture, key)];
-    seen->creation = seen->values[field_of(picture, CREATION)];
+    seen->id = seen->values[field_of(snapshot, key)];
+    seen->creation = seen->values[field_of(snapshot, CREATION)];
 }
 
-static void spread(struct answer *answer, DWORD index, struct picture *picture)
+static void spread(struct answer *answer, DWORD index, struct snapshot *snapshot)
 {
     opl_object_view object;
     opl_counter_view counter = {0};
     opl_instance_view instance = {0};
-    picture->count = picture->field_count = 0;
+    snapshot->count = snapshot->field_count = 0;
     assert_true(answer_object(answer, index, &object));
     while (opl_object_next_counter(&answer->block, &object, &counter))
-        picture->fields[picture->field_count++] = counter.definition.CounterNameTitleIndex;
+        snapshot->fields[snapshot->field_count++] = counter.definition.CounterNameTitleIndex;
     while (opl_object_next_instance(&answer->block, &object, &instance))
-        spread_instance(answer, &object, &instance, picture, index == THREADS ? THREAD_ID : ID);
+        spread_instance(answer, &object, &instance, snapshot, index == THREADS ? THREAD_ID : ID);
     assert_int_equal(answer->block.fault, OPL_BLOCK_GOOD);
 }
 
-static const struct seen *find(const struct picture *picture, const struct seen *like)
+static const struct seen *find(const struct snapshot *snapshot, const struct seen *like)
 {
-    for (size_t i = 1; i + 1 < picture->count; i++) /* neither Idle nor _Total */
-        if (picture->seen[i].id == like->id && picture->seen[i].creation == like->creation)
-            return &picture->seen[i];
+    for (size_t i = 1; i + 1 < snapshot->count; i++) /* neither Idle nor _Total */
+        if (snapshot->seen[i].id == like->id && snapshot->seen[i].creation == like->creation)
+            return &snapshot->seen[i];
     return NULL;
 }
 
-static void take(DWORD wish, DWORD object, struct picture *picture)
+static void take(DWORD wish, DWORD object, struct snapshot *snapshot)
 {
     use_records(wish);
     struct answer answer = ask(object == THREADS ? u"232" : u"230");
     assert_int_equal(answer.status, 0);
-    spread(&answer, object, picture);
+    spread(&answer, object, snapshot);
 }
 
 /* ---- processes of all kinds, which stop when they have done their work ---- */
@@ -283,12 +283,12 @@ static uint64_t slack(DWORD index)
     return index == USER_TIME || index == SYSTEM_TIME ? TICK - 1 : 0;
 }
 
-static unsigned compare_one(const struct picture *picture, const struct seen *first,
+static unsigned compare_one(const struct snapshot *snapshot, const struct seen *first,
                             const struct seen *middle, const struct seen *last, bool still)
 {
     unsigned equal = 0;
-    for (size_t i = 0; i < picture->field_count; i++) {
-        DWORD index = picture->fields[i];
+    for (size_t i = 0; i < snapshot->field_count; i++) {
+        DWORD index = snapshot->fields[i];
         uint64_t low = first->values[i], high = last->values[i], is = middle->values[i];
         bool split = index == USER_TIME || index == SYSTEM_TIME;
         /* how a time is split depends on what each way has shown before: it must not shrink */
@@ -472,7 +472,7 @@ static void a_steady_query_opens_what_is_pinned(void **state)
 
 /* ---- coming and going ---- */
 
-static void check_growth(const struct picture *old, const struct picture *new)
+static void check_growth(const struct snapshot *old, const struct snapshot *new)
 {
     for (size_t i = 1; i + 1 < new->count; i++) {
         const struct seen *last = find(old, &new->seen[i]);
@@ -486,15 +486,16 @@ static void check_growth(const struct picture *old, const struct picture *new)
 }
 
 /* Each short life calls itself by its number: figures and names of two would not fit. */
-static void check_names(const struct picture *picture)
+static void check_names(const struct snapshot *snapshot)
 {
-    for (size_t i = 1; i + 1 < picture->count; i++) {
-        const struct seen *seen = &picture->seen[i];
+    for (size_t i = 1; i + 1 < snapshot->count; i++) {
+        const struct seen *seen = &snapshot->seen[i];
         if (strncmp(seen->name, "life-", 5) == 0)
             assert_int_equal(strtoull(seen->name + 5, NULL, 10), seen->id);
-        assert_true(seen->values[field_of(picture, 680)] >= 1);
-        assert_true(seen->values[field_of(picture, 1478)] <= seen->values[field_of(picture, 180)]);
-        assert_true(seen->values[field_of(picture, 180)] <= seen->values[field_of(picture, 178)]);
+        assert_true(seen->values[field_of(snapshot, 680)] >= 1);
+        assert_true(seen->values[field_of(snapshot, 1478)] <=
+                    seen->values[field_of(snapshot, 180)]);
+        assert_true(seen->values[field_of(snapshot, 180)] <= seen->values[field_of(snapshot, 178)]);
     }
 }
 
@@ -534,7 +535,7 @@ static pid_t lives_start(int count, void (*between)(int number))
  * tell two processes apart by number and creation. */
 static void sample_while(pid_t pid, bool numbers_are_unique)
 {
-    struct picture *old = before, *new = records;
+    struct snapshot *old = before, *new = records;
     unsigned rounds = 0;
     use_records(1);
     old->count = 0;
@@ -545,7 +546,7 @@ static void sample_while(pid_t pid, bool numbers_are_unique)
         check_names(new);
         if (numbers_are_unique)
             check_growth(old, new);
-        struct picture *swap = old;
+        struct snapshot *swap = old;
         old = new;
         new = swap;
     }

@@ -190,7 +190,7 @@ static void c89_c90_it_takes_the_place_of_the_library_with_system(void **state)
 
 static void c93_it_leaves_without_a_trace(void **state)
 {
-    struct picture before = take_picture(), with, after;
+    struct snapshot before = take_picture(), with, after;
     install();
     with = take_picture();
     assert_true(with.size > before.size);
@@ -212,12 +212,12 @@ static void what_was_written_by_hand_comes_back(void **state)
     lab_unset(PERFOS, "Close");
     assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFOS, 0, KEY_ALL_ACCESS, &key), 0);
     RegSetValueExA(key, "Library Validation Code", 0, REG_BINARY, code, sizeof code);
-    struct picture before = take_picture();
+    struct snapshot before = take_picture();
     install();
     assert_int_equal(RegQueryValueExA(key, "Library Validation Code", NULL, NULL, NULL, NULL),
                      ERROR_FILE_NOT_FOUND);
     uninstall();
-    struct picture after = take_picture();
+    struct snapshot after = take_picture();
     assert_same_picture(&before, &after);
     RegDeleteValueA(key, "Library Validation Code");
     RegCloseKey(key);

@@ -20,7 +20,7 @@
 
 enum { PICTURE_ROOM = 1 << 20 };
 
-struct picture {
+struct snapshot {
     char *text;
     size_t size;
 };
@@ -72,14 +72,14 @@ static const char *const languages[] = {"009", "007", "00A", "00C", "019"};
 enum { LANGUAGES = sizeof languages / sizeof *languages };
 
 /* The registry as programs see it, all name bases, and the files of the machine's layer. */
-static inline struct picture take_picture(void)
+static inline struct snapshot take_picture(void)
 {
     static const char *const files[] = {"machine/registry.d/manual.reg",
                                         "machine/registry.d/PerfOS.reg",
                                         "machine/registry.d/AtlPerf.reg"};
-    struct picture picture;
+    struct snapshot snapshot;
     char query[32];
-    FILE *out = open_memstream(&picture.text, &picture.size);
+    FILE *out = open_memstream(&snapshot.text, &snapshot.size);
     assert_non_null(out);
     add_key(out, HKEY_LOCAL_MACHINE, "SYSTEM", "SYSTEM");
     add_key(out, HKEY_LOCAL_MACHINE, "SOFTWARE", "SOFTWARE");
@@ -92,10 +92,10 @@ static inline struct picture take_picture(void)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         fprintf(out, "%s: %s\n", files[i], lab_read(files[i]));
     fclose(out);
-    return picture;
+    return snapshot;
 }
 
-static inline void assert_same_picture(const struct picture *left, const struct picture *right)
+static inline void assert_same_picture(const struct snapshot *left, const struct snapshot *right)
 {
     size_t at = 0;
     while (at < left->size && at < right->size && left->text[at] == right->text[at])

@@ -56,7 +56,7 @@ bool watch_add(struct watch *watch, PDH_HQUERY query)
 /* ---- a sample ---- */
 
 /* For this long the library's own answer is what counts: PDH_MORE_DATA, then the data. */
-static void *room_for(void *old, DWORD *size, DWORD needed)
+static void *capacity_for(void *old, DWORD *size, DWORD needed)
 {
     if (needed <= *size)
         return old;
@@ -70,10 +70,10 @@ static bool take_column(struct column *column)
     DWORD size = 0, raw_size = column->raw_before_size, count, raw_count;
     PdhGetFormattedCounterArrayA(column->counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, &size, &count,
                                  NULL);
-    column->values = room_for(column->values, &column->values_size, size);
+    column->values = capacity_for(column->values, &column->values_size, size);
     size = 0;
     PdhGetRawCounterArrayA(column->counter, &size, &raw_count, NULL);
-    raw = room_for(raw, &raw_size, size);
+    raw = capacity_for(raw, &raw_size, size);
     column->raw_before = column->raw;
     column->raw_before_size = column->raw_size;
     column->count_before = column->count;

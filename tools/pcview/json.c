@@ -164,15 +164,15 @@ static void json_object(struct json *json, struct pcview *view, const struct vie
     json_close(json, '}');
 }
 
-static void json_damage(struct json *json, const struct picture *picture)
+static void json_damage(struct json *json, const struct snapshot *snapshot)
 {
-    if (picture->fault == OPL_BLOCK_GOOD) {
+    if (snapshot->fault == OPL_BLOCK_GOOD) {
         json_string(json, "damage", NULL);
         return;
     }
     json_open(json, "damage", '{');
-    json_string(json, "what", opl_block_fault_text(picture->fault));
-    json_integer(json, "offset", (int64_t)picture->fault_offset);
+    json_string(json, "what", opl_block_fault_text(snapshot->fault));
+    json_integer(json, "offset", (int64_t)snapshot->fault_offset);
     json_close(json, '}');
 }
 

@@ -304,7 +304,7 @@ static void report_damage(const struct pcview *view, bool usable)
 
 static int read_blocks(struct pcview *view)
 {
-    struct picture *pictures[] = {view->block_count == 2 ? &view->before : &view->now, &view->now};
+    struct snapshot *pictures[] = {view->block_count == 2 ? &view->before : &view->now, &view->now};
     for (int i = 0; i < view->block_count; i++) {
         int error = picture_read(pictures[i], view->blocks[i]);
         if (error) {
@@ -375,7 +375,7 @@ static int ask_system(struct pcview *view)
     int code = ask(view, query ? query : "none");
     if (!code && !view->names_only && !view->hex && !only_words && !view->save &&
         needs_two_samples(view)) {
-        struct picture older = view->now;
+        struct snapshot older = view->now;
         view->now = view->before;
         view->before = older;
         nanosleep(&pause, NULL);

@@ -43,7 +43,7 @@ struct pcview {
     size_t wanted_count;
     struct names names;
     LSTATUS names_status;
-    struct picture now, before;
+    struct snapshot now, before;
     bool has_before;
 };
 

@@ -17,9 +17,9 @@ struct watch {
     size_t row_count, column_count;
     char filter[64];
     double seconds;
-    LSTATUS status;       /* of the last query */
-    double silent;        /* seconds since the object's last answer; 0: just now */
-    struct picture spare; /* for the next answer, so that an invalid one leaves both samples
+    LSTATUS status;        /* of the last query */
+    double silent;         /* seconds since the object's last answer; 0: just now */
+    struct snapshot spare; /* for the next answer, so that an invalid one leaves both samples
                            * unchanged */
 };
 

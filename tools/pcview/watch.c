@@ -22,12 +22,12 @@ static double now_seconds(void)
 }
 
 /* Does this snapshot contain the watched object? The home screen shows whatever there is. */
-static bool answers(const struct watch *watch, struct picture *picture)
+static bool answers(const struct watch *watch, struct snapshot *snapshot)
 {
     opl_object_view object = {0};
     if (watch->home || !watch->objects[0])
         return true;
-    while (picture_next_object(picture, &object))
+    while (picture_next_object(snapshot, &object))
         if (object.type.ObjectNameTitleIndex == watch->objects[0])
             return true;
     return false;
@@ -47,7 +47,7 @@ static LSTATUS sample(struct watch *watch, const char *query)
     watch->silent = good || status ? 0 : now_seconds() - last;
     if (!good)
         return status;
-    struct picture oldest = view->before;
+    struct snapshot oldest = view->before;
     view->before = view->now;
     view->now = watch->spare;
     watch->spare = oldest;

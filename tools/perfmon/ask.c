@@ -42,39 +42,39 @@ static bool is_listed(const char *query, DWORD index)
     return false;
 }
 
-static void count_answer(struct picture *picture, const char *query, struct answer *ret)
+static void count_answer(struct snapshot *snapshot, const char *query, struct answer *ret)
 {
     opl_object_view object = {0};
     ret->objects = ret->instances = 0;
-    bool more = picture_begin(picture) && picture_next_object(picture, &object);
-    for (; more; more = picture_next_object(picture, &object))
+    bool more = picture_begin(snapshot) && picture_next_object(snapshot, &object);
+    for (; more; more = picture_next_object(snapshot, &object))
         if (is_listed(query, object.type.ObjectNameTitleIndex)) {
             opl_instance_view instance = {0};
             ret->objects++;
-            while (picture_next_instance(picture, &object, &instance))
+            while (picture_next_instance(snapshot, &object, &instance))
                 ret->instances++;
         }
 }
 
 /* Queries do not wait for a provider that was overdue too often, so repeat until it had time to
  * answer. */
-static void ask_on(struct picture *picture, const char *query, struct answer *ret)
+static void ask_on(struct snapshot *snapshot, const char *query, struct answer *ret)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     double begin = now_ms();
     while (!ret->status && !ret->objects && now_ms() - begin < PATIENCE_MS) {
         nanosleep(&pause, NULL);
         double asked = now_ms();
-        ret->status = picture_query(picture, query);
+        ret->status = picture_query(snapshot, query);
         ret->again_ms = now_ms() - asked;
         if (!ret->status)
-            count_answer(picture, query, ret);
+            count_answer(snapshot, query, ret);
     }
 }
 
 void ask_provider(const struct service *service, struct answer *ret)
 {
-    struct picture picture = {0};
+    struct snapshot snapshot = {0};
     char query[QUERY_ROOM];
     *ret = (struct answer){0};
     make_query(service, query);
@@ -83,18 +83,18 @@ void ask_provider(const struct service *service, struct answer *ret)
     ret->asked = true;
     RegCloseKey(HKEY_PERFORMANCE_DATA); /* so that the first time includes loading and Open */
     double begin = now_ms();
-    ret->status = picture_query(&picture, query);
+    ret->status = picture_query(&snapshot, query);
     double middle = now_ms();
     if (!ret->status)
-        ret->status = picture_query(&picture, query);
+        ret->status = picture_query(&snapshot, query);
     double end = now_ms();
     if (!ret->status)
-        count_answer(&picture, query, ret);
+        count_answer(&snapshot, query, ret);
     ret->first_ms = middle - begin;
     ret->again_ms = end - middle;
     if (service->unanswered)
-        ask_on(&picture, query, ret);
+        ask_on(&snapshot, query, ret);
     ret->answered = !ret->status && ret->objects;
-    picture_done(&picture);
+    picture_done(&snapshot);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
 }

@@ -122,52 +122,52 @@ struct parents {
     opl_instance_view at;
 };
 
-static void parents_begin(struct parents *parents, struct picture *picture, uint32_t title_index)
+static void parents_begin(struct parents *parents, struct snapshot *snapshot, uint32_t title_index)
 {
     *parents = (struct parents){.title_index = title_index};
-    parents->found = opl_block_find_object(&picture->block, title_index, &parents->object) &&
+    parents->found = opl_block_find_object(&snapshot->block, title_index, &parents->object) &&
                      parents->object.type.NumInstances != PERF_NO_INSTANCES;
 }
 
 /* The name of the instance's parent; false: it has none. */
-static bool parent_name(struct picture *picture, struct parents *parents,
+static bool parent_name(struct snapshot *snapshot, struct parents *parents,
                         const opl_instance_view *instance, char name[static NAME_ROOM])
 {
     const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
     if (definition->ParentObjectTitleIndex == 0)
         return false;
     if (parents->title_index != definition->ParentObjectTitleIndex)
-        parents_begin(parents, picture, definition->ParentObjectTitleIndex);
+        parents_begin(parents, snapshot, definition->ParentObjectTitleIndex);
     if (!parents->found)
         return false;
     if (parents->at.end && parents->at.position > definition->ParentObjectInstance)
         parents->at = (opl_instance_view){0};
     while (!parents->at.end || parents->at.position != definition->ParentObjectInstance)
-        if (!picture_next_instance(picture, &parents->object, &parents->at))
+        if (!picture_next_instance(snapshot, &parents->object, &parents->at))
             return false;
-    opl_instance_name(&picture->block, &parents->object, &parents->at, name, NAME_ROOM);
+    opl_instance_name(&snapshot->block, &parents->object, &parents->at, name, NAME_ROOM);
     return true;
 }
 
-static void read_tellers(struct picture *picture, const opl_instance_view *instance,
+static void read_tellers(struct snapshot *snapshot, const opl_instance_view *instance,
                          const opl_counter_view *tellers, uint64_t values[TELLERS])
 {
     for (size_t i = 0; i < TELLERS; i++) {
         values[i] = 0;
         if (tellers[i].offset)
-            opl_counter_number(&picture->block, instance, &tellers[i], &values[i]);
+            opl_counter_number(&snapshot->block, instance, &tellers[i], &values[i]);
     }
 }
 
 /* The identity of this instance, as text. The name of a process is not part of it, because it
  * may change (kernel workers change theirs with their work). Number 0 is not a process: Idle
  * and _Total, whose start time is always now. */
-static void identity(struct picture *picture, const opl_instance_view *instance, const char *path,
+static void identity(struct snapshot *snapshot, const opl_instance_view *instance, const char *path,
                      const opl_counter_view *tellers, char *out, size_t room)
 {
     uint64_t values[TELLERS];
     bool has_start = tellers[TELLER_NUMBER].offset && tellers[TELLER_START].offset;
-    read_tellers(picture, instance, tellers, values);
+    read_tellers(snapshot, instance, tellers, values);
     bool is_process = has_start && values[TELLER_NUMBER] != 0;
     if (has_start && !is_process)
         values[TELLER_START] = 0;
@@ -177,12 +177,12 @@ static void identity(struct picture *picture, const opl_instance_view *instance,
              (unsigned long long)values[TELLER_THREAD]);
 }
 
-static void find_tellers(struct picture *picture, const opl_object_view *where,
+static void find_tellers(struct snapshot *snapshot, const opl_object_view *where,
                          opl_counter_view tellers[TELLERS])
 {
     opl_counter_view at = {0};
     memset(tellers, 0, sizeof *tellers * TELLERS);
-    while (picture_next_counter(picture, where, &at))
+    while (picture_next_counter(snapshot, where, &at))
         for (size_t i = 0; i < TELLERS; i++)
             if (at.definition.CounterNameTitleIndex == teller_titles[i] && !tellers[i].offset)
                 tellers[i] = at;
@@ -194,15 +194,15 @@ struct path {
     bool has_parent;
 };
 
-static void path_read(struct path *path, struct picture *picture, const opl_object_view *where,
+static void path_read(struct path *path, struct snapshot *snapshot, const opl_object_view *where,
                       struct parents *parents, const opl_instance_view *instance,
                       const opl_counter_view *tellers)
 {
     path->parent[0] = 0;
-    path->has_parent = parent_name(picture, parents, instance, path->parent);
-    opl_instance_name(&picture->block, where, instance, path->name, sizeof path->name);
+    path->has_parent = parent_name(snapshot, parents, instance, path->parent);
+    opl_instance_name(&snapshot->block, where, instance, path->name, sizeof path->name);
     snprintf(path->whole, sizeof path->whole, "%s\x1f%s", path->parent, path->name);
-    identity(picture, instance, path->whole, tellers, path->key, sizeof path->key);
+    identity(snapshot, instance, path->whole, tellers, path->key, sizeof path->key);
 }
 
 static bool load_instances(struct view_object *object)
@@ -317,8 +317,9 @@ static bool number_copies(struct view_object *object)
     return true;
 }
 
-bool view_object_load(struct view_object *object, struct picture *now, const opl_object_view *where,
-                      struct picture *before, const struct names *names)
+bool view_object_load(struct view_object *object, struct snapshot *now,
+                      const opl_object_view *where, struct snapshot *before,
+                      const struct names *names)
 {
     *object = (struct view_object){.now_picture = now, .now = *where, .before_picture = before};
     object->title = title_or_number(names, where->type.ObjectNameTitleIndex, object->number);

@@ -49,139 +49,139 @@ LSTATUS view_root(HKEY *ret)
 
 /* ---- its bytes ---- */
 
-static bool picture_reserve(struct picture *picture, size_t room)
+static bool picture_reserve(struct snapshot *snapshot, size_t room)
 {
-    if (room <= picture->room)
+    if (room <= snapshot->room)
         return true;
-    unsigned char *data = realloc(picture->data, room);
+    unsigned char *data = realloc(snapshot->data, room);
     if (!data)
         return false;
-    picture->data = data;
-    picture->room = room;
+    snapshot->data = data;
+    snapshot->room = room;
     return true;
 }
 
-static void keep_fault(struct picture *picture)
+static void keep_fault(struct snapshot *snapshot)
 {
-    if (picture->fault == OPL_BLOCK_GOOD && picture->block.fault != OPL_BLOCK_GOOD) {
-        picture->fault = picture->block.fault;
-        picture->fault_offset = picture->block.fault_offset;
+    if (snapshot->fault == OPL_BLOCK_GOOD && snapshot->block.fault != OPL_BLOCK_GOOD) {
+        snapshot->fault = snapshot->block.fault;
+        snapshot->fault_offset = snapshot->block.fault_offset;
     }
 }
 
 /* A file that was cut off: zeros replace the missing bytes, and the walk ends before them. */
-static opl_block_fault begin_cut_off(struct picture *picture)
+static opl_block_fault begin_cut_off(struct snapshot *snapshot)
 {
     PERF_DATA_BLOCK header;
     size_t whole;
-    if (picture->size < sizeof header)
+    if (snapshot->size < sizeof header)
         return OPL_BLOCK_HEADER;
-    memcpy(&header, picture->data, sizeof header);
+    memcpy(&header, snapshot->data, sizeof header);
     whole = header.LittleEndian == 1 ? header.TotalByteLength : 0;
-    if (whole <= picture->size || whole > LAST_ROOM || !picture_reserve(picture, whole))
+    if (whole <= snapshot->size || whole > LAST_ROOM || !picture_reserve(snapshot, whole))
         return OPL_BLOCK_HEADER;
-    memset(picture->data + picture->size, 0, whole - picture->size);
-    return opl_block_init(&picture->block, picture->data, whole);
+    memset(snapshot->data + snapshot->size, 0, whole - snapshot->size);
+    return opl_block_init(&snapshot->block, snapshot->data, whole);
 }
 
-bool picture_begin(struct picture *picture)
+bool picture_begin(struct snapshot *snapshot)
 {
-    picture->fault = opl_block_init(&picture->block, picture->data, picture->size);
-    picture->fault_offset = picture->block.fault_offset;
-    if (picture->fault == OPL_BLOCK_HEADER && begin_cut_off(picture) == OPL_BLOCK_GOOD) {
-        picture->fault = OPL_BLOCK_SHORT;
-        picture->fault_offset = picture->size;
+    snapshot->fault = opl_block_init(&snapshot->block, snapshot->data, snapshot->size);
+    snapshot->fault_offset = snapshot->block.fault_offset;
+    if (snapshot->fault == OPL_BLOCK_HEADER && begin_cut_off(snapshot) == OPL_BLOCK_GOOD) {
+        snapshot->fault = OPL_BLOCK_SHORT;
+        snapshot->fault_offset = snapshot->size;
         return true;
     }
-    return picture->fault == OPL_BLOCK_GOOD;
+    return snapshot->fault == OPL_BLOCK_GOOD;
 }
 
-LSTATUS picture_query(struct picture *picture, const char *query)
+LSTATUS picture_query(struct snapshot *snapshot, const char *query)
 {
-    size_t room = picture->room ? picture->room : FIRST_ROOM;
+    size_t room = snapshot->room ? snapshot->room : FIRST_ROOM;
     for (int busy = 0; room <= LAST_ROOM;) {
-        if (!picture_reserve(picture, room))
+        if (!picture_reserve(snapshot, room))
             return ERROR_NOT_ENOUGH_MEMORY;
         DWORD size = (DWORD)room;
-        LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, picture->data, &size);
+        LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, snapshot->data, &size);
         if (status == ERROR_MORE_DATA) {
             room *= 2;
         } else if (status == ERROR_BUSY && busy++ < BUSY_TRIES) {
             Sleep(BUSY_MILLISECONDS);
         } else {
-            picture->size = status ? 0 : size;
+            snapshot->size = status ? 0 : size;
             return status;
         }
     }
     return ERROR_MORE_DATA;
 }
 
-static int read_all(struct picture *picture, int fd)
+static int read_all(struct snapshot *snapshot, int fd)
 {
-    picture->size = 0;
+    snapshot->size = 0;
     for (;;) {
-        if (!picture_reserve(picture, picture->size + FIRST_ROOM))
+        if (!picture_reserve(snapshot, snapshot->size + FIRST_ROOM))
             return ENOMEM;
-        ssize_t count = read(fd, picture->data + picture->size, picture->room - picture->size);
+        ssize_t count = read(fd, snapshot->data + snapshot->size, snapshot->room - snapshot->size);
         if (count == 0)
             return 0;
         if (count < 0 && errno != EINTR)
             return errno;
         if (count > 0)
-            picture->size += (size_t)count;
-        if (picture->size > LAST_ROOM)
+            snapshot->size += (size_t)count;
+        if (snapshot->size > LAST_ROOM)
             return EFBIG;
     }
 }
 
-int picture_read(struct picture *picture, const char *path)
+int picture_read(struct snapshot *snapshot, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    int error = read_all(picture, fd);
+    int error = read_all(snapshot, fd);
     if (!standard)
         close(fd);
     return error;
 }
 
-int picture_save(const struct picture *picture, const char *path)
+int picture_save(const struct snapshot *snapshot, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (!file)
         return errno;
     errno = 0;
-    bool good = fwrite(picture->data, 1, picture->size, file) == picture->size;
+    bool good = fwrite(snapshot->data, 1, snapshot->size, file) == snapshot->size;
     good = (file == stdout ? fflush(file) : fclose(file)) == 0 && good;
     return good ? 0 : errno ? errno : EIO;
 }
 
-bool picture_next_object(struct picture *picture, opl_object_view *object)
+bool picture_next_object(struct snapshot *snapshot, opl_object_view *object)
 {
-    bool more = opl_block_next_object(&picture->block, object);
-    keep_fault(picture);
-    return more && object->offset + object->type.HeaderLength <= picture->size;
+    bool more = opl_block_next_object(&snapshot->block, object);
+    keep_fault(snapshot);
+    return more && object->offset + object->type.HeaderLength <= snapshot->size;
 }
 
-bool picture_next_counter(struct picture *picture, const opl_object_view *object,
+bool picture_next_counter(struct snapshot *snapshot, const opl_object_view *object,
                           opl_counter_view *counter)
 {
-    bool more = opl_object_next_counter(&picture->block, object, counter);
-    keep_fault(picture);
-    return more && counter->offset + counter->definition.ByteLength <= picture->size;
+    bool more = opl_object_next_counter(&snapshot->block, object, counter);
+    keep_fault(snapshot);
+    return more && counter->offset + counter->definition.ByteLength <= snapshot->size;
 }
 
-bool picture_next_instance(struct picture *picture, const opl_object_view *object,
+bool picture_next_instance(struct snapshot *snapshot, const opl_object_view *object,
                            opl_instance_view *instance)
 {
-    bool more = opl_object_next_instance(&picture->block, object, instance);
-    keep_fault(picture);
-    return more && instance->end <= picture->size;
+    bool more = opl_object_next_instance(&snapshot->block, object, instance);
+    keep_fault(snapshot);
+    return more && instance->end <= snapshot->size;
 }
 
-void picture_done(struct picture *picture)
+void picture_done(struct snapshot *snapshot)
 {
-    free(picture->data);
-    *picture = (struct picture){0};
+    free(snapshot->data);
+    *snapshot = (struct snapshot){0};
 }

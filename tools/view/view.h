@@ -55,7 +55,7 @@ size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room);
 unsigned names_distance(const char *left, const char *right);
 
 /* ---- picture.c ---- */
-struct picture {
+struct snapshot {
     unsigned char *data;
     size_t size, room;
     opl_block block;
@@ -70,19 +70,19 @@ HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, local or remote */
 /* HKEY_LOCAL_MACHINE, local or remote; the caller closes it. */
 LSTATUS view_root(HKEY *ret);
 /* Queries view_key; reuses the snapshot's memory. */
-LSTATUS picture_query(struct picture *picture, const char *query);
+LSTATUS picture_query(struct snapshot *snapshot, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
-int picture_read(struct picture *picture, const char *path);
-int picture_save(const struct picture *picture, const char *path);
+int picture_read(struct snapshot *snapshot, const char *path);
+int picture_save(const struct snapshot *snapshot, const char *path);
 /* Prepares the block; false: nothing in it can be read. A truncated block is read to its end. */
-bool picture_begin(struct picture *picture);
+bool picture_begin(struct snapshot *snapshot);
 /* Like the iterators of block.h, but keep the first fault, and end where the bytes end. */
-bool picture_next_object(struct picture *picture, opl_object_view *object);
-bool picture_next_counter(struct picture *picture, const opl_object_view *object,
+bool picture_next_object(struct snapshot *snapshot, opl_object_view *object);
+bool picture_next_counter(struct snapshot *snapshot, const opl_object_view *object,
                           opl_counter_view *counter);
-bool picture_next_instance(struct picture *picture, const opl_object_view *object,
+bool picture_next_instance(struct snapshot *snapshot, const opl_object_view *object,
                            opl_instance_view *instance);
-void picture_done(struct picture *picture);
+void picture_done(struct snapshot *snapshot);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
@@ -106,7 +106,7 @@ struct view_instance {
     size_t parent_name;
 };
 struct view_object {
-    struct picture *now_picture, *before_picture;
+    struct snapshot *now_picture, *before_picture;
     opl_object_view now, before;
     bool has_before;
     const char *title; /* never NULL */
@@ -120,8 +120,9 @@ struct view_object {
 };
 /* Loads one object of the block. `before` may be NULL. Damage ends its lists early and is
  * recorded in the snapshot. False: no memory. */
-bool view_object_load(struct view_object *object, struct picture *now, const opl_object_view *where,
-                      struct picture *before, const struct names *names);
+bool view_object_load(struct view_object *object, struct snapshot *now,
+                      const opl_object_view *where, struct snapshot *before,
+                      const struct names *names);
 void view_object_done(struct view_object *object);
 const char *view_text(const struct view_object *object, size_t offset);
 /* "parent/name#2", cleaned for a terminal. */

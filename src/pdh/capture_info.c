@@ -112,7 +112,7 @@ static bool lose_number(struct gathering *gathering, enum log_loss reason, DWORD
     return true;
 }
 
-static bool gather_column(struct gathering *gathering, const struct log_column *column)
+static bool scan_column(struct gathering *gathering, const struct log_column *column)
 {
     bool any = column_is_open(column) &&
                (column->kind == LOG_ARRAY || !column->instance || strpbrk(column->instance, "*?"));
@@ -130,7 +130,7 @@ static bool gather_column(struct gathering *gathering, const struct log_column *
 
 /* ---- reading samples ---- */
 
-static bool gather_items(struct gathering *gathering, const struct log_value *value)
+static bool scan_items(struct gathering *gathering, const struct log_value *value)
 {
     struct names here = {0};
     bool good = true;
@@ -150,12 +150,12 @@ static bool gather_items(struct gathering *gathering, const struct log_value *va
     return good;
 }
 
-static bool gather_object(struct gathering *gathering, const char *machine,
-                          const struct picture *picture, const struct picture_object *object)
+static bool scan_object(struct gathering *gathering, const char *machine,
+                        const struct snapshot *snapshot, const struct snapshot_object *object)
 {
     struct log *log = gathering->reading->log;
-    const opl_counter_view *views = picture_counters(picture, object);
-    const struct picture_instance *instances = picture_instances(picture, object);
+    const opl_counter_view *views = snapshot_counters(snapshot, object);
+    const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
     bool single = object->view.type.NumInstances == PERF_NO_INSTANCES;
     for (uint32_t i = 0; i < object->counter_count; i++) {
         opl_type_info type;
@@ -175,112 +175,112 @@ static bool gather_object(struct gathering *gathering, const char *machine,
     gathering->bare |= single;
     for (uint32_t i = 0; !single && i < object->instance_count; i++) {
         struct names_more more = {.has_parent = instances[i].name != instances[i].full};
-        if (!names_add(&gathering->instances, picture_full_name(picture, &instances[i]),
+        if (!names_add(&gathering->instances, snapshot_full_name(snapshot, &instances[i]),
                        instances[i].number, more))
             return false;
     }
     return true;
 }
 
-static bool gather_block(struct gathering *gathering, size_t column, const struct log_value *value)
+static bool scan_block(struct gathering *gathering, size_t column, const struct log_value *value)
 {
-    struct picture *picture = reading_block(gathering->reading, column, value);
+    struct snapshot *snapshot = reading_block(gathering->reading, column, value);
     const char *machine = log_column(gathering->reading->log, column)->machine;
     bool found = false;
-    for (uint32_t i = 0; picture && i < picture->object_count; i++) {
-        DWORD index = picture->objects[i].view.type.ObjectNameTitleIndex;
+    for (uint32_t i = 0; snapshot && i < snapshot->object_count; i++) {
+        DWORD index = snapshot->objects[i].view.type.ObjectNameTitleIndex;
         const char *name = log_name(gathering->reading->log, machine, index);
         if (!name || !text_equal_fold(name, gathering->object))
             continue;
         found = true;
-        if (!gather_object(gathering, machine, picture, &picture->objects[i]))
+        if (!scan_object(gathering, machine, snapshot, &snapshot->objects[i]))
             return false;
     }
-    if (found || !picture || !picture->object_count)
+    if (found || !snapshot || !snapshot->object_count)
         return true;
     /* others may be there, as the parents of its instances, but do not replace it */
-    return lose_number(gathering, LOSS_OBJECT, picture->objects[0].view.type.ObjectNameTitleIndex);
+    return lose_number(gathering, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
 }
 
 /* ---- making the object's description ---- */
 
-static void point_to(struct offer *offer, const struct gathering *from)
+static void point_to(struct object_info *info, const struct gathering *from)
 {
-    char *texts = offer->inside->texts.data;
-    offer->name = texts;
+    char *texts = info->priv->texts.data;
+    info->name = texts;
     char *counters = texts + strlen(texts) + 1;
     char *instances = counters + from->counters.set.names.len;
-    for (uint32_t i = 0; i < offer->counter_count; i++) {
-        offer->counters[i].name = counters + from->counters.set.items[i].name;
-        offer->counters[i].type = from->counters.more[i].type;
-        offer->counters[i].scale = from->counters.more[i].scale;
-        offer->counters[i].detail = PERF_DETAIL_NOVICE;
+    for (uint32_t i = 0; i < info->counter_count; i++) {
+        info->counters[i].name = counters + from->counters.set.items[i].name;
+        info->counters[i].type = from->counters.more[i].type;
+        info->counters[i].scale = from->counters.more[i].scale;
+        info->counters[i].detail = PERF_DETAIL_NOVICE;
     }
-    for (uint32_t i = 0; i < offer->instance_count; i++) {
+    for (uint32_t i = 0; i < info->instance_count; i++) {
         char *full = instances + from->instances.set.items[i].name, *slash = strchr(full, '/');
         bool parted = from->instances.more[i].has_parent && slash;
-        offer->instances[i].name = parted ? slash + 1 : full;
-        offer->instances[i].parent = parted ? full : NULL;
-        offer->instances[i].number = from->instances.set.items[i].number;
+        info->instances[i].name = parted ? slash + 1 : full;
+        info->instances[i].parent = parted ? full : NULL;
+        info->instances[i].number = from->instances.set.items[i].number;
         if (parted)
             *slash = '\0';
     }
 }
 
 /* Counters of a type without formula have empty cells, unless there was never an instance. */
-static void lose_types(const struct gathering *from, struct offer *offer)
+static void lose_types(const struct gathering *from, struct object_info *info)
 {
-    if (!offer->bare && !offer->instance_count)
+    if (!info->bare && !info->instance_count)
         return;
-    for (uint32_t i = 0; i < offer->counter_count; i++)
-        if (!formula_known(offer->counters[i].type))
-            lose(from, &offer->inside->losses, LOSS_TYPE, offer->counters[i].name);
+    for (uint32_t i = 0; i < info->counter_count; i++)
+        if (!formula_known(info->counters[i].type))
+            lose(from, &info->priv->losses, LOSS_TYPE, info->counters[i].name);
 }
 
-static struct offer *offer_of(const struct gathering *from)
+static struct object_info *object_info_of(const struct gathering *from)
 {
-    struct offer *offer = offer_new(from->counters.set.count, from->instances.set.count);
-    if (!offer)
+    struct object_info *info = object_info_new(from->counters.set.count, from->instances.set.count);
+    if (!info)
         return NULL;
-    struct buffer *texts = &offer->inside->texts;
+    struct buffer *texts = &info->priv->texts;
     buffer_add(texts, from->object, strlen(from->object) + 1);
     buffer_add(texts, from->counters.set.names.data, from->counters.set.names.len);
     buffer_add(texts, from->instances.set.names.data, from->instances.set.names.len);
     if (texts->failed) {
-        offer_release(offer);
+        object_info_unref(info);
         return NULL;
     }
-    offer->detail = PERF_DETAIL_NOVICE;
-    offer->single = !from->has_instances && (from->bare || !from->bracketed);
-    offer->bare = from->bare || offer->single;
-    offer->inside->losses = from->losses;
-    offer->counter_count = from->counters.set.count;
-    offer->instance_count = from->instances.set.count;
-    point_to(offer, from);
-    lose_types(from, offer);
-    return offer;
+    info->detail = PERF_DETAIL_NOVICE;
+    info->single = !from->has_instances && (from->bare || !from->bracketed);
+    info->bare = from->bare || info->single;
+    info->priv->losses = from->losses;
+    info->counter_count = from->counters.set.count;
+    info->instance_count = from->instances.set.count;
+    point_to(info, from);
+    lose_types(from, info);
+    return info;
 }
 
 /* ---- everything that is only in samples ---- */
 
-struct gathered {
+struct object_scan {
     uint64_t size; /* of the capture */
     struct known {
         char *machine; /* NULL: any */
-        struct offer *offer;
+        struct object_info *info;
     } * list;
     size_t count;
 };
 
-void gathered_free(struct gathered *gathered)
+void object_scan_free(struct object_scan *scan)
 {
-    for (size_t i = 0; gathered && i < gathered->count; i++) {
-        free(gathered->list[i].machine);
-        offer_release(gathered->list[i].offer);
+    for (size_t i = 0; scan && i < scan->count; i++) {
+        free(scan->list[i].machine);
+        object_info_unref(scan->list[i].info);
     }
-    if (gathered)
-        free(gathered->list);
-    free(gathered);
+    if (scan)
+        free(scan->list);
+    free(scan);
 }
 
 /* The objects in the samples, without duplicates, and the object of each column. */
@@ -329,7 +329,7 @@ static bool survey_begin(struct survey *survey, struct reading *reading, bool an
         }
         survey->owners[i] = owner;
         survey->open[i] = column_is_open(column);
-        good = gather_column(&survey->list[owner - 1], column);
+        good = scan_column(&survey->list[owner - 1], column);
     }
     return good;
 }
@@ -343,11 +343,11 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
         if (!owner || value->status)
             continue;
         if (value->kind == LOG_ARRAY && !value->same_names)
-            good = gather_items(owner, value);
+            good = scan_items(owner, value);
         else if (value->kind == LOG_RAW)
             owner->bare |= survey->open[k];
         else if (value->kind == LOG_BLOCK)
-            good = gather_block(owner, k, value);
+            good = scan_block(owner, k, value);
     }
     return good;
 }
@@ -374,36 +374,35 @@ static bool survey_samples(struct survey *survey, struct reading *reading)
     return good;
 }
 
-static bool survey_keep(struct survey *survey, struct gathered *gathered, bool any_machine)
+static bool survey_keep(struct survey *survey, struct object_scan *scan, bool any_machine)
 {
-    struct known *list =
-        reallocarray(gathered->list, gathered->count + survey->count + 1, sizeof *list);
+    struct known *list = reallocarray(scan->list, scan->count + survey->count + 1, sizeof *list);
     if (!list)
         return false;
-    gathered->list = list;
+    scan->list = list;
     for (size_t i = 0; i < survey->count; i++) {
         if (!survey->list[i].open)
             continue;
         const char *machine = any_machine ? NULL : survey->list[i].machine;
-        struct known known = {machine ? strdup(machine) : NULL, offer_of(&survey->list[i])};
-        if (!known.offer || (machine && !known.machine)) {
+        struct known known = {machine ? strdup(machine) : NULL, object_info_of(&survey->list[i])};
+        if (!known.info || (machine && !known.machine)) {
             free(known.machine);
-            offer_release(known.offer);
+            object_info_unref(known.info);
             return false;
         }
-        gathered->list[gathered->count++] = known;
+        scan->list[scan->count++] = known;
     }
     return true;
 }
 
-static bool gather(struct reading *reading, bool any_machine)
+static bool scan_all(struct reading *reading, bool any_machine)
 {
     struct survey survey = {0};
-    if (!reading->gathered)
-        reading->gathered = calloc(1, sizeof *reading->gathered);
-    bool good = reading->gathered && survey_begin(&survey, reading, any_machine) &&
+    if (!reading->scan)
+        reading->scan = calloc(1, sizeof *reading->scan);
+    bool good = reading->scan && survey_begin(&survey, reading, any_machine) &&
                 survey_samples(&survey, reading) &&
-                survey_keep(&survey, reading->gathered, any_machine);
+                survey_keep(&survey, reading->scan, any_machine);
     survey_done(&survey);
     return good;
 }
@@ -415,13 +414,13 @@ static bool is_known(const struct known *known, const char *machine)
     return text_equal_fold(without_slashes(machine), without_slashes(known->machine));
 }
 
-static struct offer *find_known(const struct gathered *gathered, const char *machine,
-                                const char *object)
+static struct object_info *find_known(const struct object_scan *scan, const char *machine,
+                                      const char *object)
 {
-    for (size_t i = 0; gathered && i < gathered->count; i++) {
-        const struct known *known = &gathered->list[i];
-        if (is_known(known, machine) && text_equal_fold(known->offer->name, object))
-            return offer_take(known->offer);
+    for (size_t i = 0; scan && i < scan->count; i++) {
+        const struct known *known = &scan->list[i];
+        if (is_known(known, machine) && text_equal_fold(known->info->name, object))
+            return object_info_ref(known->info);
     }
     return NULL;
 }
@@ -430,21 +429,21 @@ static struct offer *find_known(const struct gathered *gathered, const char *mac
 static void forget_old(struct reading *reading)
 {
     uint64_t size = log_facts(reading->log)->size_bytes;
-    if (reading->gathered && reading->gathered->size != size) {
-        gathered_free(reading->gathered);
-        reading->gathered = NULL;
+    if (reading->scan && reading->scan->size != size) {
+        object_scan_free(reading->scan);
+        reading->scan = NULL;
     }
-    if (!reading->gathered)
-        reading->gathered = calloc(1, sizeof *reading->gathered);
-    if (reading->gathered)
-        reading->gathered->size = size;
+    if (!reading->scan)
+        reading->scan = calloc(1, sizeof *reading->scan);
+    if (reading->scan)
+        reading->scan->size = size;
 }
 
 /* ---- entry points ---- */
 
 /* An object's description from the columns alone. *ret_open: samples contain more. */
 static bool look_at_columns(struct reading *reading, const char *machine, const char *object,
-                            bool *ret_open, struct offer **ret)
+                            bool *ret_open, struct object_info **ret)
 {
     struct gathering gathering = {.reading = reading, .machine = machine, .object = object};
     bool good = true, found = false;
@@ -453,18 +452,18 @@ static bool look_at_columns(struct reading *reading, const char *machine, const 
         if (!is_of(&gathering, column))
             continue;
         found = true;
-        good = gather_column(&gathering, column);
+        good = scan_column(&gathering, column);
     }
     *ret_open = gathering.open;
-    *ret = good && found && !gathering.open ? offer_of(&gathering) : NULL;
+    *ret = good && found && !gathering.open ? object_info_of(&gathering) : NULL;
     good = good && (*ret || gathering.open || !found);
     gathering_done(&gathering);
     return good;
 }
 
 /* *ret NULL: no column has this object. */
-static PDH_STATUS find_offer(struct reading *reading, const char *machine, const char *object,
-                             struct offer **ret)
+static PDH_STATUS find_info(struct reading *reading, const char *machine, const char *object,
+                            struct object_info **ret)
 {
     bool open;
     log_know_columns(reading->log);
@@ -473,49 +472,49 @@ static PDH_STATUS find_offer(struct reading *reading, const char *machine, const
     if (!open)
         return 0;
     forget_old(reading);
-    *ret = find_known(reading->gathered, machine, object);
-    if (!*ret && !gather(reading, !machine))
+    *ret = find_known(reading->scan, machine, object);
+    if (!*ret && !scan_all(reading, !machine))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!*ret)
-        *ret = find_known(reading->gathered, machine, object);
+        *ret = find_known(reading->scan, machine, object);
     return 0;
 }
 
-PDH_STATUS reading_offer(struct reading *reading, const char *machine, const char *object,
-                         struct offer **ret)
+PDH_STATUS reading_info(struct reading *reading, const char *machine, const char *object,
+                        struct object_info **ret)
 {
-    PDH_STATUS status = find_offer(reading, machine, object, ret);
+    PDH_STATUS status = find_info(reading, machine, object, ret);
     return status || *ret ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
 }
 
-PDH_STATUS capture_offer(struct pdh_from from, const char *machine, const char *object,
-                         struct offer **ret)
+PDH_STATUS capture_object_info(struct pdh_from from, const char *machine, const char *object,
+                               struct object_info **ret)
 {
     struct reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
-    status = reading_offer(reading, machine, object, ret);
+    status = reading_info(reading, machine, object, ret);
     if (!status)
-        problem_lose(&(*ret)->inside->losses);
+        problem_lose(&(*ret)->priv->losses);
     reading_close(reading);
     return status;
 }
 
-static PDH_STATUS add_offer(struct reading *reading, const char *machine, const char *object,
-                            struct offers *ret)
+static PDH_STATUS add_info(struct reading *reading, const char *machine, const char *object,
+                           struct object_infos *ret)
 {
-    struct offer **items = reallocarray(ret->items, ret->count + 1, sizeof *items);
+    struct object_info **items = reallocarray(ret->items, ret->count + 1, sizeof *items);
     if (!items)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     ret->items = items;
-    PDH_STATUS status = find_offer(reading, machine, object, &items[ret->count]);
+    PDH_STATUS status = find_info(reading, machine, object, &items[ret->count]);
     if (!status && items[ret->count])
-        problem_lose(&items[ret->count++]->inside->losses);
+        problem_lose(&items[ret->count++]->priv->losses);
     return status;
 }
 
-PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offers *ret)
+PDH_STATUS capture_object_infos(struct pdh_from from, const char *machine, struct object_infos *ret)
 {
     struct names objects = {0};
     struct reading *reading;
@@ -531,7 +530,7 @@ PDH_STATUS capture_offers(struct pdh_from from, const char *machine, struct offe
     }
     for (uint32_t i = 0; !status && i < objects.set.count; i++)
         status =
-            add_offer(reading, machine, objects.set.names.data + objects.set.items[i].name, ret);
+            add_info(reading, machine, objects.set.names.data + objects.set.items[i].name, ret);
     names_done(&objects);
     reading_close(reading);
     return status;
