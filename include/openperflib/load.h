@@ -124,7 +124,7 @@ uint32_t opl_load_replace(const char *counters, const char *helps, const char *l
 /*Finds and reports damage of the layer's registrations, and repairs what it can in one step
  *(each quarantine in a separate step). Only a service that has another one's numbers gets new
  *numbers. */
-uint32_t opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
+uint32_t opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                          opl_load_restored *ret);
 
 #pragma GCC visibility pop

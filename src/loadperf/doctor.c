@@ -11,26 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-void doctor_say(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
-                const char *format, ...)
+void doctor_report(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
+                   const char *format, ...)
 {
     char text[4096]; /* of commands that contain a path each */
     va_list list;
-    opl_load_finding told = *finding;
+    opl_load_finding finding_copy = *finding;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    told.text = text;
-    told.repaired = repaired;
+    finding_copy.text = text;
+    finding_copy.repaired = repaired;
     if (!repaired)
         doctor->result->left++;
-    if (doctor->told->found)
-        doctor->told->found(doctor->told->self, &told);
+    if (doctor->finding_copy->found)
+        doctor->finding_copy->found(doctor->finding_copy->self, &finding_copy);
 }
 
 /* ---- the correct numbers ---- */
 
-struct patient {
+struct checked {
     struct doctor *doctor;
     const struct here *here;
     struct plan plan;
@@ -93,14 +93,14 @@ static uint32_t lowest_offset(const struct plan *plan)
 }
 
 /* Each name that matches the ini file implies the index of offset 0. */
-static uint32_t first_by_names(const struct patient *patient)
+static uint32_t first_by_names(const struct checked *checked)
 {
-    const struct plan *plan = &patient->plan;
+    const struct plan *plan = &checked->plan;
     uint32_t named[64];
     size_t count = 0;
     for (size_t i = 0; i < plan->text_count && count < COUNT(named); i++)
-        for (size_t k = 0; k < patient->texts.count && count < COUNT(named); k++) {
-            const struct stored_text *text = &patient->texts.list[k];
+        for (size_t k = 0; k < checked->texts.count && count < COUNT(named); k++) {
+            const struct stored_text *text = &checked->texts.list[k];
             if (text->language == plan->texts[i].language && *text->text &&
                 !strcmp(text->text, plan->texts[i].text))
                 named[count++] = text->index - plan->texts[i].offset;
@@ -109,10 +109,10 @@ static uint32_t first_by_names(const struct patient *patient)
 }
 
 /* The number of its first object implies it too, if names and numbers are lost. */
-static uint32_t first_by_objects(const struct patient *patient)
+static uint32_t first_by_objects(const struct checked *checked)
 {
-    FREE_AUTO char *list = here_text(patient->here->name, "Object List");
-    const struct plan *plan = &patient->plan;
+    FREE_AUTO char *list = here_text(checked->here->name, "Object List");
+    const struct plan *plan = &checked->plan;
     const char *cursor = list;
     size_t count;
     uint32_t index;
@@ -120,168 +120,169 @@ static uint32_t first_by_objects(const struct patient *patient)
     return word && text_decimal(word, count, &index) ? index - plan->objects[0] : 0;
 }
 
-static void find_numbers(struct patient *patient)
+static void find_numbers(struct checked *checked)
 {
-    const uint32_t *number = patient->here->number;
-    uint32_t run_low, run_high, length = patient->has_plan ? patient->plan.last_offset : 0;
-    find_run(&patient->texts, patient->has_plan ? length + 2 : 64, &run_low, &run_high);
-    uint32_t by_text = run_low - (patient->has_plan ? lowest_offset(&patient->plan) : 0);
+    const uint32_t *number = checked->here->number;
+    uint32_t run_low, run_high, length = checked->has_plan ? checked->plan.last_offset : 0;
+    find_run(&checked->texts, checked->has_plan ? length + 2 : 64, &run_low, &run_high);
+    uint32_t by_text = run_low - (checked->has_plan ? lowest_offset(&checked->plan) : 0);
     /* it is supported by many texts */
-    uint32_t by_names = patient->has_plan ? first_by_names(patient) : 0;
+    uint32_t by_names = checked->has_plan ? first_by_names(checked) : 0;
     const uint32_t firsts[] = {by_names,
                                by_names,
                                by_names,
                                number[FIRST_COUNTER],
                                number[FIRST_HELP] - 1,
                                by_text,
-                               patient->has_plan ? number[LAST_COUNTER] - length : 0,
-                               patient->has_plan ? number[LAST_HELP] - 1 - length : 0,
-                               patient->has_plan ? first_by_objects(patient) : 0};
+                               checked->has_plan ? number[LAST_COUNTER] - length : 0,
+                               checked->has_plan ? number[LAST_HELP] - 1 - length : 0,
+                               checked->has_plan ? first_by_objects(checked) : 0};
     const uint32_t lasts[] = {number[LAST_COUNTER], number[LAST_HELP] - 1, run_high};
-    patient->first = most_named(firsts, COUNT(firsts));
-    patient->last = patient->has_plan ? patient->first + length : most_named(lasts, COUNT(lasts));
-    if (patient->last < patient->first)
-        patient->first = 0;
+    checked->first = most_named(firsts, COUNT(firsts));
+    checked->last = checked->has_plan ? checked->first + length : most_named(lasts, COUNT(lasts));
+    if (checked->last < checked->first)
+        checked->first = 0;
 }
 
 /* ---- differences ---- */
 
-static void say_numbers(struct patient *patient)
+static void report_numbers(struct checked *checked)
 {
-    const uint32_t *number = patient->here->number;
-    const bool *has = patient->here->has;
-    const opl_load_finding finding = {.kind = "wrong-numbers", .service = patient->here->name};
-    const uint32_t must[NUMBERS] = {[FIRST_COUNTER] = patient->first,
-                                    [LAST_COUNTER] = patient->last,
-                                    [FIRST_HELP] = patient->first + 1,
-                                    [LAST_HELP] = patient->last + 1};
+    const uint32_t *number = checked->here->number;
+    const bool *has = checked->here->has;
+    const opl_load_finding finding = {.kind = "wrong-numbers", .service = checked->here->name};
+    const uint32_t must[NUMBERS] = {[FIRST_COUNTER] = checked->first,
+                                    [LAST_COUNTER] = checked->last,
+                                    [FIRST_HELP] = checked->first + 1,
+                                    [LAST_HELP] = checked->last + 1};
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!has[i])
-            doctor_say(patient->doctor, true, &finding, "%s was missing: it is %u", number_names[i],
-                       (unsigned)must[i]);
+            doctor_report(checked->doctor, true, &finding, "%s was missing: it is %u",
+                          number_names[i], (unsigned)must[i]);
         else if (number[i] != must[i])
-            doctor_say(patient->doctor, true, &finding, "%s was %u: it is %u", number_names[i],
-                       (unsigned)number[i], (unsigned)must[i]);
+            doctor_report(checked->doctor, true, &finding, "%s was %u: it is %u", number_names[i],
+                          (unsigned)number[i], (unsigned)must[i]);
     }
 }
 
-static void say_count(struct patient *patient, const char *kind, size_t count, const char *what)
+static void put_count(struct checked *checked, const char *kind, size_t count, const char *what)
 {
-    const opl_load_finding finding = {.kind = kind, .service = patient->here->name};
+    const opl_load_finding finding = {.kind = kind, .service = checked->here->name};
     if (count)
-        doctor_say(patient->doctor, true, &finding, "%zu %s %s", count,
-                   count == 1 ? "text was" : "texts were", what);
+        doctor_report(checked->doctor, true, &finding, "%zu %s %s", count,
+                      count == 1 ? "text was" : "texts were", what);
 }
 
-static void say_texts(struct patient *patient)
+static void report_texts(struct checked *checked)
 {
-    const struct plan *plan = &patient->plan;
+    const struct plan *plan = &checked->plan;
     size_t missing = 0, wrong = 0, orphans = 0;
-    for (size_t i = 0; patient->has_plan && i < plan->text_count; i++) {
+    for (size_t i = 0; checked->has_plan && i < plan->text_count; i++) {
         const struct plan_text *text = &plan->texts[i];
         const char *here =
-            stored_texts_find(&patient->texts, text->language, patient->first + text->offset);
+            stored_texts_find(&checked->texts, text->language, checked->first + text->offset);
         const struct plan_text *english = plan_find(plan, LANGUAGE_ENGLISH, text->offset);
         bool stands_in =
             text->language != LANGUAGE_ENGLISH && english && !strcmp(english->text, text->text);
         missing += !here && !stands_in;
         wrong += here && strcmp(here, text->text) != 0;
     }
-    for (size_t i = 0; i < patient->texts.count; i++) {
-        const struct stored_text *text = &patient->texts.list[i];
-        bool inside = text->index >= patient->first && text->index <= patient->last + 1;
+    for (size_t i = 0; i < checked->texts.count; i++) {
+        const struct stored_text *text = &checked->texts.list[i];
+        bool inside = text->index >= checked->first && text->index <= checked->last + 1;
         orphans += !inside;
-        wrong += inside && patient->has_plan && *text->text &&
-                 !plan_find(plan, text->language, text->index - patient->first);
+        wrong += inside && checked->has_plan && *text->text &&
+                 !plan_find(plan, text->language, text->index - checked->first);
     }
-    say_count(patient, "missing-texts", missing, "missing");
-    say_count(patient, "wrong-texts", wrong, "not its ini file's");
-    say_count(patient, "orphan-texts", orphans, "outside of its numbers: removed");
+    put_count(checked, "missing-texts", missing, "missing");
+    put_count(checked, "wrong-texts", wrong, "not its ini file's");
+    put_count(checked, "orphan-texts", orphans, "outside of its numbers: removed");
 }
 
 /* Counters would be shown as numbers: no ini file with its names is known here. */
-static void say_nameless(struct patient *patient)
+static void report_unnamed(struct checked *checked)
 {
-    const char *service = patient->here->name;
+    const char *service = checked->here->name;
     FREE_AUTO char *ini = here_text(service, VALUE_INI);
     const opl_load_finding finding = {.kind = "missing-texts", .service = service};
-    if (patient->has_plan)
+    if (checked->has_plan)
         return;
-    for (uint32_t index = patient->first; index <= patient->last; index += 2)
+    for (uint32_t index = checked->first; index <= checked->last; index += 2)
         if (names_lookup(index, LANGUAGE_ENGLISH))
             return;
     if (ini)
-        doctor_say(patient->doctor, false, &finding,
-                   "none of its numbers has a name, and its ini file %s is gone, has mistakes, or "
-                   "may be written by others: put it back, then lodctr doctor again",
-                   ini);
+        doctor_report(
+            checked->doctor, false, &finding,
+            "none of its numbers has a name, and its ini file %s is gone, has mistakes, or "
+            "may be written by others: put it back, then lodctr doctor again",
+            ini);
     else
-        doctor_say(patient->doctor, false, &finding,
-                   "none of its numbers has a name, and its ini file is unknown: reg "
-                   "add its key Performance /v PerfIniFile /d /FOLDER/FILE.ini, then lodctr "
-                   "doctor again");
+        doctor_report(checked->doctor, false, &finding,
+                      "none of its numbers has a name, and its ini file is unknown: reg "
+                      "add its key Performance /v PerfIniFile /d /FOLDER/FILE.ini, then lodctr "
+                      "doctor again");
 }
 
-static LSTATUS say_objects(struct patient *patient)
+static LSTATUS report_objects(struct checked *checked)
 {
-    FREE_AUTO char *must = NULL, *here = here_text(patient->here->name, "Object List");
-    const opl_load_finding finding = {.kind = "wrong-objects", .service = patient->here->name};
-    if (!patient->has_plan)
+    FREE_AUTO char *must = NULL, *here = here_text(checked->here->name, "Object List");
+    const opl_load_finding finding = {.kind = "wrong-objects", .service = checked->here->name};
+    if (!checked->has_plan)
         return ERROR_SUCCESS;
-    LSTATUS status = restore_objects(&patient->plan, patient->first, &must);
+    LSTATUS status = restore_objects(&checked->plan, checked->first, &must);
     if (!status && must && (!here || strcmp(must, here) != 0))
-        doctor_say(patient->doctor, true, &finding, "Object List was \"%s\": it is \"%s\"",
-                   here ? here : "", must);
+        doctor_report(checked->doctor, true, &finding, "Object List was \"%s\": it is \"%s\"",
+                      here ? here : "", must);
     return status;
 }
 
 /* If a provider is enabled while the cause persists, it would only be quarantined again. */
-static void say_quarantine(struct patient *patient)
+static void report_quarantine(struct checked *checked)
 {
-    struct doctor *doctor = patient->doctor;
-    const char *service = patient->here->name;
+    struct doctor *doctor = checked->doctor;
+    const char *service = checked->here->name;
     FREE_AUTO char *why = here_text(service, "Quarantine");
     const opl_load_finding finding = {.kind = "quarantine", .service = service};
     if (!why)
         return;
-    doctor_say(doctor, true, &finding, "was in quarantine (%s): it is enabled again", why);
+    doctor_report(doctor, true, &finding, "was in quarantine (%s): it is enabled again", why);
     buffer_add(&doctor->quarantined, service, strlen(service) + 1);
 }
 
-static const struct stored_provider *overlapping(const struct patient *patient)
+static const struct stored_provider *overlapping(const struct checked *checked)
 {
-    const struct stored *wanted = &patient->doctor->wanted;
+    const struct stored *wanted = &checked->doctor->wanted;
     for (size_t i = 0; i < wanted->provider_count; i++)
-        if (wanted->providers[i].number[FIRST_COUNTER] <= patient->last + 1 &&
-            patient->first <= wanted->providers[i].number[LAST_HELP])
+        if (wanted->providers[i].number[FIRST_COUNTER] <= checked->last + 1 &&
+            checked->first <= wanted->providers[i].number[LAST_HELP])
             return &wanted->providers[i];
     return NULL;
 }
 
 /* ---- one provider ---- */
 
-static LSTATUS want(struct patient *patient)
+static LSTATUS want(struct checked *checked)
 {
-    struct stored *wanted = &patient->doctor->wanted;
-    const uint32_t number[NUMBERS] = {[FIRST_COUNTER] = patient->first,
-                                      [LAST_COUNTER] = patient->last,
-                                      [FIRST_HELP] = patient->first + 1,
-                                      [LAST_HELP] = patient->last + 1};
-    const struct stored_provider *other = overlapping(patient);
-    const opl_load_finding finding = {.kind = "overlap", .service = patient->here->name};
+    struct stored *wanted = &checked->doctor->wanted;
+    const uint32_t number[NUMBERS] = {[FIRST_COUNTER] = checked->first,
+                                      [LAST_COUNTER] = checked->last,
+                                      [FIRST_HELP] = checked->first + 1,
+                                      [LAST_HELP] = checked->last + 1};
+    const struct stored_provider *other = overlapping(checked);
+    const opl_load_finding finding = {.kind = "overlap", .service = checked->here->name};
     if (other)
-        doctor_say(patient->doctor, true, &finding,
-                   "had the numbers %u to %u of %s: it gets new ones", (unsigned)patient->first,
-                   (unsigned)patient->last + 1, other->name);
-    if (other && !patient->doctor->load->options->dry_run)
-        event_log(SOURCE, EVENT_OVERLAP, patient->here->name,
+        doctor_report(checked->doctor, true, &finding,
+                      "had the numbers %u to %u of %s: it gets new ones", (unsigned)checked->first,
+                      (unsigned)checked->last + 1, other->name);
+    if (other && !checked->doctor->load->options->dry_run)
+        event_log(SOURCE, EVENT_OVERLAP, checked->here->name,
                   EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");
     /* texts of both must not be mixed: those of the conflicting provider come from the registry */
-    LSTATUS status = restore_add(wanted, patient->here->name, number,
-                                 patient->has_plan && !other ? &patient->plan : NULL);
+    LSTATUS status = restore_add(wanted, checked->here->name, number,
+                                 checked->has_plan && !other ? &checked->plan : NULL);
     if (!status) {
-        wanted->providers[wanted->provider_count - 1].texts_first = patient->first;
-        wanted->providers[wanted->provider_count - 1].complete = patient->has_plan && !other;
+        wanted->providers[wanted->provider_count - 1].texts_first = checked->first;
+        wanted->providers[wanted->provider_count - 1].complete = checked->has_plan && !other;
     }
     return status;
 }
@@ -293,38 +294,39 @@ static bool is_users(const char *service)
                    registry_is_users(key, number_names[FIRST_COUNTER]));
 }
 
-static LSTATUS examine(struct patient *patient)
+static LSTATUS examine(struct checked *checked)
 {
-    struct doctor *doctor = patient->doctor;
-    const struct here *here = patient->here;
+    struct doctor *doctor = checked->doctor;
+    const struct here *here = checked->here;
     bool user = doctor->load->layer == LAYER_USER;
     const opl_load_finding finding = {.kind = "wrong-numbers", .service = here->name};
-    LSTATUS status = stored_texts_of_service(here->name, &patient->texts);
+    LSTATUS status = stored_texts_of_service(here->name, &checked->texts);
     if (status)
         return status;
-    bool any = patient->texts.count || patient->has_plan;
+    bool any = checked->texts.count || checked->has_plan;
     for (size_t i = 0; i < NUMBERS; i++)
         any |= here->has[i];
     if (any)
-        find_numbers(patient);
-    if (!(patient->first ? user == (patient->first >= USER_FIRST) : user == is_users(here->name)))
+        find_numbers(checked);
+    if (!(checked->first ? user == (checked->first >= USER_FIRST) : user == is_users(here->name)))
         return ERROR_SUCCESS; /* another layer's */
     doctor->result->providers++;
-    doctor_look_at_library(doctor, here->name);
-    say_quarantine(patient);
-    if (!any || (patient->first >= NAMES_BLOCK_FIRST && patient->first <= NAMES_BLOCK_LAST))
+    scan_library(doctor, here->name);
+    report_quarantine(checked);
+    if (!any || (checked->first >= NAMES_BLOCK_FIRST && checked->first <= NAMES_BLOCK_LAST))
         return ERROR_SUCCESS; /* never loaded, or registered by the package */
-    if (!patient->first) {
-        doctor_say(doctor, false, &finding,
-                   "its numbers are lost and cannot be derived from its texts: unlodctr it, then "
-                   "load its ini file again");
+    if (!checked->first) {
+        doctor_report(
+            doctor, false, &finding,
+            "its numbers are lost and cannot be derived from its texts: unlodctr it, then "
+            "load its ini file again");
         return ERROR_SUCCESS;
     }
-    say_numbers(patient);
-    say_texts(patient);
-    say_nameless(patient);
-    status = say_objects(patient);
-    return status ? status : want(patient);
+    report_numbers(checked);
+    report_texts(checked);
+    report_unnamed(checked);
+    status = report_objects(checked);
+    return status ? status : want(checked);
 }
 
 /* `owners`: those whose ini file has their names; else the others. */
@@ -332,12 +334,12 @@ static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list,
 {
     LSTATUS status = ERROR_SUCCESS;
     for (size_t i = 0; !status && i < list->count; i++) {
-        struct patient patient = {.doctor = doctor, .here = &list->list[i]};
-        status = restore_plan(doctor->load, patient.here->name, &patient.plan, &patient.has_plan);
-        if (!status && patient.has_plan == owners)
-            status = examine(&patient);
-        plan_done(&patient.plan);
-        stored_texts_done(&patient.texts);
+        struct checked checked = {.doctor = doctor, .here = &list->list[i]};
+        status = restore_plan(doctor->load, checked.here->name, &checked.plan, &checked.has_plan);
+        if (!status && checked.has_plan == owners)
+            status = examine(&checked);
+        plan_done(&checked.plan);
+        stored_texts_done(&checked.texts);
     }
     return status;
 }
@@ -386,10 +388,10 @@ static void judge_orphan(struct doctor *doctor, const char *name, const struct s
         owned &= has_owner(doctor, texts->list[i].index);
     if (owned)
         buffer_add(&doctor->orphans, name, strlen(name) + 1);
-    doctor_say(doctor, owned, &finding,
-               owned ? "only %zu texts, for the numbers of another provider: removed"
-                     : "only %zu texts: load its ini file, or unlodctr it",
-               texts->count);
+    doctor_report(doctor, owned, &finding,
+                  owned ? "only %zu texts, for the numbers of another provider: removed"
+                        : "only %zu texts: load its ini file, or unlodctr it",
+                  texts->count);
 }
 
 static bool take_orphan(void *self, const char *name)
@@ -449,22 +451,23 @@ static LSTATUS cure(struct doctor *doctor)
     doctor->result->same = merged.same;
     doctor->result->left += merged.left;
     doctor->result->moved = merged.moved;
-    status = status ? status : doctor_mend_hand(doctor);
+    status = status ? status : repair_manual(doctor);
     status = status ? status : end_quarantines(doctor);
-    return status ? status : doctor_mend_files(doctor);
+    return status ? status : repair_files(doctor);
 }
 
-DWORD opl_load_doctor(const opl_load_doctor_options *told, const opl_load_options *options,
+DWORD opl_load_doctor(const opl_load_doctor_options *finding_copy, const opl_load_options *options,
                       opl_load_restored *ret)
 {
     static const opl_load_doctor_options nobody = {0};
     struct load load;
     opl_load_restored result = {0};
     load_init(&load, options);
-    struct doctor doctor = {.load = &load, .told = told ? told : &nobody, .result = &result};
+    struct doctor doctor = {
+        .load = &load, .finding_copy = finding_copy ? finding_copy : &nobody, .result = &result};
     doctor.wanted.path = NULL;
     doctor.wanted.repair = true;
-    if (!doctor_look_at_files(&doctor)) {
+    if (!scan_files(&doctor)) {
         if (ret)
             *ret = result;
         return ERROR_SUCCESS; /* the other problems concern files, not the registration */

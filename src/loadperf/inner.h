@@ -71,7 +71,7 @@ struct load {
 bool load_believes(const char *path);
 /* The file, or the folder above it, that another user owns or may write; malloc. NULL: none, or it
  * does not exist. *ret_owner: another user owns it. */
-char *load_stranger(const char *path, bool *ret_owner);
+char *load_third_party(const char *path, bool *ret_owner);
 /* A whole file of at most MOST_FILE_BYTES: ERROR_FILE_TOO_LARGE else. */
 LSTATUS load_file(const char *path, struct buffer *ret);
 void load_init(struct load *load, const opl_load_options *options);
@@ -162,7 +162,7 @@ struct plan {
     uint32_t *languages; /* as listed */
     size_t language_count, language_room;
     struct plan_text *texts; /* by language and offset, without duplicates */
-    size_t text_count, text_room;
+    size_t text_count, text_capacity;
     uint32_t *objects; /* offsets, ascending, without duplicates */
     size_t object_count, object_room;
     uint32_t last_offset; /* of a name */
@@ -318,7 +318,7 @@ struct opl_reg_entry;
 LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);
 LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
 /* Deletes the texts (and `numbers`) of files that are merged before this one. */
-LSTATUS rewrite_bury(const char *service, bool numbers, struct buffer *ret);
+LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret);
 /* NAME.reg of a service: an existing file, in any case, or a new name. */
 LSTATUS rewrite_file_name(const struct known *known, enum registry_layer layer, const char *service,
                           struct buffer *ret);

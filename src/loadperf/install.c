@@ -189,7 +189,7 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
 }
 
 /* Makes the file's new text, and checks what the registry would contain then. */
-static LSTATUS compose(struct install *install, const char *file, bool bury, bool *ret_seen)
+static LSTATUS compose(struct install *install, const char *file, bool tombstone, bool *ret_seen)
 {
     const char *service = install->plan.service;
     bool record = install->registration.record[LIBRARY] != NULL, empty;
@@ -199,8 +199,8 @@ static LSTATUS compose(struct install *install, const char *file, bool bury, boo
         status = rewrite_without(&install->old, service, record, &install->text, &empty);
     status = status ? status : number(install);
     status = status ? status : list_objects(install);
-    if (!status && bury)
-        status = rewrite_bury(service, false, &install->text);
+    if (!status && tombstone)
+        status = rewrite_tombstone(service, false, &install->text);
     status = status ? status : rewrite_add(&install->registration, &install->text);
     status = status ? status : complete_scan(install);
     return status ? status : look_whether_seen(install, ret_seen);

@@ -27,7 +27,7 @@ bool load_believes(const char *path)
     return real && believe(real, &owner);
 }
 
-char *load_stranger(const char *path, bool *ret_owner)
+char *load_third_party(const char *path, bool *ret_owner)
 {
     char *real = realpath(path, NULL);
     if (real && !believe(real, ret_owner))
@@ -56,8 +56,8 @@ static void remark(struct load *load, bool error, const char *file, unsigned lin
     if (!load->options->remark)
         return;
     vsnprintf(text, sizeof text, format, list);
-    opl_load_remark told = {.error = error, .file = file, .line = line, .text = text};
-    load->options->remark(load->options->self, &told);
+    opl_load_remark finding_copy = {.error = error, .file = file, .line = line, .text = text};
+    load->options->remark(load->options->self, &finding_copy);
 }
 
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)

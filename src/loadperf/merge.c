@@ -186,7 +186,7 @@ static void choose_places(struct merge *merge)
     }
 }
 
-static void say_moved(const struct merge *merge, const struct target *target)
+static void remark_moved(const struct merge *merge, const struct target *target)
 {
     load_warning(merge->load, merge->stored->path, target->provider->line,
                  "%s: numbers %u to %u are in use here: it %s %u to %u", target->provider->name,
@@ -224,7 +224,7 @@ static void number_moved(struct merge *merge)
             top = target->last - 1;
         merge->result->moved += target->first != target->provider->number[FIRST_COUNTER];
         if (target->first != target->provider->number[FIRST_COUNTER])
-            say_moved(merge, target);
+            remark_moved(merge, target);
     }
 }
 

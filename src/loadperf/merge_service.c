@@ -104,12 +104,12 @@ static LSTATUS plan_current(struct service *service)
         uint32_t offset = text->index - service->current_first;
         if (text->index < service->current_first || offset > length)
             continue;
-        bool said =
+        bool reported =
             service->target->provider->complete ||
             (stored->whole || stored->repair
                  ? file_has_language(service, text->language)
                  : stored_texts_find(&stored->texts, text->language, first + offset) != NULL);
-        if (!said)
+        if (!reported)
             status = plan_text(service, text->language, offset, text->text);
     }
     return status;
@@ -267,7 +267,7 @@ static LSTATUS write_service(struct merge *merge, struct service *service)
 {
     bool record = service->registration.record[LIBRARY] != NULL;
     LSTATUS status = begin_change(merge, service->plan.service, record);
-    status = status ? status : rewrite_bury(service->plan.service, false, &merge->manual);
+    status = status ? status : rewrite_tombstone(service->plan.service, false, &merge->manual);
     status = status ? status : rewrite_add(&service->registration, &merge->manual);
     if (!status && service->set_disabled) {
         uint32_t disabled = service->target->provider->disabled;

@@ -30,7 +30,7 @@ static bool plan_has_language(const struct plan *plan, uint32_t language)
 bool plan_add_text(struct plan *plan, const struct plan_text *text)
 {
     if (!text->text ||
-        !list_grow(&plan->texts, plan->text_count, &plan->text_room, sizeof *plan->texts)) {
+        !list_grow(&plan->texts, plan->text_count, &plan->text_capacity, sizeof *plan->texts)) {
         free(text->text);
         return false;
     }
@@ -166,7 +166,7 @@ static LSTATUS read_languages(struct planning *planning)
 
 /* ---- [text] ---- */
 
-static bool is_harmless(const struct ini_entry *entry)
+static bool is_safe(const struct ini_entry *entry)
 {
     return !entry->has_value &&
            (*entry->key.at == '#' || (entry->key.count > 1 && !memcmp(entry->key.at, "//", 2)));
@@ -209,7 +209,7 @@ static const struct symbol *judge_text(struct planning *planning, const struct i
     int length = (int)entry->key.count;
     struct span name;
     if (!entry->has_value) {
-        if (!is_harmless(entry))
+        if (!is_safe(entry))
             load_warning(load, planning->ini_path, entry->line, "the line has no =: it is ignored");
         return NULL;
     }

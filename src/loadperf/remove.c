@@ -68,7 +68,7 @@ static LSTATUS compose(struct removal *removal)
 }
 
 /* Entries in files that are not ours are deleted by manual.reg, which is merged last. */
-static LSTATUS bury_rest(struct removal *removal)
+static LSTATUS write_tombstones(struct removal *removal)
 {
     struct layer_change *change = &removal->change;
     enum registry_layer layer = change->load->layer;
@@ -95,7 +95,7 @@ static LSTATUS bury_rest(struct removal *removal)
                                           &removal->manual_left, &empty);
     }
     removal->manual_changed = true;
-    return status ? status : rewrite_bury(removal->service, true, &removal->manual_left);
+    return status ? status : rewrite_tombstone(removal->service, true, &removal->manual_left);
 }
 
 static LSTATUS commit(struct removal *removal)
@@ -125,7 +125,7 @@ static LSTATUS remove_service(struct removal *removal, opl_load_result *ret)
 {
     LSTATUS status = find(removal, ret);
     status = status ? status : compose(removal);
-    status = status ? status : bury_rest(removal);
+    status = status ? status : write_tombstones(removal);
     if (!status && (status = commit(removal)) && status != ERROR_FILE_NOT_FOUND)
         load_event(EVENT_NUMBERS_NOT_REMOVED, removal->service, status);
     buffer_done(&removal->own);

@@ -209,7 +209,7 @@ LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret)
     return status ? status : buffer_status(ret);
 }
 
-LSTATUS rewrite_bury(const char *service, bool numbers, struct buffer *ret)
+LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret)
 {
     if (numbers) {
         put_service_key(ret, OPL_REG_KEY, service, "");

@@ -67,7 +67,7 @@ static bool is_services_own(const char *key, const char *service, const char **r
     return scan_service_key(key, &name, ret_below) && span_is(name, service);
 }
 
-static void meet_key(struct viewing *viewing, const char *key)
+static void visit_key(struct viewing *viewing, const char *key)
 {
     const char *rest;
     uint32_t id;
@@ -131,7 +131,7 @@ static bool read_number(const opl_reg_entry *entry, uint32_t *ret)
     return good;
 }
 
-static bool meet_service_value(struct view *view, const opl_reg_entry *entry)
+static bool visit_service_value(struct view *view, const opl_reg_entry *entry)
 {
     for (size_t i = 0; i < NUMBERS; i++)
         if (text_equal_fold(entry->name, number_names[i]))
@@ -149,7 +149,7 @@ static bool meet_service_value(struct view *view, const opl_reg_entry *entry)
     return true;
 }
 
-static void meet_text(struct view_language *language, const opl_reg_entry *entry)
+static void visit_text(struct view_language *language, const opl_reg_entry *entry)
 {
     uint32_t index;
     if (entry->kind != OPL_REG_VALUE || !text_decimal(entry->name, strlen(entry->name), &index))
@@ -161,7 +161,7 @@ static void meet_text(struct view_language *language, const opl_reg_entry *entry
         language->names++;
 }
 
-static void meet_choice(struct view *view, const opl_reg_entry *entry)
+static void visit_choice(struct view *view, const opl_reg_entry *entry)
 {
     uint32_t id, choice;
     struct view_language *language;
@@ -171,20 +171,20 @@ static void meet_choice(struct view *view, const opl_reg_entry *entry)
     language->choice = language->chosen && choice;
 }
 
-static bool meet_entry(void *self, const opl_reg_entry *entry)
+static bool visit_entry(void *self, const opl_reg_entry *entry)
 {
     struct viewing *viewing = self;
     bool is_value = entry->kind == OPL_REG_VALUE || entry->kind == OPL_REG_DELETE_VALUE;
     if (entry->kind == OPL_REG_KEY)
-        meet_key(viewing, entry->key);
+        visit_key(viewing, entry->key);
     else if (entry->kind == OPL_REG_DELETE_KEY)
         delete_key(viewing, entry->key);
     else if (is_value && viewing->kind == PERFORMANCE)
-        viewing->failed |= !meet_service_value(viewing->view, entry);
+        viewing->failed |= !visit_service_value(viewing->view, entry);
     else if (is_value && viewing->kind == NAMES)
-        meet_text(viewing->language, entry);
+        visit_text(viewing->language, entry);
     else if (is_value && viewing->kind == CHOICES)
-        meet_choice(viewing->view, entry);
+        visit_choice(viewing->view, entry);
     return !viewing->failed;
 }
 
@@ -227,7 +227,7 @@ static bool add_sections(const struct buffer *text, const char *service, struct 
     return true;
 }
 
-static LSTATUS meet_file(struct view *view, const char *service, const struct buffer *text)
+static LSTATUS visit_file(struct view *view, const char *service, const struct buffer *text)
 {
     enum { FEW_BYTES = 4096 };
     BUFFER_AUTO sections = {0};
@@ -237,7 +237,7 @@ static LSTATUS meet_file(struct view *view, const char *service, const struct bu
         return ERROR_NOT_ENOUGH_MEMORY;
     const struct buffer *given = reduced ? &sections : text;
     LSTATUS status =
-        opl_reg_read(given->data ? given->data : "", given->len, 0, meet_entry, &viewing);
+        opl_reg_read(given->data ? given->data : "", given->len, 0, visit_entry, &viewing);
     return viewing.failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 
@@ -267,7 +267,7 @@ static LSTATUS read_known(struct view *view, const char *service, const struct k
     LSTATUS status = registry_read_file(file->row.file.layer, file->row.file.name, &text);
     if (status)
         return status_is_passing(status) ? status : ERROR_SUCCESS;
-    return meet_file(view, service, &text);
+    return visit_file(view, service, &text);
 }
 
 static bool is_shipped(const struct known_file *file)
@@ -275,7 +275,7 @@ static bool is_shipped(const struct known_file *file)
     return !strncmp(file->row.file.name, SHIPPED_NAMES, strlen(SHIPPED_NAMES));
 }
 
-static void meet_shipped(struct view *view, const struct known_file *file)
+static void visit_shipped(struct view *view, const struct known_file *file)
 {
     uint32_t id;
     const char *name = file->row.file.name + strlen(SHIPPED_NAMES);
@@ -294,7 +294,7 @@ static LSTATUS read_new(struct view *view, const char *service, const struct kno
         if (replaced->layer == layer && replaced->text &&
             (strcmp(replaced->name, MANUAL_REG) == 0) == manual &&
             !known_find(known, layer, replaced->name))
-            status = meet_file(view, service, replaced->text);
+            status = visit_file(view, service, replaced->text);
     return status;
 }
 
@@ -313,7 +313,7 @@ static LSTATUS read_layer(const struct known *known, const char *service, enum r
             if (!other)
                 status = read_known(view, service, file);
             else if (other->text)
-                status = meet_file(view, service, other->text);
+                status = visit_file(view, service, other->text);
         }
         status = status ? status : read_new(view, service, known, replaced, layer, manual);
     }
@@ -327,7 +327,7 @@ LSTATUS view_read(const struct known *known, const char *service, enum registry_
     *ret = (struct view){0};
     for (size_t i = 0; i < known->count; i++)
         if (is_shipped(&known->files[i]))
-            meet_shipped(ret, &known->files[i]);
+            visit_shipped(ret, &known->files[i]);
     for (int layer = LAYER_VENDOR; !status && layer <= (int)highest; layer++)
         status = read_layer(known, service, (enum registry_layer)layer, replaced, ret);
     if (status)

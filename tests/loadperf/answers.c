@@ -33,7 +33,7 @@ DWORD APIENTRY Open(LPWSTR devices)
     return first ? ERROR_SUCCESS : ERROR_INVALID_DATA;
 }
 
-static BOOL is_asked(LPCWSTR query)
+static BOOL is_queried(LPCWSTR query)
 {
     DWORD number = 0;
     if (!*query || *query == 'G')
@@ -56,7 +56,7 @@ DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     struct answer answer = {.value = first};
     DWORD room = *bytes;
     *bytes = *types = 0;
-    if (!is_asked(query))
+    if (!is_queried(query))
         return ERROR_SUCCESS;
     if (room < sizeof answer)
         return ERROR_MORE_DATA;

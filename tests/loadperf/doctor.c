@@ -23,12 +23,12 @@ static void take_finding(void *self, const opl_load_finding *finding)
 
 static DWORD doctor_with(bool dry_run)
 {
-    const opl_load_doctor_options told = {.found = take_finding};
+    const opl_load_doctor_options finding_copy = {.found = take_finding};
     opl_load_options options = options_of();
     options.dry_run = dry_run;
     buffer_clear(&findings);
     cured = (opl_load_restored){0};
-    return opl_load_doctor(&told, &options, &cured);
+    return opl_load_doctor(&finding_copy, &options, &cured);
 }
 
 static void assert_found(const char *text)
@@ -693,8 +693,8 @@ static bool no_witness(void)
 static void pairs_of_damage_are_mended(void **state)
 {
     BUFFER_AUTO before = {0};
-    const char *asked = getenv("LOADPERF_PAIRS");
-    unsigned pairs = asked ? (unsigned)atoi(asked) : QUICK_PAIRS, without = 0;
+    const char *requested = getenv("LOADPERF_PAIRS");
+    unsigned pairs = requested ? (unsigned)atoi(requested) : QUICK_PAIRS, without = 0;
     make_answering_machine();
     keep_files();
     take_picture(&before);
@@ -1067,7 +1067,7 @@ static void who_has_only_texts_by_hand_keeps_them(void **state)
 
 /* ---- who may have written it ---- */
 
-enum { STRANGER = 54321 };
+enum { THIRD_PARTY = 54321 };
 
 static void load_and_lose_number(void)
 {
@@ -1111,12 +1111,12 @@ static void what_belongs_to_a_stranger_is_not_believed(void **state)
         skip();
     for (size_t i = 0; i < COUNT(names); i++) {
         load_and_lose_number();
-        assert_int_equal(chown(path_of(names[i]), STRANGER, STRANGER), 0);
+        assert_int_equal(chown(path_of(names[i]), THIRD_PARTY, THIRD_PARTY), 0);
         assert_not_believed();
         unlink(path_of(names[i]));
     }
     put("machine/registry.d/x.reg", HEADER "[" KEY "]\nnonsense\n");
-    assert_int_equal(chown(path_of("machine/registry.d/x.reg"), STRANGER, STRANGER), 0);
+    assert_int_equal(chown(path_of("machine/registry.d/x.reg"), THIRD_PARTY, THIRD_PARTY), 0);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left foreign-owner");
     assert_found("belongs to user 54321, so it is not trusted: read it; if it is right: chown 0 '");

@@ -100,8 +100,8 @@ static void every_encoding_says_the_same(void **state)
     snprintf(marked, sizeof marked, "\xef\xbb\xbf%s", russian_ini);
     put("my.ini", marked);
     assert_russian();
-    for (int form = 0; form < 4; form++) {
-        put_utf16("my.ini", russian_ini, form & 1, form & 2);
+    for (int encoding = 0; encoding < 4; encoding++) {
+        put_utf16("my.ini", russian_ini, encoding & 1, encoding & 2);
         assert_russian();
     }
 }

@@ -39,8 +39,8 @@ static bool is_lost(const struct looking *looking, const struct buffer *text)
     const opl_load_finding finding = {.kind = "torn-file", .file = looking->file};
     if (!looking->damaged || looking->good)
         return false;
-    doctor_say(looking->doctor, false, &finding,
-               text->len ? "nothing in it can be read: " COME_BACK : "is empty: " COME_BACK);
+    doctor_report(looking->doctor, false, &finding,
+                  text->len ? "nothing in it can be read: " COME_BACK : "is empty: " COME_BACK);
     return true;
 }
 
@@ -58,19 +58,19 @@ static void look_into(struct looking *looking, const char *name)
     if (!status)
         status = opl_reg_read(text.data ? text.data : "", text.len, 0, count_damage, looking);
     if (status)
-        doctor_say(doctor, false, &finding, "cannot be read: %s", status_text(status));
+        doctor_report(doctor, false, &finding, "cannot be read: %s", status_text(status));
     else if (is_lost(looking, &text))
         return;
-    else if (looking->damaged && !doctor_can_mend(&text))
-        doctor_say(doctor, false, &finding,
-                   "%zu %s damaged, the first is line %u, and the file is in UTF-16: save it in "
-                   "UTF-8",
-                   looking->damaged, lines_are(looking->damaged), looking->line);
+    else if (looking->damaged && !repair_is_possible(&text))
+        doctor_report(doctor, false, &finding,
+                      "%zu %s damaged, the first is line %u, and the file is in UTF-16: save it in "
+                      "UTF-8",
+                      looking->damaged, lines_are(looking->damaged), looking->line);
     else if (looking->damaged) {
-        doctor_say(doctor, true, &finding,
-                   "%zu %s damaged, the first is line %u: they become comments; their "
-                   "content is repaired below, if the provider's ini file is known",
-                   looking->damaged, lines_are(looking->damaged), looking->line);
+        doctor_report(doctor, true, &finding,
+                      "%zu %s damaged, the first is line %u: they become comments; their "
+                      "content is repaired below, if the provider's ini file is known",
+                      looking->damaged, lines_are(looking->damaged), looking->line);
         buffer_add(&doctor->torn, name, strlen(name) + 1);
     }
 }
@@ -89,7 +89,7 @@ static void quote(struct buffer *out, const char *path)
 
 /* Whether the content is right must be decided by a person who has read it: so the commands for
  * both cases are printed. */
-static void say_foreign(struct doctor *doctor, const char *path, const struct stat *st)
+static void report_foreign(struct doctor *doctor, const char *path, const struct stat *st)
 {
     BUFFER_AUTO name = {0};
     opl_load_finding finding = {.kind = "foreign-owner", .file = path};
@@ -104,16 +104,16 @@ static void say_foreign(struct doctor *doctor, const char *path, const struct st
     if (name.failed)
         return;
     if (foreign)
-        doctor_say(doctor, false, &finding,
-                   "%s%s, so it is not trusted: read it; if it is right: chown %u %s && "
-                   "chmod go-w %s; if not: rm %s",
-                   whose, st->st_mode & (S_IWGRP | S_IWOTH) ? "others may write it" : "",
-                   (unsigned)owner, name.data, name.data, name.data);
+        doctor_report(doctor, false, &finding,
+                      "%s%s, so it is not trusted: read it; if it is right: chown %u %s && "
+                      "chmod go-w %s; if not: rm %s",
+                      whose, st->st_mode & (S_IWGRP | S_IWOTH) ? "others may write it" : "",
+                      (unsigned)owner, name.data, name.data, name.data);
     else
-        doctor_say(doctor, false, &finding,
-                   "others may write it, so it is not trusted: read it; if it is right: "
-                   "chmod go-w %s; if not: rm %s",
-                   name.data, name.data);
+        doctor_report(doctor, false, &finding,
+                      "others may write it, so it is not trusted: read it; if it is right: "
+                      "chmod go-w %s; if not: rm %s",
+                      name.data, name.data);
 }
 
 static void look_at_file(struct doctor *doctor, const char *folder, const char *name)
@@ -125,11 +125,11 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
     if (!path)
         return;
     if (stat(path, &st) != 0)
-        doctor_say(doctor, false, &lost, "is a link to nothing: " COME_BACK);
+        doctor_report(doctor, false, &lost, "is a link to nothing: " COME_BACK);
     else if (file_trusted(&st, false))
         look_into(&looking, name);
     else
-        say_foreign(doctor, path, &st);
+        report_foreign(doctor, path, &st);
 }
 
 /* In a folder that others may write, no file is trusted. */
@@ -140,18 +140,18 @@ static bool look_at_folder(struct doctor *doctor, const char *folder)
     if (!folder || stat(folder, &st) != 0 || file_trusted(&st, false))
         return true;
     if (st.st_mode & (S_IWGRP | S_IWOTH))
-        doctor_say(doctor, false, &finding,
-                   "others may write this folder, so its content is not trusted: check what "
-                   "its files contain, then chmod go-w it");
+        doctor_report(doctor, false, &finding,
+                      "others may write this folder, so its content is not trusted: check what "
+                      "its files contain, then chmod go-w it");
     else
-        doctor_say(doctor, false, &finding,
-                   "this folder belongs to user %u, so its content is not trusted: check what "
-                   "its files contain, then chown it",
-                   (unsigned)st.st_uid);
+        doctor_report(doctor, false, &finding,
+                      "this folder belongs to user %u, so its content is not trusted: check what "
+                      "its files contain, then chown it",
+                      (unsigned)st.st_uid);
     return false;
 }
 
-bool doctor_look_at_files(struct doctor *doctor)
+bool scan_files(struct doctor *doctor)
 {
     const char *folder = registry_folder(doctor->load->layer);
     if (!look_at_folder(doctor, folder))
@@ -179,16 +179,17 @@ static bool is_shipped(const char *path)
 static void look_at_owner(struct doctor *doctor, const char *service, const char *path)
 {
     bool owner = false;
-    FREE_AUTO char *stranger = is_shipped(path) ? NULL : load_stranger(path, &owner);
+    FREE_AUTO char *other = is_shipped(path) ? NULL : load_third_party(path, &owner);
     const opl_load_finding finding = {.kind = "foreign-owner", .service = service};
-    if (stranger)
-        doctor_say(doctor, false, &finding,
-                   owner ? "its library is not loaded: %s belongs to another user: check the "
-                           "owner, then chown it"
-                         : "its library is not loaded: others may write %s: check whether it was "
-                           "changed, then "
-                           "chmod go-w it",
-                   stranger);
+    if (other)
+        doctor_report(doctor, false, &finding,
+                      owner
+                          ? "its library is not loaded: %s belongs to another user: check the "
+                            "owner, then chown it"
+                          : "its library is not loaded: others may write %s: check whether it was "
+                            "changed, then "
+                            "chmod go-w it",
+                      other);
 }
 
 static void look_at_functions(struct doctor *doctor, const char *service,
@@ -199,14 +200,14 @@ static void look_at_functions(struct doctor *doctor, const char *service,
     for (size_t i = 0; i < COUNT(functions); i++) {
         FREE_AUTO char *name = here_text(service, functions[i]);
         if (!name && !strcmp(functions[i], "Collect"))
-            doctor_say(doctor, false, &finding,
-                       "the function that collects is not registered: reg add its key "
-                       "Performance /v Collect /d NAME");
+            doctor_report(doctor, false, &finding,
+                          "the function that collects is not registered: reg add its key "
+                          "Performance /v Collect /d NAME");
         else if (name && exports_lack(exports, name))
-            doctor_say(doctor, false, &finding,
-                       "the library has no function \"%s\", which %s names: install its right "
-                       "version, or correct %s",
-                       name, functions[i], functions[i]);
+            doctor_report(doctor, false, &finding,
+                          "the library has no function \"%s\", which %s names: install its right "
+                          "version, or correct %s",
+                          name, functions[i], functions[i]);
     }
 }
 
@@ -217,8 +218,8 @@ static void look_inside(struct doctor *doctor, const char *service, const char *
     if (exports_read(path, &exports))
         look_at_functions(doctor, service, &exports);
     else
-        doctor_say(doctor, false, &finding,
-                   "\"%s\" is not a library for this machine: install it again", path);
+        doctor_report(doctor, false, &finding,
+                      "\"%s\" is not a library for this machine: install it again", path);
     exports_done(&exports);
 }
 
@@ -232,13 +233,14 @@ static void look_at_validation(struct doctor *doctor, const char *service, const
     if (!registry_get(key, "Library Validation Code", &type, &code) &&
         load_validation(library, now) &&
         (code.len != sizeof now || memcmp(code.data, now, sizeof now) != 0))
-        doctor_say(doctor, false, &finding,
-                   "the library was replaced since it was trusted, so it runs in a process of its "
-                   "own: lodctr /T:%s trusts it again",
-                   service);
+        doctor_report(
+            doctor, false, &finding,
+            "the library was replaced since it was trusted, so it runs in a process of its "
+            "own: lodctr /T:%s trusts it again",
+            service);
 }
 
-void doctor_look_at_library(struct doctor *doctor, const char *service)
+void scan_library(struct doctor *doctor, const char *service)
 {
     FREE_AUTO char *key = here_key(service), *library = here_text(service, "Library");
     const opl_load_finding gone = {.kind = "library-gone", .service = service};
@@ -246,15 +248,16 @@ void doctor_look_at_library(struct doctor *doctor, const char *service)
     if (!key)
         return;
     if (!library) {
-        doctor_say(
+        doctor_report(
             doctor, false, &gone,
             "no library is registered: run lodctr --library with its ini file, or unlodctr it");
         return;
     }
     if (!path || access(path, F_OK) != 0) {
-        doctor_say(doctor, false, &gone,
-                   "the library \"%s\" does not exist: install it again, or unlodctr --library it",
-                   library);
+        doctor_report(
+            doctor, false, &gone,
+            "the library \"%s\" does not exist: install it again, or unlodctr --library it",
+            library);
         return;
     }
     look_at_owner(doctor, service, path);

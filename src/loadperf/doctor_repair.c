@@ -110,7 +110,7 @@ static bool is_utf16(const struct buffer *text)
            (!memcmp(text->data, "\xff\xfe", 2) || !memcmp(text->data, "\xfe\xff", 2));
 }
 
-bool doctor_can_mend(const struct buffer *text)
+bool repair_is_possible(const struct buffer *text)
 {
     return !is_utf16(text);
 }
@@ -133,7 +133,7 @@ static LSTATUS mend_file(struct doctor *doctor, const char *name)
     return status;
 }
 
-static void say_corrupt(void)
+static void report_corrupt(void)
 {
     uint32_t counter = 0, help = 0;
     names_last(&counter, &help);
@@ -143,12 +143,12 @@ static void say_corrupt(void)
               "its damaged lines are comments now");
 }
 
-LSTATUS doctor_mend_files(struct doctor *doctor)
+LSTATUS repair_files(struct doctor *doctor)
 {
     const struct buffer *names = &doctor->torn;
     LSTATUS status = ERROR_SUCCESS;
     if (names->len && !doctor->load->options->dry_run)
-        say_corrupt();
+        report_corrupt();
     for (size_t at = 0; !status && at < names->len; at += strlen(names->data + at) + 1) {
         if (!doctor->load->options->dry_run)
             status = mend_file(doctor, names->data + at);

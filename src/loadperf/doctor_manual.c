@@ -42,19 +42,20 @@ static LSTATUS own_text(const struct judging *judging, const struct stored_provi
     return status;
 }
 
-static void say(const struct judging *judging, const struct stored_provider *owner,
-                const struct stored_text *text, const char *own)
+static void report_manual(const struct judging *judging, const struct stored_provider *owner,
+                          const struct stored_text *text, const char *own)
 {
     const opl_load_finding finding = {.kind = "texts-by-hand", .service = owner->name};
     if (own)
-        doctor_say(judging->doctor, true, &finding,
-                   "text %u of language %03X was written by hand as \"%.120s\": it is \"%.120s\"",
-                   (unsigned)text->index, (unsigned)text->language & 0xffff, text->text, own);
+        doctor_report(
+            judging->doctor, true, &finding,
+            "text %u of language %03X was written by hand as \"%.120s\": it is \"%.120s\"",
+            (unsigned)text->index, (unsigned)text->language & 0xffff, text->text, own);
     else
-        doctor_say(judging->doctor, true, &finding,
-                   "text %u of language %03X was written by hand as \"%.120s\", but it has none "
-                   "there: removed",
-                   (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
+        doctor_report(judging->doctor, true, &finding,
+                      "text %u of language %03X was written by hand as \"%.120s\", but it has none "
+                      "there: removed",
+                      (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
 }
 
 /* *ret_stays: it belongs to no provider, is the same, or adds something: a translation, or the
@@ -77,7 +78,7 @@ static LSTATUS judge(struct judging *judging, const struct stored_text *text, bo
     else
         *ret_stays = english || !owner->complete;
     if (!*ret_stays)
-        say(judging, owner, text, own);
+        report_manual(judging, owner, text, own);
     return ERROR_SUCCESS;
 }
 
@@ -134,7 +135,7 @@ static bool take_language(void *self, const char *id)
 }
 
 /* They are in the machine's layer only. */
-LSTATUS doctor_mend_hand(struct doctor *doctor)
+LSTATUS repair_manual(struct doctor *doctor)
 {
     struct judging judging = {.doctor = doctor};
     if (doctor->load->layer != LAYER_MACHINE)
