@@ -21,7 +21,7 @@ static PDH_STATUS enum_machines(struct pdh_from from, struct text_out out)
     if (!out_valid(out))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = browse_machines(from, &list);
-    return status ? status : give_list(&list, out);
+    return status ? status : copy_list(&list, out);
 }
 
 PDH_STATUS PdhEnumMachinesA(LPCSTR source, LPSTR list, LPDWORD length)
@@ -61,7 +61,7 @@ static PDH_STATUS enum_objects(const struct objects_wish *wish, struct text_out 
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status =
         browse_objects(wish->from, wish->machine, wish->detail, wish->refresh, &list);
-    return status ? status : give_list(&list, out);
+    return status ? status : copy_list(&list, out);
 }
 
 PDH_STATUS PdhEnumObjectsA(LPCSTR source, LPCSTR machine, LPSTR list, LPDWORD length, DWORD detail,
@@ -106,7 +106,7 @@ struct items_wish {
 static PDH_STATUS give_instances(bool single, const struct buffer *list, struct text_out out)
 {
     if (!single)
-        return give_list(list, out);
+        return copy_list(list, out);
     *out.length = 0;
     return 0;
 }
@@ -123,7 +123,7 @@ static PDH_STATUS enum_items(const struct items_wish *wish, struct text_out coun
                                      &counter_list, &instance_list, &single);
     if (status)
         return status;
-    status = give_list(&counter_list, counters);
+    status = copy_list(&counter_list, counters);
     PDH_STATUS more = give_instances(single, &instance_list, instances);
     return status ? status : more;
 }
@@ -173,7 +173,7 @@ static PDH_STATUS default_object(struct pdh_from from, const char *machine, stru
     if (!out_valid(out))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = browse_default_object(from, machine, &name);
-    return status ? status : give_text(&name, out);
+    return status ? status : copy_text(&name, out);
 }
 
 PDH_STATUS PdhGetDefaultPerfObjectA(LPCSTR source, LPCSTR machine, LPSTR name, LPDWORD length)
@@ -206,7 +206,7 @@ static PDH_STATUS default_counter(struct pdh_from from, const char *machine, con
     if (!out_valid(out) || !object)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = browse_default_counter(from, machine, object, &name);
-    return status ? status : give_text(&name, out);
+    return status ? status : copy_text(&name, out);
 }
 
 PDH_STATUS PdhGetDefaultPerfCounterA(LPCSTR source, LPCSTR machine, LPCSTR object, LPSTR name,
@@ -249,7 +249,7 @@ static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_ou
     if (index == 0)
         return 0;
     PDH_STATUS status = lookup_name(machine, index, &name);
-    return status ? status : give_text(&name, out);
+    return status ? status : copy_text(&name, out);
 }
 
 PDH_STATUS PdhLookupPerfNameByIndexA(LPCSTR machine, DWORD index, LPSTR name, LPDWORD length)

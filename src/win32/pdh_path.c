@@ -14,7 +14,7 @@ static PDH_STATUS make_path(const struct pdh_path *parts, DWORD flags, struct te
     if (flags)
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* paths of WMI */
     PDH_STATUS status = path_make(parts, &text);
-    return status ? status : give_text(&text, out);
+    return status ? status : copy_text(&text, out);
 }
 
 PDH_STATUS PdhMakeCounterPathA(PPDH_COUNTER_PATH_ELEMENTS_A parts, LPSTR path, LPDWORD length,
@@ -53,7 +53,7 @@ PDH_STATUS PdhMakeCounterPathW(PPDH_COUNTER_PATH_ELEMENTS_W parts, LPWSTR path, 
 /* ---- parsing ---- */
 
 /* The pointers of both versions of the structure are at the same offsets. */
-static PDH_STATUS give_parts(const struct pdh_path *path, bool wide, void *parts, LPDWORD size)
+static PDH_STATUS copy_parts(const struct pdh_path *path, bool wide, void *parts, LPDWORD size)
 {
     PDH_COUNTER_PATH_ELEMENTS_A given = {.dwInstanceIndex = path->index};
     struct pack pack;
@@ -77,7 +77,7 @@ static PDH_STATUS parse_path(const char *path, bool wide, void *parts, LPDWORD s
     if (flags)
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* paths of WMI */
     PDH_STATUS status = path_parse(path, &found);
-    return status ? status : give_parts(&found, wide, parts, size);
+    return status ? status : copy_parts(&found, wide, parts, size);
 }
 
 PDH_STATUS PdhParseCounterPathA(LPCSTR path, PPDH_COUNTER_PATH_ELEMENTS_A parts, LPDWORD size,
@@ -94,11 +94,11 @@ PDH_STATUS PdhParseCounterPathW(LPCWSTR path, PPDH_COUNTER_PATH_ELEMENTS_W parts
 }
 
 /* An absent part is an empty text. */
-static PDH_STATUS give_part(const char *part, struct text_out out)
+static PDH_STATUS copy_part(const char *part, struct text_out out)
 {
     BUFFER_AUTO text = {0};
     buffer_add_text(&text, part ? part : "");
-    return give_text(&text, out);
+    return copy_text(&text, out);
 }
 
 static PDH_STATUS parse_instance(const char *text, struct text_out instance, struct text_out parent,
@@ -111,8 +111,8 @@ static PDH_STATUS parse_instance(const char *text, struct text_out instance, str
     if (status)
         return status;
     *index = found.index == PATH_NO_INDEX ? 0 : found.index;
-    status = give_part(found.instance, instance);
-    PDH_STATUS more = give_part(found.parent, parent);
+    status = copy_part(found.instance, instance);
+    PDH_STATUS more = copy_part(found.parent, parent);
     return status ? status : more;
 }
 
@@ -163,7 +163,7 @@ static PDH_STATUS expand(struct pdh_from from, const char *path, DWORD flags, st
     if (!path || !out_valid(out))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = expand_path(from, path, flags, &list);
-    return status ? status : give_list(&list, out);
+    return status ? status : copy_list(&list, out);
 }
 
 PDH_STATUS PdhExpandCounterPathA(LPCSTR path, LPSTR list, LPDWORD length)

@@ -11,7 +11,7 @@ bool out_valid(struct text_out out)
 }
 
 /* `bytes` of UTF-8 including all NULs. */
-static PDH_STATUS give(const char *text, size_t bytes, struct text_out out)
+static PDH_STATUS copy_out(const char *text, size_t bytes, struct text_out out)
 {
     size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;
     DWORD room = *out.length;
@@ -25,16 +25,16 @@ static PDH_STATUS give(const char *text, size_t bytes, struct text_out out)
     return 0;
 }
 
-PDH_STATUS give_list(const struct buffer *list, struct text_out out)
+PDH_STATUS copy_list(const struct buffer *list, struct text_out out)
 {
     if (list->failed)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    return list->len ? give(list->data, list->len + 1, out) : give("\0", 2, out);
+    return list->len ? copy_out(list->data, list->len + 1, out) : copy_out("\0", 2, out);
 }
 
-PDH_STATUS give_text(const struct buffer *text, struct text_out out)
+PDH_STATUS copy_text(const struct buffer *text, struct text_out out)
 {
     if (text->failed)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    return give(text->len ? text->data : "", text->len + 1, out);
+    return copy_out(text->len ? text->data : "", text->len + 1, out);
 }

@@ -18,8 +18,8 @@ struct text_out {
 /* Is there a length, and memory if the length requires it? */
 bool out_valid(struct text_out out);
 /* A multi-string; an empty one has two NULs. PDH_MORE_DATA and the required length. */
-PDH_STATUS give_list(const struct buffer *list, struct text_out out);
-PDH_STATUS give_text(const struct buffer *text, struct text_out out);
+PDH_STATUS copy_list(const struct buffer *list, struct text_out out);
+PDH_STATUS copy_text(const struct buffer *text, struct text_out out);
 
 #define FROM_NAME(source) ((struct pdh_from){.file = (source)})
 #define FROM_LOG(source) ((struct pdh_from){.log = (source)})

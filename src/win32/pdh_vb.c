@@ -34,7 +34,7 @@ DWORD PdhVbIsGoodStatus(PDH_STATUS status)
 
 enum { MACHINE, OBJECT, INSTANCE, PARENT, COUNTER, PARTS };
 
-static PDH_STATUS give_parts(const struct pdh_path *path, LPSTR const *ret, DWORD size)
+static PDH_STATUS copy_parts(const struct pdh_path *path, LPSTR const *ret, DWORD size)
 {
     const char *parts[PARTS] = {path->machine, path->object, path->instance, path->parent,
                                 path->counter};
@@ -54,7 +54,7 @@ PDH_STATUS PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object,
     if (!path || !size || !machine || !object || !instance || !parent || !counter)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = path_parse(path, &found);
-    return status ? status : give_parts(&found, parts, size);
+    return status ? status : copy_parts(&found, parts, size);
 }
 
 /* ---- captures ---- */

@@ -301,7 +301,7 @@ LSTATUS RegDeleteTreeW(HKEY key, LPCWSTR sub)
 /* ---- enumerations ---- */
 
 /* Our keys have no class: it is the empty text. */
-static LSTATUS give_class(void *class_name, LPDWORD class_size, bool wide)
+static LSTATUS copy_class(void *class_name, LPDWORD class_size, bool wide)
 {
     if (class_name && *class_size)
         memset(class_name, 0, wide ? sizeof(WCHAR) : 1);
@@ -316,7 +316,7 @@ LSTATUS RegEnumKeyExA(HKEY key, DWORD index, LPSTR name, LPDWORD name_size, LPDW
     if (reserved || (class_name && !class_size))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = key_enum_key(key, index, false, name, name_size, last_write);
-    return status ? status : give_class(class_name, class_size, false);
+    return status ? status : copy_class(class_name, class_size, false);
 }
 
 LSTATUS RegEnumKeyExW(HKEY key, DWORD index, LPWSTR name, LPDWORD name_size, LPDWORD reserved,
@@ -325,7 +325,7 @@ LSTATUS RegEnumKeyExW(HKEY key, DWORD index, LPWSTR name, LPDWORD name_size, LPD
     if (reserved || (class_name && !class_size))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = key_enum_key(key, index, true, name, name_size, last_write);
-    return status ? status : give_class(class_name, class_size, true);
+    return status ? status : copy_class(class_name, class_size, true);
 }
 
 LSTATUS RegEnumKeyA(HKEY key, DWORD index, LPSTR name, DWORD name_size)
@@ -359,25 +359,25 @@ struct info_wanted {
     PFILETIME last_write;
 };
 
-static void give_number(LPDWORD out, DWORD number)
+static void put_dword(LPDWORD out, DWORD number)
 {
     if (out)
         *out = number;
 }
 
-static LSTATUS give_info(HKEY key, bool wide, LPDWORD reserved, const struct info_wanted *wanted)
+static LSTATUS copy_info(HKEY key, bool wide, LPDWORD reserved, const struct info_wanted *wanted)
 {
     struct key_info info;
     LSTATUS status = reserved ? ERROR_INVALID_PARAMETER : key_info(key, wide, &info);
     if (status)
         return status;
-    give_number(wanted->subkeys, info.keys);
-    give_number(wanted->max_subkey, info.longest_key);
-    give_number(wanted->max_class, 0);
-    give_number(wanted->values, info.values);
-    give_number(wanted->max_name, info.longest_name);
-    give_number(wanted->max_data, info.largest_data);
-    give_number(wanted->security, 0);
+    put_dword(wanted->subkeys, info.keys);
+    put_dword(wanted->max_subkey, info.longest_key);
+    put_dword(wanted->max_class, 0);
+    put_dword(wanted->values, info.values);
+    put_dword(wanted->max_name, info.longest_name);
+    put_dword(wanted->max_data, info.largest_data);
+    put_dword(wanted->security, 0);
     if (wanted->last_write)
         *wanted->last_write = info.last_write;
     return ERROR_SUCCESS;
@@ -391,8 +391,8 @@ LSTATUS RegQueryInfoKeyA(HKEY key, LPSTR class_name, LPDWORD class_size, LPDWORD
                                        max_name, max_data,   security,  last_write};
     if (class_name && !class_size)
         return ERROR_INVALID_PARAMETER;
-    LSTATUS status = give_info(key, false, reserved, &wanted);
-    return status ? status : give_class(class_name, class_size, false);
+    LSTATUS status = copy_info(key, false, reserved, &wanted);
+    return status ? status : copy_class(class_name, class_size, false);
 }
 
 LSTATUS RegQueryInfoKeyW(HKEY key, LPWSTR class_name, LPDWORD class_size, LPDWORD reserved,
@@ -403,6 +403,6 @@ LSTATUS RegQueryInfoKeyW(HKEY key, LPWSTR class_name, LPDWORD class_size, LPDWOR
                                        max_name, max_data,   security,  last_write};
     if (class_name && !class_size)
         return ERROR_INVALID_PARAMETER;
-    LSTATUS status = give_info(key, true, reserved, &wanted);
-    return status ? status : give_class(class_name, class_size, true);
+    LSTATUS status = copy_info(key, true, reserved, &wanted);
+    return status ? status : copy_class(class_name, class_size, true);
 }
