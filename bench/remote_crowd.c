@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulates other machines: their data is a copy of this machine's. */
 #include "remote.h"
-#include "remote/form.h"
+#include "remote/proto.h"
 #include "../tests/remote/stream.h"
 
 #include <signal.h>
@@ -42,7 +42,8 @@ static void set_time(void)
         now.tv_sec * INT64_C(10000000) + now.tv_nsec / 100 + unix_epoch;
 }
 
-static const struct buffer *answer_to(const struct form_request *request, struct form_reply *reply)
+static const struct buffer *answer_to(const struct proto_request *request,
+                                      struct proto_reply *reply)
 {
     bool data = request->root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA;
     reply->status = ERROR_FILE_NOT_FOUND;
@@ -59,27 +60,28 @@ static const struct buffer *answer_to(const struct form_request *request, struct
 
 static bool serve_one(int fd)
 {
-    static char message[FORM_REQUEST_BYTES];
+    static char message[PROTO_REQUEST_BYTES];
     static struct buffer head;
-    struct form_request request;
-    struct form_reply reply = {0};
-    if (!receive_all(fd, message, FORM_START))
+    struct proto_request request;
+    struct proto_reply reply = {0};
+    if (!receive_all(fd, message, PROTO_START))
         return false;
-    size_t size = form_size(message, sizeof message);
-    if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
-        !form_read_request(message, size, &request))
+    size_t size = proto_size(message, sizeof message);
+    if (!size || !receive_all(fd, message + PROTO_START, size - PROTO_START) ||
+        !proto_read_request(message, size, &request))
         return false;
     reply.id = request.id;
     const struct buffer *data =
-        request.operation == FORM_QUERY ? answer_to(&request, &reply) : NULL;
+        request.operation == PROTO_QUERY ? answer_to(&request, &reply) : NULL;
     if (data) {
         reply.needed = (uint32_t)data->len;
-        reply.data_size = request.flags & FORM_NO_DATA ? 0 : data->len;
-        reply.status = data->len > request.room && !(request.flags & FORM_NO_DATA) ? ERROR_MORE_DATA
-                                                                                   : ERROR_SUCCESS;
+        reply.data_size = request.flags & PROTO_NO_DATA ? 0 : data->len;
+        reply.status = data->len > request.room && !(request.flags & PROTO_NO_DATA)
+                           ? ERROR_MORE_DATA
+                           : ERROR_SUCCESS;
         reply.data_size = reply.status ? 0 : reply.data_size;
     }
-    form_write_reply(&reply, &head);
+    proto_write_reply(&reply, &head);
     return send_all(fd, head.data, head.len) &&
            (!reply.data_size || send_all(fd, data->data, reply.data_size));
 }

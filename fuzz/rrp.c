@@ -39,8 +39,8 @@ static void answer_it(const struct rrp_request *request, uint32_t status, const 
     /* a name is not longer than its buffer, and a parameter without a pointer stays without */
     if (request->opnum == RRP_ENUM_KEY || request->opnum == RRP_ENUM_VALUE) {
         uint32_t sizes = number_at(&out, 0);
-        demand((sizes & 0xffff) <= sizes >> 16 && sizes >> 16 == request->name_room.bytes);
-        demand((number_at(&out, 4) != 0) == request->name_room.has_text);
+        demand((sizes & 0xffff) <= sizes >> 16 && sizes >> 16 == request->name_capacity.bytes);
+        demand((number_at(&out, 4) != 0) == request->name_capacity.has_text);
     }
 }
 

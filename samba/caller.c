@@ -38,7 +38,7 @@ bool caller_is_samba(struct dcesrv_call_state *state)
 }
 
 /* Samba puts a SID of its own into the token of a session over SMB: dialect, signing, cipher. */
-static bool says_encrypted(const struct dom_sid *sid)
+static bool marks_encrypted(const struct dom_sid *sid)
 {
     enum { UNIX_AUTHORITY = 22, SMB3_MARK = 1397571891, CIPHER = 3 };
     return is_sid(sid, UNIX_AUTHORITY, SMB3_MARK) && sid->num_auths > CIPHER &&
@@ -51,7 +51,7 @@ static bool add_token(struct buffer *sids, const struct auth_session_info *sessi
     bool encrypted = false;
     for (uint32_t i = 0; token && i < token->num_sids && i < MOST_SIDS; i++) {
         add_sid(sids, &token->sids[i]);
-        encrypted = encrypted || says_encrypted(&token->sids[i]);
+        encrypted = encrypted || marks_encrypted(&token->sids[i]);
     }
     return encrypted;
 }
@@ -78,9 +78,9 @@ bool caller_message(struct dcesrv_call_state *state, struct buffer *ret)
     dcesrv_call_auth_info(state, &type, &level);
     bool encrypted = add_token(&sids, session);
     copy_name(name, session);
-    const struct form_request request = {
-        .operation = FORM_CALLER,
-        .index = ((uint32_t)level & FORM_LEVEL) | (encrypted ? FORM_ENCRYPTED : 0),
+    const struct proto_request request = {
+        .operation = PROTO_CALLER,
+        .index = ((uint32_t)level & PROTO_LEVEL) | (encrypted ? PROTO_ENCRYPTED : 0),
         .path = name,
         .name = sids.data ? sids.data : "",
     };

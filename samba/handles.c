@@ -19,7 +19,7 @@ static int client_gone(struct client *client)
     stream_abandon(client);
     buffer_done(&client->stream.in);
     buffer_done(&client->stream.out);
-    buffer_done(&client->stream.told);
+    buffer_done(&client->stream.sent_caller);
     return 0;
 }
 

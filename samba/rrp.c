@@ -85,11 +85,11 @@ static void take_units(struct reader *in, uint32_t count, struct buffer *text)
 }
 
 /* RRP_UNICODE_STRING: two sizes and a pointer. NULL without text. */
-static const char *take_text(struct reader *in, struct buffer *text, struct rrp_room *ret)
+static const char *take_text(struct reader *in, struct buffer *text, struct rrp_capacity *ret)
 {
     align(in, 4);
     uint16_t used = take_16(in), room = take_16(in);
-    *ret = (struct rrp_room){.there = true, .bytes = room};
+    *ret = (struct rrp_capacity){.there = true, .bytes = room};
     ret->has_text = take_32(in) != 0;
     if (!ret->has_text)
         return NULL;
@@ -206,7 +206,7 @@ static void put_pointed_32(struct buffer *out, bool there, uint32_t number)
 }
 
 /* With its NUL; a text that does not fit is omitted, the status reports it. */
-static void put_text(struct buffer *out, const struct rrp_room *room, const char *text)
+static void put_text(struct buffer *out, const struct rrp_capacity *room, const char *text)
 {
     BUFFER_AUTO wide = {0};
     if (text && !utf8_add_as_16(&wide, text, strlen(text) + 1))

@@ -30,7 +30,7 @@ enum rrp_call {
 };
 
 /* A buffer for a text that the client describes; the answer has one in the same place. */
-struct rrp_room {
+struct rrp_capacity {
     bool there;
     bool has_text;
     uint16_t bytes; /* its capacity */
@@ -41,7 +41,7 @@ struct rrp_request {
     const char *name; /* UTF-8, NULL: none; points into the buffer given to rrp_read */
     uint32_t index, access, room;
     bool has_type, has_data, has_size, has_length, has_class, has_time;
-    struct rrp_room name_room, class_room;
+    struct rrp_capacity name_room, class_room;
 };
 struct rrp_answer {
     uint32_t status, type;

@@ -223,12 +223,12 @@ static void take_open(struct call *call)
 {
     int place = handle_make(call->client, call->root, call->path);
     if (place < 0)
-        call->answer.status = STATUS_NO_ROOM;
+        call->answer.status = STATUS_NO_SPACE;
     else
         memcpy(call->answer.handle, call->client->handles[place].wire, RRP_HANDLE_BYTES);
 }
 
-static void take_value(struct call *call, const struct form_reply *reply)
+static void take_value(struct call *call, const struct proto_reply *reply)
 {
     const struct rrp_request *request = &call->request;
     struct rrp_answer *answer = &call->answer;
@@ -243,7 +243,7 @@ static void take_value(struct call *call, const struct form_reply *reply)
 }
 
 /* Does the name fit, with its NUL, into the client's buffer? */
-static void take_name(struct call *call, const struct form_reply *reply)
+static void take_name(struct call *call, const struct proto_reply *reply)
 {
     size_t units = reply->name ? utf8_to_16(reply->name, strlen(reply->name), NULL, 0) : 0;
     call->answer.name = reply->name;
@@ -251,18 +251,18 @@ static void take_name(struct call *call, const struct form_reply *reply)
         call->answer.status = STATUS_MORE;
 }
 
-static void take_numbers(struct call *call, const struct form_reply *reply)
+static void take_numbers(struct call *call, const struct proto_reply *reply)
 {
     uint32_t *numbers = call->answer.numbers;
-    if (reply->data_size == FORM_INFO_BYTES)
+    if (reply->data_size == PROTO_INFO_BYTES)
         for (int i = 0; i < 7; i++)
-            numbers[i] = form_number((const char *)reply->data + 4 * i);
-    else if (reply->data_size == FORM_TIME_BYTES)
+            numbers[i] = proto_number((const char *)reply->data + 4 * i);
+    else if (reply->data_size == PROTO_TIME_BYTES)
         for (int i = 0; i < 2; i++)
-            numbers[5 + i] = form_number((const char *)reply->data + 4 * i);
+            numbers[5 + i] = proto_number((const char *)reply->data + 4 * i);
 }
 
-static void take_reply(struct call *call, const struct form_reply *reply)
+static void take_reply(struct call *call, const struct proto_reply *reply)
 {
     call->answer = (struct rrp_answer){.status = reply->status};
     unsigned opnum = call->request.opnum;
@@ -278,7 +278,7 @@ static void take_reply(struct call *call, const struct form_reply *reply)
         call->answer.status = 0;
 }
 
-void call_answered(struct call *call, const struct form_reply *reply)
+void call_answered(struct call *call, const struct proto_reply *reply)
 {
     struct dcesrv_call_state *state = call->state;
     bool pending = state->state_flags & DCESRV_CALL_STATE_FLAG_ASYNC;
@@ -301,7 +301,7 @@ void call_answered(struct call *call, const struct form_reply *reply)
 
 static void answer_at_once(struct call *call, uint32_t status)
 {
-    call_answered(call, &(struct form_reply){.status = status});
+    call_answered(call, &(struct proto_reply){.status = status});
 }
 
 /* ---- dispatch ---- */
@@ -309,19 +309,19 @@ static void answer_at_once(struct call *call, uint32_t status)
 static bool ask(struct call *call, uint16_t operation)
 {
     const struct rrp_request *request = &call->request;
-    bool value = operation == FORM_QUERY || operation == FORM_ENUM_VALUE;
-    struct form_request question = {
+    bool value = operation == PROTO_QUERY || operation == PROTO_ENUM_VALUE;
+    struct proto_request question = {
         .operation = operation,
-        .flags = value ? FORM_WIDE : 0,
+        .flags = value ? PROTO_WIDE : 0,
         .root = call->root,
         .index = request->index,
         .path = call->path,
-        .name = operation == FORM_QUERY ? request->name : NULL,
+        .name = operation == PROTO_QUERY ? request->name : NULL,
     };
     if (value && !request->has_data)
-        question.flags |= FORM_NO_DATA | (request->has_size ? 0 : FORM_NO_SIZE);
+        question.flags |= PROTO_NO_DATA | (request->has_size ? 0 : PROTO_NO_SIZE);
     else if (value)
-        question.room = request->room < FORM_DATA_BYTES ? request->room : FORM_DATA_BYTES;
+        question.room = request->room < PROTO_DATA_BYTES ? request->room : PROTO_DATA_BYTES;
     if (!call->path || !form_write_request(&question, &call->message))
         return false;
     stream_ask(call);
@@ -334,7 +334,7 @@ static bool close_key(struct call *call)
     bool last = call->root == data_root && handle_count(call->client, data_root) == 1;
     handle_free(call->client, call->handle);
     if (last)
-        return ask(call, FORM_CLOSE);
+        return ask(call, PROTO_CLOSE);
     answer_at_once(call, 0);
     return true;
 }
@@ -347,7 +347,7 @@ static bool open_key(struct call *call)
     }
     if (call->handle >= 0)
         call->path = join(call, call->path, call->request.name);
-    return ask(call, FORM_OPEN);
+    return ask(call, PROTO_OPEN);
 }
 
 static bool ask_value(struct call *call, uint16_t operation)
@@ -366,19 +366,19 @@ static bool begin(struct call *call)
     case RRP_OPEN_DATA:
     case RRP_OPEN_TEXT:
     case RRP_OPEN_NLS_TEXT:
-        return ask(call, FORM_OPEN);
+        return ask(call, PROTO_OPEN);
     case RRP_OPEN_KEY:
         return open_key(call);
     case RRP_CLOSE:
         return close_key(call);
     case RRP_QUERY:
-        return ask_value(call, FORM_QUERY);
+        return ask_value(call, PROTO_QUERY);
     case RRP_ENUM_VALUE:
-        return ask_value(call, FORM_ENUM_VALUE);
+        return ask_value(call, PROTO_ENUM_VALUE);
     case RRP_ENUM_KEY:
-        return ask(call, FORM_ENUM_KEY);
+        return ask(call, PROTO_ENUM_KEY);
     case RRP_INFO:
-        return ask(call, FORM_INFO);
+        return ask(call, PROTO_INFO);
     case RRP_VERSION:
         answer_at_once(call, 0);
         return true;

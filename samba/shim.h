@@ -11,7 +11,7 @@
 #ifndef OPL_SAMBA_SHIM_H
 #define OPL_SAMBA_SHIM_H
 
-#include "remote/form.h"
+#include "remote/proto.h"
 #include "samba/rrp.h"
 
 #include <talloc.h>
@@ -23,7 +23,7 @@ enum status {
     STATUS_WRONG = ERROR_INVALID_PARAMETER,
     STATUS_BUSY = ERROR_BUSY,
     STATUS_MORE = ERROR_MORE_DATA,
-    STATUS_NO_ROOM = ERROR_NO_SYSTEM_RESOURCES,
+    STATUS_NO_SPACE = ERROR_NO_SYSTEM_RESOURCES,
     STATUS_NOBODY = RPC_S_SERVER_UNAVAILABLE,
     STATUS_LOST = RPC_S_CALL_FAILED,
 };
@@ -49,11 +49,11 @@ struct call;
 struct stream {
     int fd; /* below 0: none */
     struct tevent_fd *event;
-    struct buffer in, out, told; /* told: the caller that the daemon knows on this stream */
+    struct buffer in, out, sent_caller; /* told: the caller that the daemon knows on this stream */
     size_t sent;
     uint32_t number;  /* of the last request */
-    bool awaits_told; /* the next reply is about the caller */
-    uint32_t told_status;
+    bool awaits_caller; /* the next reply is about the caller */
+    uint32_t caller_status;
     struct call *first; /* the one being answered */
 };
 
@@ -116,6 +116,6 @@ void stream_abandon(struct client *client);
 void stream_forget(struct call *call); /* it is being freed */
 
 /* ---- shim.c ---- */
-void call_answered(struct call *call, const struct form_reply *reply);
+void call_answered(struct call *call, const struct proto_reply *reply);
 
 #endif

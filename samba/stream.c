@@ -26,11 +26,11 @@ static void stream_close(struct client *client)
     if (stream->fd >= 0)
         close(stream->fd);
     stream->fd = -1;
-    stream->awaits_told = false;
+    stream->awaits_caller = false;
     stream->sent = 0;
     buffer_done(&stream->in);
     buffer_done(&stream->out);
-    buffer_clear(&stream->told);
+    buffer_clear(&stream->sent_caller);
 }
 
 /* ---- the queue ---- */
@@ -48,7 +48,7 @@ static void leave_line(struct call *call)
 
 /* The reply is in `in`. The next call in the queue is sent before this one is answered: answering
  * may free the client. */
-static void finish(struct client *client, const struct form_reply *reply)
+static void finish(struct client *client, const struct proto_reply *reply)
 {
     struct call *call = client->stream.first;
     struct buffer kept = client->stream.in;
@@ -62,7 +62,7 @@ static void finish(struct client *client, const struct form_reply *reply)
 
 static void finish_with(struct client *client, uint32_t status)
 {
-    finish(client, &(struct form_reply){.status = status});
+    finish(client, &(struct proto_reply){.status = status});
 }
 
 /* Was part of the answer received? Then it is lost. */
@@ -89,9 +89,9 @@ void stream_abandon(struct client *client)
 
 void stream_forget(struct call *call)
 {
-    bool is_asked = call->client->stream.first == call;
+    bool is_queried = call->client->stream.first == call;
     leave_line(call);
-    if (!is_asked)
+    if (!is_queried)
         return;
     stream_close(call->client); /* its answer is not needed */
     if (call->client->stream.first)
@@ -104,14 +104,14 @@ static void timed_out(struct tevent_context *loop, struct tevent_timer *timer, s
     struct call *call = private;
     struct client *client = call->client;
     call->timer = NULL; /* tevent frees it */
-    bool is_asked = client->stream.first == call;
-    if (is_asked) {
+    bool is_queried = client->stream.first == call;
+    if (is_queried) {
         stream_close(client);
         finish_with(client, STATUS_LOST);
         return;
     }
     leave_line(call);
-    call_answered(call, &(struct form_reply){.status = STATUS_LOST});
+    call_answered(call, &(struct proto_reply){.status = STATUS_LOST});
 }
 
 /* ---- bytes ---- */
@@ -138,10 +138,10 @@ static bool send_some(struct client *client)
 /* The size of the message at the start of the bytes; SIZE_MAX: unknown. */
 static size_t whole_size(const struct buffer *in)
 {
-    size_t most = FORM_REPLY_HEAD + (size_t)FORM_NAME_BYTES + FORM_DATA_BYTES;
-    if (in->len < FORM_START)
-        return FORM_START;
-    size_t size = form_size(in->data, most);
+    size_t most = PROTO_REPLY_HEAD + (size_t)PROTO_NAME_BYTES + PROTO_DATA_BYTES;
+    if (in->len < PROTO_START)
+        return PROTO_START;
+    size_t size = proto_size(in->data, most);
     return size ? size : SIZE_MAX;
 }
 
@@ -149,22 +149,22 @@ static size_t whole_size(const struct buffer *in)
 static bool take_reply(struct client *client, bool *ret_taken)
 {
     struct stream *stream = &client->stream;
-    struct form_reply reply;
+    struct proto_reply reply;
     size_t size = whole_size(&stream->in);
-    *ret_taken = size <= stream->in.len && size > FORM_START;
+    *ret_taken = size <= stream->in.len && size > PROTO_START;
     if (!*ret_taken)
         return size != SIZE_MAX;
     if (size != stream->in.len || !stream->first ||
         !form_read_reply(stream->in.data, size, &reply) || reply.id != stream->number)
         return false;
-    if (!stream->awaits_told) {
+    if (!stream->awaits_caller) {
         finish(client, &reply);
         return true;
     }
-    stream->awaits_told = false;
+    stream->awaits_caller = false;
     buffer_clear(&stream->in);
     if (reply.status) { /* the caller was refused */
-        buffer_clear(&stream->told);
+        buffer_clear(&stream->sent_caller);
         finish_with(client, reply.status);
         return true;
     }
@@ -220,7 +220,7 @@ static uint32_t connect_stream(struct client *client)
     strcpy(address.sun_path, path);
     stream->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (stream->fd < 0)
-        return STATUS_NO_ROOM;
+        return STATUS_NO_SPACE;
     if (connect(stream->fd, (struct sockaddr *)&address, sizeof address)) {
         uint32_t status = errno == EAGAIN ? STATUS_BUSY : STATUS_NOBODY;
         stream_close(client);
@@ -231,7 +231,7 @@ static uint32_t connect_stream(struct client *client)
     if (stream->event)
         return 0;
     stream_close(client);
-    return STATUS_NO_ROOM;
+    return STATUS_NO_SPACE;
 }
 
 /* Queues the message of the protocol, with the next number. */
@@ -242,7 +242,7 @@ static void put(struct stream *stream, const struct buffer *message)
     stream->sent = 0;
     buffer_add(&stream->out, message->data, message->len);
     if (!stream->out.failed)
-        form_put_number(stream->out.data + NUMBER_AT, ++stream->number);
+        proto_put_number(stream->out.data + NUMBER_AT, ++stream->number);
 }
 
 /* Sends the first call in the queue: before that the caller, if the daemon does not know it. */
@@ -259,16 +259,16 @@ static void start(struct client *client)
         return;
     }
     bool known =
-        stream->told.len == caller.len && !memcmp(stream->told.data, caller.data, caller.len);
+        stream->sent_caller.len == caller.len && !memcmp(stream->sent_caller.data, caller.data, caller.len);
     if (!known) {
-        buffer_clear(&stream->told);
-        buffer_add(&stream->told, caller.data, caller.len);
-        stream->awaits_told = true;
+        buffer_clear(&stream->sent_caller);
+        buffer_add(&stream->sent_caller, caller.data, caller.len);
+        stream->awaits_caller = true;
     }
     buffer_clear(&stream->in);
     put(stream, known ? &call->message : &caller);
-    if (stream->out.failed || stream->told.failed)
-        finish_with(client, STATUS_NO_ROOM);
+    if (stream->out.failed || stream->sent_caller.failed)
+        finish_with(client, STATUS_NO_SPACE);
     else if (!send_some(client))
         lost(client);
 }
@@ -282,7 +282,7 @@ void stream_ask(struct call *call)
     for (; *at; at = &(*at)->next)
         waiting++;
     if (waiting >= SHIM_MOST_PENDING) {
-        call_answered(call, &(struct form_reply){.status = STATUS_BUSY});
+        call_answered(call, &(struct proto_reply){.status = STATUS_BUSY});
         return;
     }
     *at = call;

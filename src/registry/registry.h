@@ -143,7 +143,7 @@ struct pending_remote {
     struct remote_key *key; /* NULL unless status is 0 */
     LSTATUS status;
 };
-struct registry_far {
+struct registry_remote {
     LSTATUS (*open)(struct remote_key *above, const char *sub, struct remote_key **ret);
     void (*close)(struct remote_key *key);
     LSTATUS(*query)
@@ -164,7 +164,7 @@ struct registry_tables {
     const struct mount *mounts; /* terminated by path NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
-    const struct registry_far *remote; /* NULL: no other machines */
+    const struct registry_remote *remote; /* NULL: no other machines */
 };
 /* Called once, before any thread asks: by win32/tables.c when the library is loaded (tests: with
  * their own). `tables` stays valid for good. Until then the registry has nothing but files. */

@@ -12,7 +12,7 @@
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 static const int64_t patience = CLOCK_TICKS_PER_SECOND; /* for a machine that missed a deadline */
-enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, LATE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
+enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
 enum { COSTLY_TIMES = 3, LOOK_AGAIN_MS = 5 };
 
 /* ---- ends of calls ---- */
@@ -61,14 +61,14 @@ static void note_answer(struct target *target)
 
 /* A program between this machine and the other reports that it cannot find it: not an answer of the
  * machine. */
-static bool tells_of_absence(const struct form_reply *reply)
+static bool means_absent(const struct proto_reply *reply)
 {
     return reply->status == RPC_S_SERVER_UNAVAILABLE || reply->status == ERROR_BAD_NETPATH;
 }
 
 static void succeed(struct call *call)
 {
-    if (call->fresh && tells_of_absence(&call->reply) && clock_ticks() - call->began > patience) {
+    if (call->fresh && means_absent(&call->reply) && clock_ticks() - call->began > patience) {
         note_absence(call);
         target_disconnect(call->target); /* a new attempt is due after the pause */
         end_call(call, ERROR_SUCCESS);
@@ -77,7 +77,7 @@ static void succeed(struct call *call)
     if (call->fresh)
         trace("remote", "%s: new connection", call->target->url);
     note_answer(call->target);
-    call->target->data_asked |= call->request.operation == FORM_QUERY;
+    call->target->data_wanted |= call->request.operation == PROTO_QUERY;
     end_call(call, ERROR_SUCCESS);
 }
 
@@ -85,9 +85,9 @@ static void succeed(struct call *call)
 
 static int64_t time_for(const struct call *call)
 {
-    const struct form_request *request = &call->request;
+    const struct proto_request *request = &call->request;
     int64_t whole = (int64_t)call->target->deadline_ms * (second / 1000);
-    if (request->operation == FORM_CLOSE)
+    if (request->operation == PROTO_CLOSE)
         return CLOSE_SECONDS * second;
     bool costly = request->name && text_starts_fold(request->name, "Costly");
     return costly ? whole * COSTLY_TIMES : whole;
@@ -115,11 +115,11 @@ static void start_sending(struct call *call)
         end_call(call, call->message.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER);
 }
 
-static void start_waiting_for_late(struct call *call)
+static void start_waiting_for_overdue(struct call *call)
 {
     const struct target *target = call->target;
     int64_t now = clock_ticks();
-    call->stage = CALL_LATE;
+    call->stage = CALL_OVERDUE;
     call->paused = now < target->not_before;
     call->deadline = call->paused ? now : now + patience;
 }
@@ -127,15 +127,15 @@ static void start_waiting_for_late(struct call *call)
 static void start_call(struct call *call)
 {
     struct target *target = call->target;
-    bool ours = link_is_ours(&target->link), late = target->late.pid;
+    bool ours = link_is_ours(&target->link), overdue = target->overdue.pid;
     call->began = clock_ticks();
-    if (call->request.operation == FORM_CLOSE && (!ours || late)) {
+    if (call->request.operation == PROTO_CLOSE && (!ours || overdue)) {
         target_disconnect(target);
         end_call(call, RPC_S_CALL_FAILED);
     } else if (!ours)
         start_connecting(call);
-    else if (late)
-        start_waiting_for_late(call);
+    else if (overdue)
+        start_waiting_for_overdue(call);
     else
         start_sending(call);
 }
@@ -144,7 +144,7 @@ static void start_call(struct call *call)
 static void lose_link(struct call *call, LSTATUS status)
 {
     bool anew = status == RPC_S_CALL_FAILED && !call->fresh && call->target->answered &&
-                clock_ticks() - call->began < second && call->request.operation != FORM_CLOSE;
+                clock_ticks() - call->began < second && call->request.operation != PROTO_CLOSE;
     target_disconnect(call->target); /* the stream is in the middle of a message */
     if (anew)
         start_connecting(call);
@@ -173,19 +173,19 @@ static void send_on(struct call *call)
     }
 }
 
-static size_t capacity_for(const struct form_request *request)
+static size_t capacity_for(const struct proto_request *request)
 {
-    return request->room > FORM_INFO_BYTES ? request->room : FORM_INFO_BYTES;
+    return request->room > PROTO_INFO_BYTES ? request->room : PROTO_INFO_BYTES;
 }
 
 /* WAIT_TIMEOUT: the reply is not complete yet. */
 static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t room,
-                             struct buffer *message, struct form_reply *ret)
+                             struct buffer *message, struct proto_reply *ret)
 {
-    LSTATUS status = link_receive(link, FORM_REPLY_HEAD, message);
+    LSTATUS status = link_receive(link, PROTO_REPLY_HEAD, message);
     if (status)
         return status;
-    size_t size = form_size(message->data, FORM_REPLY_HEAD + FORM_NAME_BYTES + room);
+    size_t size = proto_size(message->data, PROTO_REPLY_HEAD + PROTO_NAME_BYTES + room);
     status = size ? link_receive(link, size, message) : ERROR_INVALID_DATA;
     if (status)
         return status;
@@ -203,18 +203,19 @@ static void receive_on(struct call *call)
         lose_link(call, status);
 }
 
-static void receive_late(struct call *call)
+static void receive_overdue(struct call *call)
 {
     struct target *target = call->target;
-    struct late *late = &target->late;
-    struct form_reply reply;
-    LSTATUS status = receive_reply(&target->link, late->id, late->room, &late->message, &reply);
-    if (!status && tells_of_absence(&reply)) {
+    struct overdue_reply *overdue = &target->overdue;
+    struct proto_reply reply;
+    LSTATUS status =
+        receive_reply(&target->link, overdue->id, overdue->room, &overdue->message, &reply);
+    if (!status && means_absent(&reply)) {
         note_failure(target);
         target_disconnect(target);
         end_call(call, RPC_S_SERVER_UNAVAILABLE);
     } else if (!status) {
-        target_forget_late(target);
+        target_forget_overdue(target);
         note_answer(target);
         start_sending(call);
     } else if (status != WAIT_TIMEOUT) {
@@ -234,8 +235,8 @@ static void step(struct call *call)
                 start_call(call);
         } else if (before == CALL_CONNECTS) {
             connect_on(call);
-        } else if (before == CALL_LATE) {
-            receive_late(call);
+        } else if (before == CALL_OVERDUE) {
+            receive_overdue(call);
         } else if (before == CALL_SENDS) {
             send_on(call);
         } else if (before == CALL_RECEIVES) {
@@ -247,15 +248,15 @@ static void step(struct call *call)
 /* ---- deadlines ---- */
 
 /* The answer may still come: the next call reads it first. */
-static void leave_late(struct call *call)
+static void leave_overdue(struct call *call)
 {
     struct target *target = call->target;
-    target_forget_late(target);
-    target->late = (struct late){.pid = getpid(),
-                                 .id = call->request.id,
-                                 .room = capacity_for(&call->request),
-                                 .since = clock_ticks(),
-                                 .message = call->message};
+    target_forget_overdue(target);
+    target->overdue = (struct overdue_reply){.pid = getpid(),
+                                             .id = call->request.id,
+                                             .room = capacity_for(&call->request),
+                                             .since = clock_ticks(),
+                                             .message = call->message};
     call->message = (struct buffer){0};
     target->missed = true;
     if (!call->fresh)
@@ -263,10 +264,10 @@ static void leave_late(struct call *call)
     fail_call(call, RPC_S_CALL_FAILED);
 }
 
-static void give_up_late(struct call *call)
+static void give_up_overdue(struct call *call)
 {
     struct target *target = call->target;
-    if (clock_ticks() - target->late.since > LATE_SECONDS * second)
+    if (clock_ticks() - target->overdue.since > OVERDUE_SECONDS * second)
         target_disconnect(target);
     if (!call->paused)
         note_failure(target);
@@ -278,10 +279,10 @@ static void miss_deadline(struct call *call)
     if (call->stage == CALL_CLAIMS) {
         call->status = ERROR_BUSY;
         call->stage = CALL_DONE;
-    } else if (call->stage == CALL_LATE) {
-        give_up_late(call);
-    } else if (call->stage == CALL_RECEIVES && call->request.operation != FORM_CLOSE) {
-        leave_late(call);
+    } else if (call->stage == CALL_OVERDUE) {
+        give_up_overdue(call);
+    } else if (call->stage == CALL_RECEIVES && call->request.operation != PROTO_CLOSE) {
+        leave_overdue(call);
     } else {
         target_disconnect(call->target);
         fail_call(call, RPC_S_CALL_FAILED);
@@ -305,9 +306,9 @@ void call_begin(struct call *call)
 
 static short events_of(enum call_stage stage)
 {
-    return stage == CALL_SENDS                            ? POLLOUT
-           : stage == CALL_LATE || stage == CALL_RECEIVES ? POLLIN
-                                                          : 0; /* polled repeatedly */
+    return stage == CALL_SENDS                               ? POLLOUT
+           : stage == CALL_OVERDUE || stage == CALL_RECEIVES ? POLLIN
+                                                             : 0; /* polled repeatedly */
 }
 
 /* Advances the calls that are ready; the others are entered in `waits`. Returns when to check

@@ -3,7 +3,7 @@
 #ifndef OPL_REMOTE_INTERNAL_H
 #define OPL_REMOTE_INTERNAL_H
 
-#include "remote/form.h"
+#include "remote/proto.h"
 #include "remote/remote.h"
 
 /* The settings: the value "Shell", and below it the key "Machines" with values NAME. */
@@ -32,7 +32,7 @@ LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);
 
 /* ---- target.c: one connection to each machine, shared by its keys ---- */
 /* A reply that missed its deadline: what has arrived of it, and what it must be. */
-struct late {
+struct overdue_reply {
     pid_t pid; /* 0: none is overdue */
     uint32_t id;
     size_t room;
@@ -44,10 +44,10 @@ struct target {
     unsigned users, data_users; /* under the lock of all targets */
     struct claim asking;        /* its holder owns all members below */
     struct link link;
-    struct late late; /* on this link */
-    bool answered;    /* on this link */
-    bool missed;      /* the last answer missed its deadline */
-    bool data_asked;
+    struct overdue_reply overdue; /* on this link */
+    bool answered;                /* on this link */
+    bool missed;                  /* the last answer missed its deadline */
+    bool data_wanted;
     uint32_t number;
     unsigned failures;
     int64_t not_before; /* no connection attempt before this time */
@@ -61,18 +61,18 @@ void target_release(struct target *target); /* the last user leaves a hung one a
 /* For the holder of the claim. WAIT_TIMEOUT: not yet; try again soon. */
 LSTATUS target_connect(struct target *target);
 void target_disconnect(struct target *target);
-void target_forget_late(struct target *target);
+void target_forget_overdue(struct target *target);
 /* Counts the open keys of the performance data: sends nothing when it is not connected. */
 void target_use_data(struct target *target);
 void target_leave_data(struct target *target);
 
 /* ---- call.c: requests in progress ---- */
-enum call_stage { CALL_CLAIMS, CALL_CONNECTS, CALL_LATE, CALL_SENDS, CALL_RECEIVES, CALL_DONE };
+enum call_stage { CALL_CLAIMS, CALL_CONNECTS, CALL_OVERDUE, CALL_SENDS, CALL_RECEIVES, CALL_DONE };
 struct call {
     struct target *target; /* the caller holds a reference */
-    struct form_request request;
+    struct proto_request request;
     LSTATUS status;
-    struct form_reply reply; /* points into `message` */
+    struct proto_reply reply; /* points into `message` */
     struct buffer message;
     /* private to call.c */
     enum call_stage stage;

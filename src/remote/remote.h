@@ -10,6 +10,6 @@
 #include "registry/registry.h"
 
 /* The operations of the registry on keys of other machines. */
-extern const struct registry_far remote_far;
+extern const struct registry_remote remote_remote;
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef OPL_REMOTE_SMB_H
 #define OPL_REMOTE_SMB_H
 
-#include "remote/form.h"
+#include "remote/proto.h"
 #include "remote/smb_ndr.h"
 
 /* Statuses of the network. */
@@ -64,10 +64,10 @@ struct smb_answers {
     struct buffer data, name;
 };
 /* *ret_reply points into `answers`. */
-void smb_answer(struct smb_answers *answers, const struct form_request *request,
-                struct form_reply *ret_reply);
+void smb_answer(struct smb_answers *answers, const struct proto_request *request,
+                struct proto_reply *ret_reply);
 /* The longest time that a request may take. */
-int smb_seconds_for(const struct form_request *request);
+int smb_seconds_for(const struct proto_request *request);
 
 /* ---- smb_session.c ---- */
 /* Serves the process that started this one until it closes the stream or breaks the protocol. True:
@@ -103,8 +103,8 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
 /* Adds or replaces a section; the file is made with mode 0600. */
 bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t room);
 
-/* ---- smb_words.c, linked to tools ---- */
+/* ---- smb_messages.c, linked to tools ---- */
 /* Why the login there fails, and what to do. Valid until the next call. */
-const char *smb_login_words(const char *machine);
+const char *smb_login_text(const char *machine);
 
 #endif

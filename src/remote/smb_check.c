@@ -76,7 +76,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void say_advice(int step, LSTATUS status)
+static void print_advice(int step, LSTATUS status)
 {
     for (size_t i = 0; i < COUNT(advices); i++)
         if ((advices[i].step == ANY || advices[i].step == step) && advices[i].status == status) {
@@ -85,13 +85,13 @@ static void say_advice(int step, LSTATUS status)
         }
 }
 
-static void say_good(const char *what, const char *text)
+static void print_good(const char *what, const char *text)
 {
     printf("ok      %-10s %s\n", what, text);
     fflush(stdout);
 }
 
-static int say_failed(const char *what, LSTATUS status, const char *text)
+static int print_failed(const char *what, LSTATUS status, const char *text)
 {
     printf("FAILED  %-10s error %d: %s%s%s\n", what, (int)status, status_text(status),
            *text ? ": " : "", text);
@@ -112,7 +112,7 @@ static const char *const step_names[] = {[SMB_STEP_NAME] = "name",
                                          [SMB_STEP_LOGIN] = "session",
                                          [SMB_STEP_CALL] = "registry"};
 
-static void say_user(const struct smb_login *login)
+static void print_user(const struct smb_login *login)
 {
     char text[1200];
     const char *how = login->anonymous  ? "nobody (anonymous)"
@@ -120,7 +120,7 @@ static void say_user(const struct smb_login *login)
                                         : "by password";
     snprintf(text, sizeof text, "%s%s%s%s%s: %s", login->domain, *login->domain ? "\\" : "",
              login->user, *login->user ? ", " : "", how, login->from);
-    say_good("user", text);
+    print_good("user", text);
 }
 
 static const char *protection_of(const struct smb_login *login)
@@ -132,51 +132,51 @@ static const char *protection_of(const struct smb_login *login)
 }
 
 /* Prints the steps passed before `step`. */
-static void say_passed(const struct smb_samba *samba, enum smb_step step)
+static void print_passed(const struct smb_samba *samba, enum smb_step step)
 {
     char text[400];
     if (step > SMB_STEP_NAME) {
         snprintf(text, sizeof text, "%s is %s", samba->address.host, samba->peer);
-        say_good("name", text);
+        print_good("name", text);
     }
     if (step > SMB_STEP_PORT) {
         snprintf(text, sizeof text, "%u answers", samba->address.port);
-        say_good("port", text);
+        print_good("port", text);
     }
     if (step > SMB_STEP_SETTINGS)
-        say_user(&samba->login);
+        print_user(&samba->login);
     else if (step == SMB_STEP_SETTINGS)
         printf("        %-10s %s\n", "", samba->login.from);
     if (step > SMB_STEP_LOGIN)
-        say_good("session", protection_of(&samba->login));
+        print_good("session", protection_of(&samba->login));
 }
 
 static LSTATUS ask(struct check *check, HKEY root, const char *path, const char *name,
-                   enum form_operation operation, struct form_reply *ret)
+                   enum proto_operation operation, struct proto_reply *ret)
 {
-    struct form_request request = {.operation = (uint16_t)operation,
-                                   .root = (uint32_t)(uintptr_t)root,
-                                   .room = FORM_DATA_BYTES,
-                                   .path = path,
-                                   .name = name};
+    struct proto_request request = {.operation = (uint16_t)operation,
+                                    .root = (uint32_t)(uintptr_t)root,
+                                    .room = PROTO_DATA_BYTES,
+                                    .path = path,
+                                    .name = name};
     smb_answer(&check->answers, &request, ret);
     return (LSTATUS)ret->status;
 }
 
 static int check_connection(struct check *check)
 {
-    struct form_reply reply;
+    struct proto_reply reply;
     struct smb_samba *samba = &check->samba;
-    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", NULL, FORM_OPEN, &reply);
+    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", NULL, PROTO_OPEN, &reply);
     bool connected = check->machine.connected;
     enum smb_step step = connected ? SMB_STEP_CALL : samba->step;
-    say_passed(samba, step);
+    print_passed(samba, step);
     if (!status) {
-        say_good("registry", "HKEY_PERFORMANCE_DATA is open");
+        print_good("registry", "HKEY_PERFORMANCE_DATA is open");
         return EXIT_GOOD;
     }
-    say_failed(step_names[step], status, samba->reason);
-    say_advice((int)step, connected ? status : samba->status);
+    print_failed(step_names[step], status, samba->reason);
+    print_advice((int)step, connected ? status : samba->status);
     return EXIT_FAILED;
 }
 
@@ -184,24 +184,24 @@ static int check_counters(struct check *check)
 {
     char text[200];
     opl_block block;
-    struct form_reply reply;
+    struct proto_reply reply;
     int64_t began = clock_ticks();
-    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Global", FORM_QUERY, &reply);
+    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Global", PROTO_QUERY, &reply);
     if (status) {
-        say_failed("counters", status, status == ERROR_INVALID_DATA ? "" : check->samba.reason);
-        say_advice(ANY, status);
+        print_failed("counters", status, status == ERROR_INVALID_DATA ? "" : check->samba.reason);
+        print_advice(ANY, status);
         return EXIT_FAILED;
     }
     int64_t took = clock_ticks() - began;
     opl_block_init(&block, reply.data, reply.data_size);
     snprintf(text, sizeof text, "%u objects in %zu bytes, %.1f ms",
              (unsigned)block.header.NumObjectTypes, reply.data_size, (double)took / 1e4);
-    say_good("counters", text);
+    print_good("counters", text);
     int64_t remote = clock_filetime_from(&block.header.SystemTime);
     double ahead = (double)(remote - clock_filetime()) / 1e7;
     snprintf(text, sizeof text, "its clock is %.1f s %s", ahead < 0 ? -ahead : ahead,
              ahead < 0 ? "behind" : "ahead");
-    say_good("clock", text);
+    print_good("clock", text);
     return EXIT_GOOD;
 }
 
@@ -209,18 +209,18 @@ static int check_names(struct check *check)
 {
     char text[100];
     size_t count = 0;
-    struct form_reply reply;
-    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Counter 009", FORM_QUERY, &reply);
+    struct proto_reply reply;
+    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Counter 009", PROTO_QUERY, &reply);
     if (status) {
-        say_failed("names", status, "");
-        say_advice(ANY, status);
+        print_failed("names", status, "");
+        print_advice(ANY, status);
         return EXIT_FAILED;
     }
     const char *at = reply.data, *end = at + reply.data_size;
     while (text_multi_next(&at, end))
         count++;
     snprintf(text, sizeof text, "%zu names in English", count / 2);
-    say_good("names", text);
+    print_good("names", text);
     return EXIT_GOOD;
 }
 
@@ -229,10 +229,10 @@ static const char *volatile awaited = "";
 static void too_late(int signal)
 {
     static const char text[] = "FAILED  no answer in 30 seconds, while waiting for ";
-    bool said = write(STDOUT_FILENO, text, sizeof text - 1) > 0 &&
-                write(STDOUT_FILENO, awaited, strlen(awaited)) > 0 &&
-                write(STDOUT_FILENO, "\n", 1) > 0;
-    _exit(said ? EXIT_FAILED : EXIT_USAGE);
+    bool printed = write(STDOUT_FILENO, text, sizeof text - 1) > 0 &&
+                   write(STDOUT_FILENO, awaited, strlen(awaited)) > 0 &&
+                   write(STDOUT_FILENO, "\n", 1) > 0;
+    _exit(printed ? EXIT_FAILED : EXIT_USAGE);
 }
 
 /* ---- programs ---- */
@@ -261,7 +261,7 @@ static LSTATUS connect_by_library(const char *name, bool *ret_found)
     return status;
 }
 
-static void say_where_it_is_looked_for(void)
+static void print_searched_places(void)
 {
     char self[4096];
     ssize_t count = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -275,7 +275,7 @@ static void say_where_it_is_looked_for(void)
            self);
 }
 
-static void say_what_is_typed_is_not_kept(const char *name)
+static void print_input_is_not_stored(const char *name)
 {
     printf("\nWhat to do:\n"
            "Programs log in with the credentials in %s, or with a\n"
@@ -288,20 +288,22 @@ static int check_programs(const struct check *check)
     bool found;
     LSTATUS status = connect_by_library(check->name, &found);
     if (!found) {
-        say_failed("programs", status, "libopenperflib.so.0 cannot be loaded: it is not installed");
+        print_failed("programs", status,
+                     "libopenperflib.so.0 cannot be loaded: it is not installed");
         return EXIT_FAILED;
     }
     if (!status) {
-        say_good("programs", "find and open it");
+        print_good("programs", "find and open it");
         printf("\nPrograms can read this machine:  typeperf -s %s  and paths  \\\\%s\\...\n",
                check->name, check->name);
         return EXIT_GOOD;
     }
-    say_failed("programs", status, "this program can read the machine, but other programs cannot");
+    print_failed("programs", status,
+                 "this program can read the machine, but other programs cannot");
     if (status == ERROR_LOGON_FAILURE || status == ERROR_ACCESS_DENIED)
-        say_what_is_typed_is_not_kept(check->name);
+        print_input_is_not_stored(check->name);
     else
-        say_where_it_is_looked_for();
+        print_searched_places();
     return EXIT_FAILED;
 }
 
@@ -346,7 +348,7 @@ static int keep_login(const struct smb_address *address, const struct smb_login 
     smb_address_name(address, name, sizeof name);
     if (!smb_login_keep(name, login, why, sizeof why))
         return complain(why);
-    say_good("kept", smb_credentials_path());
+    print_good("kept", smb_credentials_path());
     return EXIT_GOOD;
 }
 

@@ -118,10 +118,10 @@ static bool put_user(struct smb_login *login, const char *value)
     return put_text(login->user, sizeof login->user, value);
 }
 
-static bool put_choice(const char *value, const char *const words[], int *ret)
+static bool put_choice(const char *value, const char *const text[], int *ret)
 {
-    for (int i = 0; words[i]; i++)
-        if (text_equal_fold(value, words[i])) {
+    for (int i = 0; text[i]; i++)
+        if (text_equal_fold(value, text[i])) {
             *ret = i;
             return true;
         }

@@ -245,9 +245,9 @@ static void take_data(struct reader *reader, uint32_t room, struct winreg_value 
     if (take_32(reader))
         ret->data = take_array(reader, room, 1, &ret->size);
     ret->needed = take_optional(reader);
-    bool said = take_32(reader);
-    uint32_t length = said ? take_32(reader) : 0;
-    if (said && ret->data && length < ret->size)
+    bool present = take_32(reader);
+    uint32_t length = present ? take_32(reader) : 0;
+    if (present && ret->data && length < ret->size)
         ret->size = length;
     ret->status = take_32(reader);
 }

@@ -78,9 +78,9 @@ bool rules_is_text(uint32_t type)
 
 bool rules_names_list(const char *name)
 {
-    static const char *const words[] = {"Counter", "Explain", "Help"};
-    for (size_t i = 0; name && i < COUNT(words); i++)
-        if (text_starts_fold(name, words[i]))
+    static const char *const text[] = {"Counter", "Explain", "Help"};
+    for (size_t i = 0; name && i < COUNT(text); i++)
+        if (text_starts_fold(name, text[i]))
             return true;
     return false;
 }

@@ -39,35 +39,35 @@ static bool transmit(int fd, const char *data, size_t size)
 }
 
 /* 0: the stream ended; SIZE_MAX: malformed. */
-static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES])
+static size_t receive_request(int in, char message[static PROTO_REQUEST_BYTES])
 {
-    size_t have = receive(in, message, FORM_START);
+    size_t have = receive(in, message, PROTO_START);
     if (!have)
         return 0;
-    size_t size = have == FORM_START ? form_size(message, FORM_REQUEST_BYTES) : 0;
+    size_t size = have == PROTO_START ? proto_size(message, PROTO_REQUEST_BYTES) : 0;
     if (!size || receive(in, message + have, size - have) != size - have)
         return SIZE_MAX;
     return size;
 }
 
-static bool send_reply(int out, const struct form_reply *reply)
+static bool send_reply(int out, const struct proto_reply *reply)
 {
     BUFFER_AUTO head = {0};
-    return form_write_reply(reply, &head) && transmit(out, head.data, head.len) &&
+    return proto_write_reply(reply, &head) && transmit(out, head.data, head.len) &&
            transmit(out, reply->data, reply->data_size);
 }
 
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
-    static char message[FORM_REQUEST_BYTES];
+    static char message[PROTO_REQUEST_BYTES];
     struct smb_answers answers = {.machine = machine};
     bool good = true, went = false;
     while (good && !went) {
-        struct form_request request;
-        struct form_reply reply;
+        struct proto_request request;
+        struct proto_reply reply;
         size_t size = receive_request(in, message);
         went = !size;
-        good = went || (size != SIZE_MAX && form_read_request(message, size, &request));
+        good = went || (size != SIZE_MAX && proto_read_request(message, size, &request));
         if (went || !good)
             break;
         alarm((unsigned)(smb_seconds_for(&request) + GRACE_SECONDS));

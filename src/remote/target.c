@@ -255,18 +255,18 @@ static LSTATUS connect_smb(const char *url, struct link *ret)
 
 /* A reply that the parent process is waiting for is not ours: in a child of fork it may be
  * incomplete. */
-void target_forget_late(struct target *target)
+void target_forget_overdue(struct target *target)
 {
-    if (target->late.pid == getpid())
-        buffer_done(&target->late.message);
-    target->late = (struct late){0};
+    if (target->overdue.pid == getpid())
+        buffer_done(&target->overdue.message);
+    target->overdue = (struct overdue_reply){0};
 }
 
 void target_disconnect(struct target *target)
 {
     link_close(&target->link);
-    target_forget_late(target);
-    target->answered = target->data_asked = false;
+    target_forget_overdue(target);
+    target->answered = target->data_wanted = false;
 }
 
 static uint32_t deadline_setting(void)
@@ -303,13 +303,13 @@ void target_leave_data(struct target *target)
     UNCANCELLED;
     CALL_AUTO call = {
         .target = target,
-        .request = {.operation = FORM_CLOSE,
+        .request = {.operation = PROTO_CLOSE,
                     .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA,
                     .path = ""}
     };
     lock_take(&lock);
     bool last = --target->data_users == 0;
     lock_release(&lock);
-    if (last && target->data_asked)
+    if (last && target->data_wanted)
         call_ask(&call);
 }

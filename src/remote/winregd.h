@@ -3,7 +3,7 @@
 #ifndef OPL_REMOTE_WINREGD_H
 #define OPL_REMOTE_WINREGD_H
 
-#include "remote/form.h"
+#include "remote/proto.h"
 
 #include <windows.h>
 
@@ -12,7 +12,7 @@
 struct peer {
     uid_t uid;
     bool is_caller;      /* remote: `name` and `sids` are as stated by the trusted process */
-    uint32_t protection; /* of a caller: enum form_protection */
+    uint32_t protection; /* of a caller: enum proto_protection */
     char name[256];
     struct buffer sids; /* texts, each with its NUL; a user here is S-1-22-1-UID and S-1-22-2-GID */
 };
@@ -21,7 +21,7 @@ bool peer_of_socket(int fd, struct peer *ret);
 bool peer_of_process(struct peer *ret);
 void peer_done(struct peer *peer);
 /* From now on the peer is this caller; only root and the server's own user may request that. */
-LSTATUS peer_speak_for(struct peer *peer, const struct form_request *request);
+LSTATUS peer_speak_for(struct peer *peer, const struct proto_request *request);
 bool peer_has_sid(const struct peer *peer, const char *sid);
 /* root or the server's user, not on behalf of a caller */
 bool peer_is_trusted(const struct peer *peer);
@@ -71,8 +71,8 @@ struct answers {
 };
 /* Checks what a peer may read and spend, whatever it requests and whichever way it is connected.
  * *ret_reply points into `answers`. */
-void answer(struct answers *answers, const struct peer *peer, const struct form_request *request,
-            struct form_reply *ret_reply);
+void answer(struct answers *answers, const struct peer *peer, const struct proto_request *request,
+            struct proto_reply *ret_reply);
 
 /* ---- winregd_session.c ---- */
 /* Serves one client until it disconnects or breaks the protocol. True: it disconnected between two

@@ -64,13 +64,13 @@ static bool add_groups_of_socket(int fd, struct peer *peer)
 
 bool peer_of_socket(int fd, struct peer *ret)
 {
-    struct ucred who;
-    socklen_t size = sizeof who;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
     *ret = (struct peer){0};
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || size != sizeof who)
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || size != sizeof peer)
         return false;
-    ret->uid = who.uid;
-    return add_user(ret, who.gid) && add_groups_of_socket(fd, ret);
+    ret->uid = peer.uid;
+    return add_user(ret, peer.gid) && add_groups_of_socket(fd, ret);
 }
 
 /* A process behind a stream runs as the user who started it; ssh has authenticated that user. */
@@ -107,7 +107,7 @@ static LSTATUS read_sids(const char *text, struct buffer *ret)
     return ret->len ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
 }
 
-LSTATUS peer_speak_for(struct peer *peer, const struct form_request *request)
+LSTATUS peer_speak_for(struct peer *peer, const struct proto_request *request)
 {
     struct buffer sids = {0};
     if (peer->uid != 0 && peer->uid != geteuid())
@@ -164,7 +164,8 @@ static bool is_nobody(const struct peer *peer)
 
 static bool is_protected(const struct peer *peer)
 {
-    return (peer->protection & FORM_ENCRYPTED) || (peer->protection & FORM_LEVEL) == FORM_PRIVACY ||
+    return (peer->protection & PROTO_ENCRYPTED) ||
+           (peer->protection & PROTO_LEVEL) == PROTO_PRIVACY ||
            !list_setting("RequireEncryption", 0);
 }
 

@@ -73,7 +73,7 @@ static bool is_performance(HKEY root)
            root == HKEY_PERFORMANCE_NLSTEXT;
 }
 
-static LSTATUS judge_key(HKEY root, const struct form_request *request)
+static LSTATUS judge_key(HKEY root, const struct proto_request *request)
 {
     if (!root || (is_performance(root) && *request->path))
         return ERROR_INVALID_HANDLE;
@@ -82,10 +82,11 @@ static LSTATUS judge_key(HKEY root, const struct form_request *request)
     if (is_performance(root))
         return ERROR_SUCCESS;
     if (root == HKEY_USERS)
-        return *request->path                    ? ERROR_FILE_NOT_FOUND
-               : request->operation == FORM_OPEN ? ERROR_SUCCESS
-                                                 : ERROR_ACCESS_DENIED;
-    bool good = request->operation == FORM_OPEN ? may_pass(request->path) : may_read(request->path);
+        return *request->path                     ? ERROR_FILE_NOT_FOUND
+               : request->operation == PROTO_OPEN ? ERROR_SUCCESS
+                                                  : ERROR_ACCESS_DENIED;
+    bool good =
+        request->operation == PROTO_OPEN ? may_pass(request->path) : may_read(request->path);
     return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
@@ -112,53 +113,54 @@ static bool is_foreign_unlisted(const struct query *query)
 
 /* ---- operations on readable keys ---- */
 
-struct asked {
+struct received {
     HKEY key;
     const struct peer *peer;
-    const struct form_request *request;
+    const struct proto_request *request;
     struct answers *answers;
-    struct form_reply *reply;
+    struct proto_reply *reply;
 };
 
-static LSTATUS ask_nothing(struct asked *asked)
+static LSTATUS ask_nothing(struct received *received)
 {
     return ERROR_SUCCESS;
 }
 
-static LSTATUS query_value(const struct asked *asked, LPBYTE data, LPDWORD size)
+static LSTATUS query_value(const struct received *received, LPBYTE data, LPDWORD size)
 {
-    const struct form_request *request = asked->request;
+    const struct proto_request *request = received->request;
     BUFFER_AUTO wide = {0};
-    if (!(request->flags & FORM_WIDE))
-        return RegQueryValueExA(asked->key, request->name, NULL, &asked->reply->type, data, size);
+    if (!(request->flags & PROTO_WIDE))
+        return RegQueryValueExA(received->key, request->name, NULL, &received->reply->type, data,
+                                size);
     if (request->name && !utf8_add_as_16(&wide, request->name, strlen(request->name) + 1))
         return ERROR_NOT_ENOUGH_MEMORY;
-    return RegQueryValueExW(asked->key, request->name ? (LPCWSTR)(void *)wide.data : NULL, NULL,
-                            &asked->reply->type, data, size);
+    return RegQueryValueExW(received->key, request->name ? (LPCWSTR)(void *)wide.data : NULL, NULL,
+                            &received->reply->type, data, size);
 }
 
-static LSTATUS enum_value(const struct asked *asked, LPBYTE data, LPDWORD size)
+static LSTATUS enum_value(const struct received *received, LPBYTE data, LPDWORD size)
 {
-    const struct form_request *request = asked->request;
+    const struct proto_request *request = received->request;
     DWORD count = NAME_ROOM;
     static char narrow[NAME_ROOM * 3 + 1];
     static WCHAR name[NAME_ROOM + 1];
-    if (!(request->flags & FORM_WIDE)) {
+    if (!(request->flags & PROTO_WIDE)) {
         count = sizeof narrow;
-        LSTATUS status = RegEnumValueA(asked->key, request->index, narrow, &count, NULL,
-                                       &asked->reply->type, data, size);
-        buffer_clear(&asked->answers->name);
-        buffer_add_text(&asked->answers->name, status ? "" : narrow);
-        return status ? status : buffer_status(&asked->answers->name);
+        LSTATUS status = RegEnumValueA(received->key, request->index, narrow, &count, NULL,
+                                       &received->reply->type, data, size);
+        buffer_clear(&received->answers->name);
+        buffer_add_text(&received->answers->name, status ? "" : narrow);
+        return status ? status : buffer_status(&received->answers->name);
     }
-    LSTATUS status = RegEnumValueW(asked->key, request->index, name, &count, NULL,
-                                   &asked->reply->type, data, size);
-    buffer_clear(&asked->answers->name);
-    utf16_add_as_8(&asked->answers->name, (const uint16_t *)name, status ? 0 : count);
-    return status ? status : buffer_status(&asked->answers->name);
+    LSTATUS status = RegEnumValueW(received->key, request->index, name, &count, NULL,
+                                   &received->reply->type, data, size);
+    buffer_clear(&received->answers->name);
+    utf16_add_as_8(&received->answers->name, (const uint16_t *)name, status ? 0 : count);
+    return status ? status : buffer_status(&received->answers->name);
 }
 
-typedef LSTATUS reading(const struct asked *asked, LPBYTE data, LPDWORD size);
+typedef LSTATUS reading(const struct received *received, LPBYTE data, LPDWORD size);
 
 static bool make_room(struct buffer *data, size_t room)
 {
@@ -168,40 +170,40 @@ static bool make_room(struct buffer *data, size_t room)
 
 /* The buffer grows as the answer requires, up to the client's buffer size, and is kept: so a large
  * answer is collected several times only once. */
-static LSTATUS read_with_room(struct asked *asked, reading *read)
+static LSTATUS read_with_room(struct received *received, reading *read)
 {
-    struct buffer *data = &asked->answers->data;
+    struct buffer *data = &received->answers->data;
     uint32_t kept = data->room > FIRST_ROOM ? (uint32_t)data->room - 1 : FIRST_ROOM;
-    uint32_t most = asked->request->room, room = most < kept ? most : kept;
-    most = most < FORM_DATA_BYTES ? most : FORM_DATA_BYTES;
+    uint32_t most = received->request->room, room = most < kept ? most : kept;
+    most = most < PROTO_DATA_BYTES ? most : PROTO_DATA_BYTES;
     for (;;) {
         DWORD size = room;
         if (!make_room(data, room))
             return ERROR_NOT_ENOUGH_MEMORY;
-        LSTATUS status = read(asked, (LPBYTE)data->data, &size);
+        LSTATUS status = read(received, (LPBYTE)data->data, &size);
         if (status == ERROR_MORE_DATA && room < most) {
             room = room > most / 2 ? most : room * 2;
             continue;
         }
-        asked->reply->needed = size;
+        received->reply->needed = size;
         if (!status && size <= room) {
-            asked->reply->data = data->data;
-            asked->reply->data_size = size;
+            received->reply->data = data->data;
+            received->reply->data_size = size;
         }
         return status;
     }
 }
 
-static LSTATUS read_by_flags(struct asked *asked, reading *read)
+static LSTATUS read_by_flags(struct received *received, reading *read)
 {
-    DWORD size = asked->request->room;
-    uint16_t flags = asked->request->flags;
-    if (flags & FORM_NO_SIZE)
-        return flags & FORM_NO_DATA ? read(asked, NULL, NULL) : ERROR_INVALID_PARAMETER;
-    if (!(flags & FORM_NO_DATA))
-        return read_with_room(asked, read);
-    LSTATUS status = read(asked, NULL, &size);
-    asked->reply->needed = size;
+    DWORD size = received->request->room;
+    uint16_t flags = received->request->flags;
+    if (flags & PROTO_NO_SIZE)
+        return flags & PROTO_NO_DATA ? read(received, NULL, NULL) : ERROR_INVALID_PARAMETER;
+    if (!(flags & PROTO_NO_DATA))
+        return read_with_room(received, read);
+    LSTATUS status = read(received, NULL, &size);
+    received->reply->needed = size;
     return status;
 }
 
@@ -209,39 +211,39 @@ static LSTATUS read_by_flags(struct asked *asked, reading *read)
 
 /* The block is read whole and checked without the hidden objects: neither status nor size reveals
  * them. */
-static LSTATUS read_without_hidden(struct asked *asked, reading *read)
+static LSTATUS read_without_hidden(struct received *received, reading *read)
 {
-    const struct form_request *request = asked->request;
-    struct form_request whole = *request;
-    struct form_reply *reply = asked->reply;
-    whole.room = FORM_DATA_BYTES;
-    whole.flags &= FORM_WIDE;
-    asked->request = &whole;
-    LSTATUS status = read_with_room(asked, read);
-    asked->request = request;
+    const struct proto_request *request = received->request;
+    struct proto_request whole = *request;
+    struct proto_reply *reply = received->reply;
+    whole.room = PROTO_DATA_BYTES;
+    whole.flags &= PROTO_WIDE;
+    received->request = &whole;
+    LSTATUS status = read_with_room(received, read);
+    received->request = request;
     reply->needed = request->room;
     if (status)
         return status;
-    reply->data_size = objects_hide(asked->answers->data.data, reply->data_size);
+    reply->data_size = objects_hide(received->answers->data.data, reply->data_size);
     if (!reply->data_size)
         return ERROR_INVALID_DATA;
-    if (request->flags & FORM_NO_DATA || reply->data_size > request->room)
+    if (request->flags & PROTO_NO_DATA || reply->data_size > request->room)
         return ERROR_MORE_DATA;
     reply->needed = (uint32_t)reply->data_size;
     return ERROR_SUCCESS;
 }
 
-static LSTATUS read_data(struct asked *asked, reading *read, const struct query *query)
+static LSTATUS read_data(struct received *received, reading *read, const struct query *query)
 {
     bool costly = query->kind == QUERY_COSTLY;
     if (is_foreign_unlisted(query))
         return ERROR_ACCESS_DENIED;
-    if (peer_is_trusted(asked->peer))
-        return read_by_flags(asked, read);
+    if (peer_is_trusted(received->peer))
+        return read_by_flags(received, read);
     if (costly && !limits_begin_costly())
         return ERROR_BUSY;
-    bool is_whole = asked->request->flags & FORM_NO_SIZE || !objects_are_hidden(asked->peer);
-    LSTATUS status = is_whole ? read_by_flags(asked, read) : read_without_hidden(asked, read);
+    bool is_whole = received->request->flags & PROTO_NO_SIZE || !objects_are_hidden(received->peer);
+    LSTATUS status = is_whole ? read_by_flags(received, read) : read_without_hidden(received, read);
     if (costly)
         limits_end_costly();
     return status;
@@ -249,33 +251,33 @@ static LSTATUS read_data(struct asked *asked, reading *read, const struct query 
 
 /* Every value is read here, whatever the operation: each performance key answers queries for
  * counters, and so do keys below Perflib. */
-static LSTATUS read_value(struct asked *asked, reading *read, const char *name)
+static LSTATUS read_value(struct received *received, reading *read, const char *name)
 {
     static struct query query;
-    if (!is_performance(asked->key))
-        return read_by_flags(asked, read);
+    if (!is_performance(received->key))
+        return read_by_flags(received, read);
     LSTATUS status = query_parse(name, &query);
     bool is_text = query.kind == QUERY_NAMES || query.kind == QUERY_HELPS;
     if (status || is_text)
-        return status ? status : read_by_flags(asked, read);
-    return read_data(asked, read, &query);
+        return status ? status : read_by_flags(received, read);
+    return read_data(received, read, &query);
 }
 
-static LSTATUS ask_value(struct asked *asked)
+static LSTATUS ask_value(struct received *received)
 {
-    return read_value(asked, query_value, asked->request->name);
+    return read_value(received, query_value, received->request->name);
 }
 
 /* Enumerating the name only collects nothing. */
-static LSTATUS ask_enum_value(struct asked *asked)
+static LSTATUS ask_enum_value(struct received *received)
 {
     static char name[NAME_ROOM * 3 + 1];
     DWORD count = sizeof name;
-    LSTATUS status =
-        RegEnumValueA(asked->key, asked->request->index, name, &count, NULL, NULL, NULL, NULL);
-    status = status ? status : read_value(asked, enum_value, name);
+    LSTATUS status = RegEnumValueA(received->key, received->request->index, name, &count, NULL,
+                                   NULL, NULL, NULL);
+    status = status ? status : read_value(received, enum_value, name);
     if (!status)
-        asked->reply->name = asked->answers->name.data;
+        received->reply->name = received->answers->name.data;
     return status;
 }
 
@@ -283,64 +285,64 @@ static LSTATUS ask_enum_value(struct asked *asked)
 
 static void put_time(char *at, const FILETIME *time)
 {
-    form_put_number(at, time->dwLowDateTime);
-    form_put_number(at + 4, time->dwHighDateTime);
+    proto_put_number(at, time->dwLowDateTime);
+    proto_put_number(at + 4, time->dwHighDateTime);
 }
 
-static LSTATUS give_bytes(const struct asked *asked, const void *bytes, size_t size)
+static LSTATUS give_bytes(const struct received *received, const void *bytes, size_t size)
 {
-    struct buffer *data = &asked->answers->data;
+    struct buffer *data = &received->answers->data;
     buffer_clear(data);
     buffer_add(data, bytes, size);
-    asked->reply->data = data->data;
-    asked->reply->data_size = data->len;
+    received->reply->data = data->data;
+    received->reply->data_size = data->len;
     return buffer_status(data);
 }
 
-static LSTATUS ask_enum_key(struct asked *asked)
+static LSTATUS ask_enum_key(struct received *received)
 {
-    char name[1024], bytes[FORM_TIME_BYTES];
+    char name[1024], bytes[PROTO_TIME_BYTES];
     DWORD count = sizeof name;
     FILETIME time = {0};
-    LSTATUS status =
-        RegEnumKeyExA(asked->key, asked->request->index, name, &count, NULL, NULL, NULL, &time);
+    LSTATUS status = RegEnumKeyExA(received->key, received->request->index, name, &count, NULL,
+                                   NULL, NULL, &time);
     if (status)
         return status;
-    buffer_clear(&asked->answers->name);
-    buffer_add_text(&asked->answers->name, name);
-    asked->reply->name = asked->answers->name.data;
+    buffer_clear(&received->answers->name);
+    buffer_add_text(&received->answers->name, name);
+    received->reply->name = received->answers->name.data;
     put_time(bytes, &time);
-    return give_bytes(asked, bytes, sizeof bytes);
+    return give_bytes(received, bytes, sizeof bytes);
 }
 
-static LSTATUS ask_info(struct asked *asked)
+static LSTATUS ask_info(struct received *received)
 {
     DWORD numbers[5];
     FILETIME time = {0};
-    char bytes[FORM_INFO_BYTES];
-    bool wide = asked->request->flags & FORM_WIDE;
+    char bytes[PROTO_INFO_BYTES];
+    bool wide = received->request->flags & PROTO_WIDE;
     LSTATUS status =
-        wide ? RegQueryInfoKeyW(asked->key, NULL, NULL, NULL, &numbers[0], &numbers[1], NULL,
+        wide ? RegQueryInfoKeyW(received->key, NULL, NULL, NULL, &numbers[0], &numbers[1], NULL,
                                 &numbers[2], &numbers[3], &numbers[4], NULL, &time)
-             : RegQueryInfoKeyA(asked->key, NULL, NULL, NULL, &numbers[0], &numbers[1], NULL,
+             : RegQueryInfoKeyA(received->key, NULL, NULL, NULL, &numbers[0], &numbers[1], NULL,
                                 &numbers[2], &numbers[3], &numbers[4], NULL, &time);
     if (status)
         return status;
     for (size_t i = 0; i < COUNT(numbers); i++)
-        form_put_number(bytes + 4 * i, numbers[i]);
+        proto_put_number(bytes + 4 * i, numbers[i]);
     put_time(bytes + 4 * COUNT(numbers), &time);
-    return give_bytes(asked, bytes, sizeof bytes);
+    return give_bytes(received, bytes, sizeof bytes);
 }
 
 /* Closes the providers; the next query opens them again. */
-static LSTATUS ask_close(struct asked *asked)
+static LSTATUS ask_close(struct received *received)
 {
-    return asked->key == HKEY_PERFORMANCE_DATA ? RegCloseKey(asked->key) : ERROR_SUCCESS;
+    return received->key == HKEY_PERFORMANCE_DATA ? RegCloseKey(received->key) : ERROR_SUCCESS;
 }
 
-static LSTATUS (*const operations[FORM_OPERATIONS])(struct asked *asked) = {
-    [FORM_OPEN] = ask_nothing,          [FORM_QUERY] = ask_value, [FORM_ENUM_KEY] = ask_enum_key,
-    [FORM_ENUM_VALUE] = ask_enum_value, [FORM_INFO] = ask_info,   [FORM_CLOSE] = ask_close,
+static LSTATUS (*const operations[PROTO_OPERATIONS])(struct received *received) = {
+    [PROTO_OPEN] = ask_nothing,          [PROTO_QUERY] = ask_value, [PROTO_ENUM_KEY] = ask_enum_key,
+    [PROTO_ENUM_VALUE] = ask_enum_value, [PROTO_INFO] = ask_info,   [PROTO_CLOSE] = ask_close,
 };
 
 /* RegCloseKey of the performance data would close the providers; it is not an opened key. */
@@ -350,34 +352,35 @@ static void close_opened(HKEY key)
         RegCloseKey(key);
 }
 
-static LSTATUS ask(struct asked *asked)
+static LSTATUS ask(struct received *received)
 {
-    const struct form_request *request = asked->request;
-    bool counts = request->operation != FORM_OPEN && request->operation != FORM_CLOSE;
+    const struct proto_request *request = received->request;
+    bool counts = request->operation != PROTO_OPEN && request->operation != PROTO_CLOSE;
     HKEY root = root_of(request->root);
     LSTATUS status = judge_key(root, request);
-    if (!status && counts && !peer_is_trusted(asked->peer) && !limits_take_question())
+    if (!status && counts && !peer_is_trusted(received->peer) && !limits_take_question())
         status = ERROR_BUSY;
     if (status || !*request->path) {
-        asked->key = root;
-        return status ? status : operations[request->operation](asked);
+        received->key = root;
+        return status ? status : operations[request->operation](received);
     }
-    status = RegOpenKeyExA(root, request->path, 0, KEY_READ, &asked->key);
+    status = RegOpenKeyExA(root, request->path, 0, KEY_READ, &received->key);
     if (status)
         return status;
-    status = operations[request->operation](asked);
-    close_opened(asked->key);
+    status = operations[request->operation](received);
+    close_opened(received->key);
     return status;
 }
 
-void answer(struct answers *answers, const struct peer *peer, const struct form_request *request,
-            struct form_reply *ret_reply)
+void answer(struct answers *answers, const struct peer *peer, const struct proto_request *request,
+            struct proto_reply *ret_reply)
 {
-    struct asked asked = {.peer = peer, .request = request, .answers = answers, .reply = ret_reply};
-    *ret_reply = (struct form_reply){.id = request->id};
+    struct received received = {
+        .peer = peer, .request = request, .answers = answers, .reply = ret_reply};
+    *ret_reply = (struct proto_reply){.id = request->id};
     answers->data.failed = answers->name.failed = false;
-    bool known = request->operation > 0 && request->operation < FORM_OPERATIONS;
-    ret_reply->status = (uint32_t)(known ? ask(&asked) : ERROR_INVALID_FUNCTION);
+    bool known = request->operation > 0 && request->operation < PROTO_OPERATIONS;
+    ret_reply->status = (uint32_t)(known ? ask(&received) : ERROR_INVALID_FUNCTION);
     if (ret_reply->status) {
         ret_reply->name = NULL;
         ret_reply->data_size = 0;

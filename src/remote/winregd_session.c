@@ -65,24 +65,24 @@ static bool transmit(int fd, const char *data, size_t size, int64_t deadline)
 }
 
 /* 0: it disconnected, or was idle until `until`; SIZE_MAX: malformed. */
-static size_t receive_request(int in, char message[static FORM_REQUEST_BYTES], int64_t until)
+static size_t receive_request(int in, char message[static PROTO_REQUEST_BYTES], int64_t until)
 {
     size_t have = receive(in, message, 1, until);
     if (!have)
         return 0;
     int64_t deadline = clock_ticks() + MESSAGE_SECONDS * second;
-    have += receive(in, message + 1, FORM_START - 1, deadline);
-    size_t size = have == FORM_START ? form_size(message, FORM_REQUEST_BYTES) : 0;
+    have += receive(in, message + 1, PROTO_START - 1, deadline);
+    size_t size = have == PROTO_START ? proto_size(message, PROTO_REQUEST_BYTES) : 0;
     if (!size || receive(in, message + have, size - have, deadline) != size - have)
         return SIZE_MAX;
     return size;
 }
 
-static bool send_reply(int out, const struct form_reply *reply)
+static bool send_reply(int out, const struct proto_reply *reply)
 {
     BUFFER_AUTO head = {0};
     int64_t deadline = clock_ticks() + REPLY_SECONDS * second;
-    return form_write_reply(reply, &head) && transmit(out, head.data, head.len, deadline) &&
+    return proto_write_reply(reply, &head) && transmit(out, head.data, head.len, deadline) &&
            transmit(out, reply->data, reply->data_size, deadline);
 }
 
@@ -122,7 +122,7 @@ struct session {
     struct answers answers;
     bool was_refused;
     int64_t until; /* when a refused peer is disconnected, else INT64_MAX */
-    char message[FORM_REQUEST_BYTES];
+    char message[PROTO_REQUEST_BYTES];
 };
 
 /* A client that may not read does not keep its place. */
@@ -147,37 +147,37 @@ static LSTATUS judge_access(struct session *session)
     return granted ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-static void reply_to(struct session *session, const struct form_request *request,
-                     struct form_reply *ret)
+static void reply_to(struct session *session, const struct proto_request *request,
+                     struct proto_reply *ret)
 {
     LSTATUS status;
-    *ret = (struct form_reply){.id = request->id};
-    if (request->operation == FORM_CALLER)
+    *ret = (struct proto_reply){.id = request->id};
+    if (request->operation == PROTO_CALLER)
         status = peer_speak_for(session->peer, request);
     else
         status = judge_access(session);
-    if (!status && request->operation != FORM_CALLER)
+    if (!status && request->operation != PROTO_CALLER)
         answer(&session->answers, session->peer, request, ret);
     if (status)
-        *ret = (struct form_reply){.id = request->id, .status = (uint32_t)status};
+        *ret = (struct proto_reply){.id = request->id, .status = (uint32_t)status};
 }
 
-static bool is_one_too_many(const struct form_request *request, const struct form_reply *reply)
+static bool is_one_too_many(const struct proto_request *request, const struct proto_reply *reply)
 {
-    return request->operation == FORM_CALLER && reply->status == ERROR_BUSY;
+    return request->operation == PROTO_CALLER && reply->status == ERROR_BUSY;
 }
 
 static bool serve(int in, int out, struct session *session)
 {
     for (;;) {
-        struct form_request request;
-        struct form_reply reply;
+        struct proto_request request;
+        struct proto_reply reply;
         size_t size = clock_ticks() < session->until
                           ? receive_request(in, session->message, session->until)
                           : 0;
         if (!size)
             return true;
-        if (size == SIZE_MAX || !form_read_request(session->message, size, &request))
+        if (size == SIZE_MAX || !proto_read_request(session->message, size, &request))
             return false;
         atomic_store(&answering, true);
         limits_set_idle(false);

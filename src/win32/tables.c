@@ -203,7 +203,7 @@ static const struct registry_virtual_keys virtual_keys[] = {
     {0               },
 };
 
-static const struct registry_tables tables = {mounts, computed, virtual_keys, &remote_far};
+static const struct registry_tables tables = {mounts, computed, virtual_keys, &remote_remote};
 
 /* Programs begin with any function, in any thread: the tables are there before all of them. */
 __attribute__((constructor)) static void hand_down_tables(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A server that lies to its client, and clients that abuse their server. */
-#include "remote/form.h"
+#include "remote/proto.h"
 
 #include <setjmp.h>
 
@@ -40,9 +40,9 @@ static int connect_to(const char *path)
 
 /* ---- the liar: tells the truth about opening and closing, and lie number N about values ---- */
 
-enum { CASES = 700, HEAD_BITS = FORM_REPLY_HEAD * 8 };
+enum { CASES = 700, HEAD_BITS = PROTO_REPLY_HEAD * 8 };
 
-static void lie_about(struct form_reply *reply, int number)
+static void lie_about(struct proto_reply *reply, int number)
 {
     switch (number) {
     case 0:
@@ -83,19 +83,19 @@ static void lie_about(struct form_reply *reply, int number)
 static void send_lie(int fd, uint32_t id, int number)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_reply reply = {.id = id,
-                               .type = REG_BINARY,
-                               .needed = honest_size,
-                               .data = honest,
-                               .data_size = honest_size};
+    struct proto_reply reply = {.id = id,
+                                .type = REG_BINARY,
+                                .needed = honest_size,
+                                .data = honest,
+                                .data_size = honest_size};
     lie_about(&reply, number);
-    if (!form_write_reply(&reply, &bytes) || !buffer_add(&bytes, reply.data, reply.data_size))
+    if (!proto_write_reply(&reply, &bytes) || !buffer_add(&bytes, reply.data, reply.data_size))
         _exit(1);
     size_t size = bytes.len;
     if (number >= 10 && number < 10 + HEAD_BITS)
         bytes.data[(number - 10) / 8] ^= (char)(1 << (number - 10) % 8);
     else if (number >= 10 + HEAD_BITS && number < CASES - 50)
-        bytes.data[FORM_REPLY_HEAD + (size_t)(number - 10 - HEAD_BITS)] ^= (char)0x81;
+        bytes.data[PROTO_REPLY_HEAD + (size_t)(number - 10 - HEAD_BITS)] ^= (char)0x81;
     else if (number >= CASES - 50)
         size = size * (size_t)(number - CASES + 50) / 50;
     send_all(fd, bytes.data, size);
@@ -103,21 +103,21 @@ static void send_lie(int fd, uint32_t id, int number)
 
 static void be_a_liar(int fd, int number)
 {
-    char message[FORM_REQUEST_BYTES];
-    struct form_request request;
+    char message[PROTO_REQUEST_BYTES];
+    struct proto_request request;
     for (;;) {
         BUFFER_AUTO bytes = {0};
-        if (!receive_all(fd, message, FORM_START))
+        if (!receive_all(fd, message, PROTO_START))
             return;
-        size_t size = form_size(message, sizeof message);
-        if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
-            !form_read_request(message, size, &request))
+        size_t size = proto_size(message, sizeof message);
+        if (!size || !receive_all(fd, message + PROTO_START, size - PROTO_START) ||
+            !proto_read_request(message, size, &request))
             _exit(1);
-        if (request.operation == FORM_QUERY) {
+        if (request.operation == PROTO_QUERY) {
             send_lie(fd, request.id, number);
             return;
         }
-        form_write_reply(&(struct form_reply){.id = request.id}, &bytes);
+        proto_write_reply(&(struct proto_reply){.id = request.id}, &bytes);
         send_all(fd, bytes.data, bytes.len);
     }
 }
@@ -254,61 +254,61 @@ static void mutate(struct buffer *bytes)
 }
 
 /* Half of them have the right size and number, so that what lies behind is looked at. */
-static void send_mutated(int fd, uint32_t id, const struct form_reply *honestly)
+static void send_mutated(int fd, uint32_t id, const struct proto_reply *honestly)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_reply reply = *honestly;
+    struct proto_reply reply = *honestly;
     reply.id = id;
-    if (!form_write_reply(&reply, &bytes) || !buffer_add(&bytes, reply.data, reply.data_size))
+    if (!proto_write_reply(&reply, &bytes) || !buffer_add(&bytes, reply.data, reply.data_size))
         _exit(1);
     mutate(&bytes);
-    if (bytes.len >= FORM_REPLY_HEAD && chance(2)) {
-        form_put_number(bytes.data, (uint32_t)bytes.len);
-        form_put_number(bytes.data + 4, FORM_MARK);
-        form_put_number(bytes.data + 8, id);
-        form_put_number(bytes.data + 12, 0);
+    if (bytes.len >= PROTO_REPLY_HEAD && chance(2)) {
+        proto_put_number(bytes.data, (uint32_t)bytes.len);
+        proto_put_number(bytes.data + 4, FORM_MARK);
+        proto_put_number(bytes.data + 8, id);
+        proto_put_number(bytes.data + 12, 0);
     }
     send_all(fd, bytes.data, bytes.len);
 }
 
 static const char some_titles[] = "1\0001847\0002\0System\0004\0Memory\0";
 
-static struct form_reply honest_reply(uint16_t operation, bool text)
+static struct proto_reply honest_reply(uint16_t operation, bool text)
 {
-    static const char zeros[FORM_INFO_BYTES];
-    if (operation == FORM_QUERY && !text)
-        return (struct form_reply){
+    static const char zeros[PROTO_INFO_BYTES];
+    if (operation == PROTO_QUERY && !text)
+        return (struct proto_reply){
             .type = REG_BINARY, .needed = honest_size, .data = honest, .data_size = honest_size};
-    if (operation == FORM_QUERY)
-        return (struct form_reply){.type = REG_MULTI_SZ,
-                                   .needed = sizeof some_titles,
-                                   .data = some_titles,
-                                   .data_size = sizeof some_titles};
-    if (operation == FORM_INFO)
-        return (struct form_reply){.data = zeros, .data_size = FORM_INFO_BYTES};
-    return (struct form_reply){.name = "009", .data = zeros, .data_size = FORM_TIME_BYTES};
+    if (operation == PROTO_QUERY)
+        return (struct proto_reply){.type = REG_MULTI_SZ,
+                                    .needed = sizeof some_titles,
+                                    .data = some_titles,
+                                    .data_size = sizeof some_titles};
+    if (operation == PROTO_INFO)
+        return (struct proto_reply){.data = zeros, .data_size = PROTO_INFO_BYTES};
+    return (struct proto_reply){.name = "009", .data = zeros, .data_size = PROTO_TIME_BYTES};
 }
 
 static void be_a_mutant(int fd, int number)
 {
-    char message[FORM_REQUEST_BYTES];
-    struct form_request request;
+    char message[PROTO_REQUEST_BYTES];
+    struct proto_request request;
     seed = (uint32_t)number * 2654435761u + 1;
     for (;;) {
         BUFFER_AUTO bytes = {0};
-        if (!receive_all(fd, message, FORM_START))
+        if (!receive_all(fd, message, PROTO_START))
             return;
-        size_t size = form_size(message, sizeof message);
-        if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
-            !form_read_request(message, size, &request))
+        size_t size = proto_size(message, sizeof message);
+        if (!size || !receive_all(fd, message + PROTO_START, size - PROTO_START) ||
+            !proto_read_request(message, size, &request))
             _exit(1);
-        if (request.operation != FORM_OPEN && request.operation != FORM_CLOSE) {
+        if (request.operation != PROTO_OPEN && request.operation != PROTO_CLOSE) {
             bool text = request.name && text_starts_fold(request.name, "Counter");
-            struct form_reply reply = honest_reply(request.operation, text);
+            struct proto_reply reply = honest_reply(request.operation, text);
             send_mutated(fd, request.id, &reply);
             return;
         }
-        form_write_reply(&(struct form_reply){.id = request.id}, &bytes);
+        proto_write_reply(&(struct proto_reply){.id = request.id}, &bytes);
         send_all(fd, bytes.data, bytes.len);
     }
 }
@@ -407,14 +407,14 @@ static void mutated_replies(void **state)
 
 /* ---- abuse ---- */
 
-static struct form_request query_of(const char *name)
+static struct proto_request query_of(const char *name)
 {
-    return (struct form_request){.id = 1,
-                                 .operation = FORM_QUERY,
-                                 .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA,
-                                 .room = ROOM,
-                                 .path = "",
-                                 .name = name};
+    return (struct proto_request){.id = 1,
+                                  .operation = PROTO_QUERY,
+                                  .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA,
+                                  .room = ROOM,
+                                  .path = "",
+                                  .name = name};
 }
 
 static void server_still_answers(void)
@@ -431,13 +431,13 @@ static void server_still_answers(void)
 /* The reply's status; -1: it hung up. */
 static long long ask_raw(int fd, const void *bytes, size_t size)
 {
-    static char message[FORM_REPLY_HEAD + FORM_NAME_BYTES + ROOM];
-    struct form_reply reply;
-    if (!send_all(fd, bytes, size) || !receive_all(fd, message, FORM_START))
+    static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + ROOM];
+    struct proto_reply reply;
+    if (!send_all(fd, bytes, size) || !receive_all(fd, message, PROTO_START))
         return -1;
-    size_t whole = form_size(message, sizeof message);
+    size_t whole = proto_size(message, sizeof message);
     assert_true(whole > 0);
-    assert_true(receive_all(fd, message + FORM_START, whole - FORM_START));
+    assert_true(receive_all(fd, message + PROTO_START, whole - PROTO_START));
     assert_true(form_read_reply(message, whole, &reply));
     return reply.status;
 }
@@ -445,7 +445,7 @@ static long long ask_raw(int fd, const void *bytes, size_t size)
 static void requests_with_wrong_bits(void **state)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_request request = query_of("2");
+    struct proto_request request = query_of("2");
     int hung_up = 0, answered = 0;
     assert_true(form_write_request(&request, &bytes));
     int fd = connect_to(server_socket);
@@ -471,19 +471,19 @@ static void requests_with_wrong_bits(void **state)
 
 /* ---- thousands of mutated requests ---- */
 
-static struct form_request some_request(void)
+static struct proto_request some_request(void)
 {
     static const char perflib[] = "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib";
     static const char *const names[] = {"2",           "238 4", "Counter 009",
                                         "Explain 009", "22222", "Nobody"};
-    struct form_request request = query_of(names[chance(COUNT(names))]);
-    request.flags = (uint16_t)(chance(2) ? FORM_WIDE : chance(8));
+    struct proto_request request = query_of(names[chance(COUNT(names))]);
+    request.flags = (uint16_t)(chance(2) ? PROTO_WIDE : chance(8));
     if (chance(2))
         return request;
     request.operation = (uint16_t)(1 + chance(6));
     request.root = 0x80000002 + chance(3);
     request.path = request.root == 0x80000002 ? perflib : "";
-    request.name = request.operation == FORM_QUERY ? "Last Counter" : NULL;
+    request.name = request.operation == PROTO_QUERY ? "Last Counter" : NULL;
     request.index = chance(5);
     return request;
 }
@@ -492,8 +492,8 @@ static struct form_request some_request(void)
  * reply's status, or -1: it hung up. */
 static long long ask_once(const void *bytes, size_t size)
 {
-    static char message[FORM_REPLY_HEAD + FORM_NAME_BYTES + ROOM];
-    struct form_reply reply;
+    static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + ROOM];
+    struct proto_reply reply;
     size_t have = 0;
     ssize_t count;
     int fd = connect_to(server_socket);
@@ -505,7 +505,7 @@ static long long ask_once(const void *bytes, size_t size)
     close(fd);
     if (!have)
         return -1;
-    size_t whole = have >= FORM_START ? form_size(message, sizeof message) : 0;
+    size_t whole = have >= PROTO_START ? proto_size(message, sizeof message) : 0;
     assert_true(whole > 0 && whole <= have);
     assert_true(form_read_reply(message, whole, &reply));
     return reply.status;
@@ -515,17 +515,17 @@ static long long ask_once(const void *bytes, size_t size)
 static void judge_mutated(bool *ret_answered)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_request request = some_request(), read;
+    struct proto_request request = some_request(), read;
     assert_true(form_write_request(&request, &bytes));
     mutate(&bytes);
-    if (chance(2) && bytes.len >= FORM_REQUEST_HEAD) {
-        form_put_number(bytes.data, (uint32_t)bytes.len);
-        form_put_number(bytes.data + 4, FORM_MARK);
+    if (chance(2) && bytes.len >= PROTO_REQUEST_HEAD) {
+        proto_put_number(bytes.data, (uint32_t)bytes.len);
+        proto_put_number(bytes.data + 4, FORM_MARK);
     }
-    size_t size = bytes.len >= FORM_START ? form_size(bytes.data, FORM_REQUEST_BYTES) : 0;
-    bool whole = size && size <= bytes.len && form_read_request(bytes.data, size, &read);
+    size_t size = bytes.len >= PROTO_START ? proto_size(bytes.data, PROTO_REQUEST_BYTES) : 0;
+    bool whole = size && size <= bytes.len && proto_read_request(bytes.data, size, &read);
     long long status = ask_once(bytes.data, bytes.len);
-    if (whole && read.operation <= FORM_CLOSE)
+    if (whole && read.operation <= PROTO_CLOSE)
         assert_true(status >= 0);
     *ret_answered = status >= 0;
 }
@@ -577,7 +577,7 @@ static void what_is_no_request_is_hung_up_on(void **state)
     }
     for (size_t i = 1; i < 30; i++) { /* cut, and gone */
         BUFFER_AUTO bytes = {0};
-        struct form_request request = query_of("Global");
+        struct proto_request request = query_of("Global");
         int fd = connect_to(server_socket);
         assert_true(form_write_request(&request, &bytes));
         assert_true(send_all(fd, bytes.data, i));
@@ -594,30 +594,30 @@ static void refused_requests(void **state)
         const char *path, *name;
         LSTATUS status;
     } rows[] = {
-        {0x80000004, 99,            "",                                                         "2",                         ERROR_INVALID_FUNCTION},
-        {0x80000004, 0,             "",                                                         "2",                         ERROR_INVALID_FUNCTION},
-        {0x80000001, FORM_OPEN,     "",                                                         NULL,                        ERROR_INVALID_HANDLE  },
-        {0x00000004, FORM_OPEN,     "",                                                         NULL,                        ERROR_INVALID_HANDLE  },
-        {0x80000004, FORM_QUERY,    "SOFTWARE",                                                 "2",                         ERROR_INVALID_HANDLE  },
-        {0x80000002, FORM_OPEN,     "SYSTEM\\CurrentControlSet\\Services",                      NULL,                        ERROR_ACCESS_DENIED   },
-        {0x80000002, FORM_OPEN,     "\\SOFTWARE",                                               NULL,                        ERROR_BAD_PATHNAME    },
-        {0x80000002, FORM_OPEN,     "SOFTWARE\\\\Microsoft",                                    NULL,                        ERROR_BAD_PATHNAME    },
-        {0x80000002, FORM_OPEN,     "SOFTWARE",                                                 NULL,                        ERROR_SUCCESS         },
-        {0x80000002, FORM_OPEN,     "SOFTWAREX",                                                NULL,                        ERROR_ACCESS_DENIED   },
-        {0x80000002, FORM_ENUM_KEY, "SOFTWARE",                                                 NULL,                        ERROR_ACCESS_DENIED   },
-        {0x80000002, FORM_INFO,     "",                                                         NULL,                        ERROR_ACCESS_DENIED   },
-        {0x80000002, FORM_QUERY,    "software\\microsoft\\windows nt\\currentversion\\perflib",
-         "last counter",                                                                                                     0                     },
-        {0x80000004, FORM_QUERY,    "",                                                         "Foreign ssh://elsewhere",   ERROR_ACCESS_DENIED   },
-        {0x80000004, FORM_QUERY,    "",                                                         " foreign  \\\\elsewhere 2", ERROR_ACCESS_DENIED   },
-        {0x80000004, FORM_QUERY,    "",                                                         "Foreign",                   0                     },
-        {0x80000003, FORM_ENUM_KEY, "",                                                         NULL,                        ERROR_ACCESS_DENIED   },
-        {0x80000003, FORM_OPEN,     "S-1-5-18",                                                 NULL,                        ERROR_FILE_NOT_FOUND  },
+        {0x80000004, 99,             "",                                                         "2",                         ERROR_INVALID_FUNCTION},
+        {0x80000004, 0,              "",                                                         "2",                         ERROR_INVALID_FUNCTION},
+        {0x80000001, PROTO_OPEN,     "",                                                         NULL,                        ERROR_INVALID_HANDLE  },
+        {0x00000004, PROTO_OPEN,     "",                                                         NULL,                        ERROR_INVALID_HANDLE  },
+        {0x80000004, PROTO_QUERY,    "SOFTWARE",                                                 "2",                         ERROR_INVALID_HANDLE  },
+        {0x80000002, PROTO_OPEN,     "SYSTEM\\CurrentControlSet\\Services",                      NULL,                        ERROR_ACCESS_DENIED   },
+        {0x80000002, PROTO_OPEN,     "\\SOFTWARE",                                               NULL,                        ERROR_BAD_PATHNAME    },
+        {0x80000002, PROTO_OPEN,     "SOFTWARE\\\\Microsoft",                                    NULL,                        ERROR_BAD_PATHNAME    },
+        {0x80000002, PROTO_OPEN,     "SOFTWARE",                                                 NULL,                        ERROR_SUCCESS         },
+        {0x80000002, PROTO_OPEN,     "SOFTWAREX",                                                NULL,                        ERROR_ACCESS_DENIED   },
+        {0x80000002, PROTO_ENUM_KEY, "SOFTWARE",                                                 NULL,                        ERROR_ACCESS_DENIED   },
+        {0x80000002, PROTO_INFO,     "",                                                         NULL,                        ERROR_ACCESS_DENIED   },
+        {0x80000002, PROTO_QUERY,    "software\\microsoft\\windows nt\\currentversion\\perflib",
+         "last counter",                                                                                                      0                     },
+        {0x80000004, PROTO_QUERY,    "",                                                         "Foreign ssh://elsewhere",   ERROR_ACCESS_DENIED   },
+        {0x80000004, PROTO_QUERY,    "",                                                         " foreign  \\\\elsewhere 2", ERROR_ACCESS_DENIED   },
+        {0x80000004, PROTO_QUERY,    "",                                                         "Foreign",                   0                     },
+        {0x80000003, PROTO_ENUM_KEY, "",                                                         NULL,                        ERROR_ACCESS_DENIED   },
+        {0x80000003, PROTO_OPEN,     "S-1-5-18",                                                 NULL,                        ERROR_FILE_NOT_FOUND  },
     };
     int fd = connect_to(server_socket);
     for (size_t i = 0; i < COUNT(rows); i++) {
         BUFFER_AUTO bytes = {0};
-        struct form_request request = query_of(rows[i].name);
+        struct proto_request request = query_of(rows[i].name);
         request.root = rows[i].root;
         request.operation = rows[i].operation;
         request.path = rows[i].path;
@@ -631,7 +631,7 @@ static void refused_requests(void **state)
 static void room_is_not_believed(void **state)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_request request = query_of("2");
+    struct proto_request request = query_of("2");
     request.room = 0xffffffff;
     int fd = connect_to(server_socket);
     assert_true(form_write_request(&request, &bytes));
@@ -644,8 +644,8 @@ static void only_so_many_clients(void **state)
     enum { MANY = 134 };
     int fds[MANY], served = 0;
     BUFFER_AUTO bytes = {0};
-    struct form_request request = query_of(NULL);
-    request.operation = FORM_OPEN;
+    struct proto_request request = query_of(NULL);
+    request.operation = PROTO_OPEN;
     assert_true(form_write_request(&request, &bytes));
     for (int i = 0; i < MANY; i++) {
         fds[i] = connect_to(server_socket);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../skip.h"
-#include "asking.h"
+#include "requests.h"
 
 #include <openperflib/block.h>
 #include <winperf.h>
@@ -45,7 +45,7 @@ static const char *const names[] = {NULL,       "Global",  " global ",   "Costly
                                     "230",      "Counter", "Help 009",   "Last Counter"};
 
 /* What is there of the objects: each of any block in the data. */
-static unsigned count_objects(const struct form_reply *reply, uint32_t number)
+static unsigned count_objects(const struct proto_reply *reply, uint32_t number)
 {
     opl_block block;
     opl_object_view object = {0};
@@ -59,14 +59,14 @@ static unsigned count_objects(const struct form_reply *reply, uint32_t number)
 }
 
 struct sums {
-    unsigned asked, blocks, hidden;
+    unsigned received, blocks, hidden;
 };
 
-static void ask_one(int fd, const struct form_request *request, struct sums *sums)
+static void ask_one(int fd, const struct proto_request *request, struct sums *sums)
 {
     BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    tell(fd, request);
+    struct proto_reply reply;
+    send_only(fd, request);
     assert_int_not_equal(hear(fd, &message, &reply), 0xdead);
     unsigned hidden = count_objects(&reply, HIDDEN);
     if (hidden)
@@ -75,14 +75,14 @@ static void ask_one(int fd, const struct form_request *request, struct sums *sum
                       request->flags, request->name ? request->name : "(none)");
     sums->hidden += hidden;
     sums->blocks += count_objects(&reply, 0) > 0;
-    sums->asked++;
+    sums->received++;
 }
 
-static void ask_in_all_ways(int fd, struct form_request request, struct sums *sums)
+static void ask_in_all_ways(int fd, struct proto_request request, struct sums *sums)
 {
-    bool by_name = request.operation == FORM_QUERY;
+    bool by_name = request.operation == PROTO_QUERY;
     for (size_t i = 0; i < (by_name ? COUNT(names) : 3); i++)
-        for (uint16_t flags = 0; flags <= FORM_FLAGS; flags++) {
+        for (uint16_t flags = 0; flags <= PROTO_FLAGS; flags++) {
             request.flags = flags;
             request.name = by_name ? names[i] : NULL;
             request.index = by_name ? 0 : (uint32_t)i;
@@ -98,24 +98,24 @@ static void f_c1_no_request_shows_what_is_hidden(void **state)
     int fd = stream_for(CALLER);
     for (size_t i = 0; i < COUNT(roots); i++)
         for (size_t j = 0; j < COUNT(paths); j++)
-            for (uint16_t operation = 1; operation < FORM_CALLER; operation++)
+            for (uint16_t operation = 1; operation < PROTO_CALLER; operation++)
                 ask_in_all_ways(
                     fd,
-                    (struct form_request){
+                    (struct proto_request){
                         .operation = operation, .root = roots[i], .path = paths[j], .room = ROOM},
                     &sums);
     close(fd);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
     lab_unset(SETTINGS, "MostPerSecond");
-    print_message("# %u requests, %u with objects\n", sums.asked, sums.blocks);
-    assert_in_range(sums.blocks, 20, sums.asked);
+    print_message("# %u requests, %u with objects\n", sums.received, sums.blocks);
+    assert_in_range(sums.blocks, 20, sums.received);
     assert_int_equal(sums.hidden, 0);
 }
 
 /* Whether the answer fits tells how large it is: a machine's count of processes, say. */
 static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
 {
-    struct form_request request = query_of("230");
+    struct proto_request request = query_of("230");
     SET_LIST(OBJECTS, "230", "nobody at all");
     request.room = 300; /* a header, and no object */
     int fd = stream_for(CALLER);
@@ -145,7 +145,7 @@ static void write_lists(unsigned many)
 static void f_c1_too_many_lists_hide_all(void **state)
 {
     enum { MOST = 1024 };
-    struct form_request request = query_of("Global");
+    struct proto_request request = query_of("Global");
     struct sums sums = {0};
     int fd = stream_for(CALLER);
     write_lists(MOST);
@@ -161,7 +161,7 @@ static void f_c1_too_many_lists_hide_all(void **state)
 /* ---- what it costs ---- */
 
 /* All at once, each 1.5 seconds: how many were done, and how many refused. */
-static unsigned ask_at_once(struct form_request request, unsigned *ret_busy)
+static unsigned ask_at_once(struct proto_request request, unsigned *ret_busy)
 {
     enum { MANY = 7 };
     int fds[MANY];
@@ -170,10 +170,10 @@ static unsigned ask_at_once(struct form_request request, unsigned *ret_busy)
     for (int i = 0; i < MANY; i++)
         fds[i] = stream_for(CALLER);
     for (int i = 0; i < MANY; i++)
-        tell(fds[i], &request);
+        send_only(fds[i], &request);
     for (int i = 0; i < MANY; i++) {
         BUFFER_AUTO message = {0};
-        struct form_reply reply;
+        struct proto_reply reply;
         uint32_t status = hear(fds[i], &message, &reply);
         good += status == 0;
         *ret_busy += status == ERROR_BUSY;
@@ -189,20 +189,20 @@ static void f_c1_costly_however_it_is_asked(void **state)
         uint16_t operation;
         const char *path, *name;
     } rows[] = {
-        {DATA,    FORM_QUERY,      "",              " costly "},
-        {NAMES,   FORM_QUERY,      "",              "Costly"  },
-        {MACHINE, FORM_QUERY,      PERFLIB "\\009", "Costly"  },
-        {DATA,    FORM_ENUM_VALUE, "",              NULL      },
+        {DATA,    PROTO_QUERY,      "",              " costly "},
+        {NAMES,   PROTO_QUERY,      "",              "Costly"  },
+        {MACHINE, PROTO_QUERY,      PERFLIB "\\009", "Costly"  },
+        {DATA,    PROTO_ENUM_VALUE, "",              NULL      },
     };
     unsigned busy;
     server_lab_slow(true);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct form_request request = {.operation = rows[i].operation,
-                                       .root = rows[i].root,
-                                       .path = rows[i].path,
-                                       .name = rows[i].name,
-                                       .index = 1,
-                                       .room = ROOM};
+        struct proto_request request = {.operation = rows[i].operation,
+                                        .root = rows[i].root,
+                                        .path = rows[i].path,
+                                        .name = rows[i].name,
+                                        .index = 1,
+                                        .room = ROOM};
         unsigned good = ask_at_once(request, &busy);
         if (good > 4 || (rows[i].name && (good != 4 || busy != 3)))
             fail_msg("row %zu: %u were done, %u refused", i, good, busy);
@@ -212,15 +212,16 @@ static void f_c1_costly_however_it_is_asked(void **state)
 
 static void f_c1_questions_a_second_however_they_are_asked(void **state)
 {
-    static const uint16_t operations[] = {FORM_QUERY, FORM_ENUM_VALUE, FORM_ENUM_KEY, FORM_INFO};
+    static const uint16_t operations[] = {PROTO_QUERY, PROTO_ENUM_VALUE, PROTO_ENUM_KEY,
+                                          PROTO_INFO};
     enum { MANY = 30, MOST = 5 };
     lab_set_dword(SETTINGS, "MostPerSecond", MOST);
     for (size_t i = 0; i < COUNT(operations); i++) {
-        struct form_request request = {.operation = operations[i],
-                                       .root = MACHINE,
-                                       .path = PERFLIB,
-                                       .name = "Last Counter",
-                                       .room = ROOM};
+        struct proto_request request = {.operation = operations[i],
+                                        .root = MACHINE,
+                                        .path = PERFLIB,
+                                        .name = "Last Counter",
+                                        .room = ROOM};
         unsigned good = 0;
         int fd = stream_for(CALLER);
         for (int j = 0; j < MANY; j++) {
@@ -272,7 +273,7 @@ static int ask_as(uid_t uid)
 {
     pid_t pid = fork();
     if (!pid) {
-        struct form_request request = query_of("2");
+        struct proto_request request = query_of("2");
         if (!become(uid))
             _exit(99);
         _exit((int)(ask(connect_here(), &request) & 0x7f));
@@ -317,7 +318,7 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
         assert_int_equal(speak_for(fds[i], sids, 0), 0);
     }
     int fd = stream_for("S-1-5-21-1-2-3-3000 " ADMINISTRATORS);
-    struct form_request request = query_of("2");
+    struct proto_request request = query_of("2");
     assert_int_equal(ask(fd, &request), 0);
     close(fd);
     for (int i = 0; i < CALLERS * OF_EACH; i++)
@@ -329,9 +330,9 @@ static void f_c10_one_too_many_is_hung_up_on(void **state)
 {
     int fds[3];
     uint32_t status = 0;
-    struct form_request request = query_of("2");
+    struct proto_request request = query_of("2");
     BUFFER_AUTO message = {0};
-    struct form_reply reply;
+    struct proto_reply reply;
     lab_set_dword(SETTINGS, "MostStreams", 2);
     for (int i = 0; i < 3; i++) {
         fds[i] = connect_here();
@@ -350,7 +351,7 @@ static void f_c10_one_too_many_is_hung_up_on(void **state)
 /* One that may not read has ten seconds, asking or not; one that may has no end. */
 static void f_c10_refused_peers_do_not_stay(void **state)
 {
-    struct form_request request = query_of("2");
+    struct proto_request request = query_of("2");
     int good = stream_for(CALLER), asks = connect_here(), silent = connect_here();
     assert_int_equal(speak_for(asks, "S-1-5-7", 0), 0);
     assert_int_equal(speak_for(silent, "S-1-5-7", 0), 0);
@@ -365,7 +366,7 @@ static void f_c10_refused_peers_do_not_stay(void **state)
     assert_true(form_write_request(&request, &bytes));
     send(asks, bytes.data, bytes.len, MSG_NOSIGNAL);
     BUFFER_AUTO message = {0};
-    struct form_reply reply;
+    struct proto_reply reply;
     hear(asks, &message, &reply); /* 5, or it has gone on a busy machine */
     for (size_t i = 0; i < COUNT(waits); i++) {
         char byte;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Callers that may act for other users, as the part inside Samba does: for which users, and
  * their results. */
-#include "remote/form.h"
+#include "remote/proto.h"
 
 #include <setjmp.h>
 
@@ -17,18 +17,18 @@
 #include <winperf.h>
 
 #include "../skip.h"
-#include "asking.h"
+#include "requests.h"
 
 /* ---- asking ---- */
 
 static uint32_t query(int fd)
 {
-    struct form_request request = query_of("2");
+    struct proto_request request = query_of("2");
     return ask(fd, &request);
 }
 
 /* A new stream, for one with these SIDs. Those before may still end: a user has only so many. */
-static uint32_t asked_for(const char *sids)
+static uint32_t requested(const char *sids)
 {
     uint32_t status = 0xdead;
     for (int i = 0; i < 200 && status == 0xdead; i++) {
@@ -83,7 +83,7 @@ static void usual_callers(void **state)
         {"S-1-22-1-0",                          5}, /* root elsewhere is root nowhere */
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (asked_for(rows[i].sids) != rows[i].status)
+        if (requested(rows[i].sids) != rows[i].status)
             fail_msg("%s: not %u", rows[i].sids, rows[i].status);
 }
 
@@ -96,7 +96,7 @@ static void the_group_here(void **state)
         return;
     }
     snprintf(sids, sizeof sids, "S-1-22-1-99 S-1-22-2-%u", (unsigned)group->gr_gid);
-    assert_int_equal(asked_for(sids), 0);
+    assert_int_equal(requested(sids), 0);
 }
 
 static void no_sids_at_all(void **state)
@@ -122,21 +122,21 @@ static void no_sids_at_all(void **state)
 static void lists_of_sids(void **state)
 {
     SET_LIST(GATE, "Access", "S-1-5-21-1-2-3-1001\0root\0@root");
-    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001"), 0);
-    assert_int_equal(asked_for(ADMINISTRATORS LOGGED_IN), 5);
-    assert_int_equal(asked_for("S-1-22-1-0"), 0);
-    assert_int_equal(asked_for("S-1-22-1-12345 S-1-22-2-0"), 0);
-    assert_int_equal(asked_for("S-1-22-1-12345 S-1-22-2-12345"), 5);
+    assert_int_equal(requested("S-1-5-21-1-2-3-1001"), 0);
+    assert_int_equal(requested(ADMINISTRATORS LOGGED_IN), 5);
+    assert_int_equal(requested("S-1-22-1-0"), 0);
+    assert_int_equal(requested("S-1-22-1-12345 S-1-22-2-0"), 0);
+    assert_int_equal(requested("S-1-22-1-12345 S-1-22-2-12345"), 5);
     SET_LIST(LAB_PERFLIB, "Access", ADMINISTRATORS);
-    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001"), 5);
-    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001 " ADMINISTRATORS), 0);
+    assert_int_equal(requested("S-1-5-21-1-2-3-1001"), 5);
+    assert_int_equal(requested("S-1-5-21-1-2-3-1001 " ADMINISTRATORS), 0);
     lab_unset(LAB_PERFLIB, "Access");
     SET_LIST(GATE, "Access", "S-1-1-0");
-    assert_int_equal(asked_for(ADMINISTRATORS LOGGED_IN), 5);
+    assert_int_equal(requested(ADMINISTRATORS LOGGED_IN), 5);
     SET_LIST(GATE, "Access", "*");
-    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001" LOGGED_IN), 0);
-    assert_int_equal(asked_for("S-1-5-21-1-2-3-1001 S-1-1-0"), 5);
-    assert_int_equal(asked_for("S-1-5-7" LOGGED_IN), 5);
+    assert_int_equal(requested("S-1-5-21-1-2-3-1001" LOGGED_IN), 0);
+    assert_int_equal(requested("S-1-5-21-1-2-3-1001 S-1-1-0"), 5);
+    assert_int_equal(requested("S-1-5-7" LOGGED_IN), 5);
     lab_unset(GATE, "Access");
 }
 
@@ -145,13 +145,13 @@ static void encryption_is_required(void **state)
     static const struct {
         uint32_t protection, status;
     } rows[] = {
-        {0,                  5},
-        {1,                  5},
-        {5,                  5},
-        {6,                  0},
-        {FORM_ENCRYPTED,     0},
-        {FORM_ENCRYPTED | 6, 0},
-        {0x600,              5},
+        {0,                   5},
+        {1,                   5},
+        {5,                   5},
+        {6,                   0},
+        {PROTO_ENCRYPTED,     0},
+        {PROTO_ENCRYPTED | 6, 0},
+        {0x600,               5},
     };
     lab_set_dword(SETTINGS, "RequireEncryption", 1);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -178,13 +178,13 @@ struct seen {
 static void see(const char *sids, const char *name, struct seen *ret)
 {
     BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    struct form_request request = query_of(name);
+    struct proto_reply reply;
+    struct proto_request request = query_of(name);
     opl_block block;
     opl_object_view object = {0};
     int fd = connect_here();
     assert_true(!sids || speak_for(fd, sids, 0) == 0);
-    tell(fd, &request);
+    send_only(fd, &request);
     assert_int_equal(hear(fd, &message, &reply), 0);
     close(fd);
     assert_int_equal(opl_block_init(&block, reply.data, reply.data_size), OPL_BLOCK_GOOD);
@@ -241,7 +241,7 @@ static void refusals_are_noted(void **state)
     enum { MANY = 40, AT_MOST = 20 };
     lab_remove("events");
     for (int i = 0; i < MANY; i++)
-        assert_int_equal(asked_for("S-1-5-7"), 5);
+        assert_int_equal(requested("S-1-5-7"), 5);
     int lines = 0;
     for (const char *at = lab_read("events"); (at = strstr(at, "anna may not read")); at++)
         lines++;
@@ -259,7 +259,7 @@ static int streams_of(const char *sids, int many)
         good += status == 0;
     }
     if (many > 16) /* another caller is not concerned */
-        assert_int_equal(asked_for("S-1-5-21-9-9-9-2 " ADMINISTRATORS), 0);
+        assert_int_equal(requested("S-1-5-21-9-9-9-2 " ADMINISTRATORS), 0);
     for (int i = 0; i < many; i++)
         close(fds[i]);
     return good;
@@ -275,9 +275,9 @@ static void so_many_streams_of_a_caller(void **state)
     lab_set_dword(SETTINGS, "MostStreams", 3);
     assert_int_equal(streams_of("S-1-5-21-9-9-9-3 " ADMINISTRATORS, 5), 3);
     lab_unset(SETTINGS, "MostStreams");
-    for (int i = 0; i < 100 && asked_for("S-1-5-21-9-9-9-1 " ADMINISTRATORS); i++)
+    for (int i = 0; i < 100 && requested("S-1-5-21-9-9-9-1 " ADMINISTRATORS); i++)
         usleep(50000);
-    assert_int_equal(asked_for("S-1-5-21-9-9-9-1 " ADMINISTRATORS), 0);
+    assert_int_equal(requested("S-1-5-21-9-9-9-1 " ADMINISTRATORS), 0);
 }
 
 static void so_many_queries_a_second(void **state)
@@ -301,17 +301,17 @@ static void so_many_costly_at_once(void **state)
 {
     enum { MANY = 6, GOOD = 4 };
     int fds[MANY], good = 0, busy = 0;
-    struct form_request request = query_of("Costly");
+    struct proto_request request = query_of("Costly");
     server_lab_slow(true);
     for (int i = 0; i < MANY; i++) {
         fds[i] = connect_here();
         assert_int_equal(speak_for(fds[i], ADMINISTRATORS, 0), 0);
     }
     for (int i = 0; i < MANY; i++)
-        tell(fds[i], &request);
+        send_only(fds[i], &request);
     for (int i = 0; i < MANY; i++) {
         BUFFER_AUTO message = {0};
-        struct form_reply reply;
+        struct proto_reply reply;
         uint32_t status = hear(fds[i], &message, &reply);
         good += status == 0;
         busy += status == ERROR_BUSY;

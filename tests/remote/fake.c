@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "../experiments/lab.h"
-#include "remote/form.h"
+#include "remote/proto.h"
 
 enum { ROOM = 64 << 10 };
 
@@ -166,14 +166,14 @@ static void add_titles(const struct fake *fake, struct buffer *ret)
     fake->state->names_read++;
 }
 
-static uint32_t query_data(const struct fake *fake, const struct form_request *request,
+static uint32_t query_data(const struct fake *fake, const struct proto_request *request,
                            struct buffer *ret, uint32_t *type)
 {
     BUFFER_AUTO text = {0};
     *type = REG_MULTI_SZ;
     if (text_equal_fold(request->name, "Counter 009")) {
         add_titles(fake, &text);
-        if (request->flags & FORM_WIDE)
+        if (request->flags & PROTO_WIDE)
             utf8_add_as_16(ret, text.data, text.len);
         else
             buffer_add(ret, text.data, text.len);
@@ -205,27 +205,27 @@ static uint32_t query_number(const struct fake *fake, const char *name, struct b
     return 0;
 }
 
-static void answer(const struct fake *fake, int fd, const struct form_request *request)
+static void answer(const struct fake *fake, int fd, const struct proto_request *request)
 {
     BUFFER_AUTO data = {0}, bytes = {0};
-    struct form_reply reply = {.id = request->id};
+    struct proto_reply reply = {.id = request->id};
     while (fake->state->mute)
         usleep(5000);
-    bool query = request->operation == FORM_QUERY && request->name;
+    bool query = request->operation == PROTO_QUERY && request->name;
     if (query && request->root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA)
         reply.status = query_data(fake, request, &data, &reply.type);
     else if (query)
         reply.status = query_number(fake, request->name, &data, &reply.type);
-    else if (request->operation != FORM_OPEN && request->operation != FORM_CLOSE)
+    else if (request->operation != PROTO_OPEN && request->operation != PROTO_CLOSE)
         reply.status = ERROR_NO_MORE_ITEMS;
     reply.needed = (uint32_t)data.len;
-    if (!reply.status && data.len > request->room && !(request->flags & FORM_NO_DATA))
+    if (!reply.status && data.len > request->room && !(request->flags & PROTO_NO_DATA))
         reply.status = ERROR_MORE_DATA;
-    if (!reply.status && !(request->flags & FORM_NO_DATA)) {
+    if (!reply.status && !(request->flags & PROTO_NO_DATA)) {
         reply.data = data.data;
         reply.data_size = data.len;
     }
-    form_write_reply(&reply, &bytes);
+    proto_write_reply(&reply, &bytes);
     buffer_add(&bytes, reply.data, reply.data_size);
     if (!send_all(fd, bytes.data, bytes.len))
         _exit(0);
@@ -233,14 +233,14 @@ static void answer(const struct fake *fake, int fd, const struct form_request *r
 
 static void serve(const struct fake *fake, int fd)
 {
-    static char message[FORM_REQUEST_BYTES];
-    struct form_request request;
+    static char message[PROTO_REQUEST_BYTES];
+    struct proto_request request;
     for (;;) {
-        if (!receive_all(fd, message, FORM_START))
+        if (!receive_all(fd, message, PROTO_START))
             return;
-        size_t size = form_size(message, sizeof message);
-        if (!size || !receive_all(fd, message + FORM_START, size - FORM_START) ||
-            !form_read_request(message, size, &request))
+        size_t size = proto_size(message, sizeof message);
+        if (!size || !receive_all(fd, message + PROTO_START, size - PROTO_START) ||
+            !proto_read_request(message, size, &request))
             return;
         answer(fake, fd, &request);
     }

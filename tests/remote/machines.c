@@ -18,8 +18,8 @@
 #include "../experiments/lab.h"
 #include "fake.h"
 
-enum { FAR_COUNT = 5 };
-static struct fake fakes[FAR_COUNT] = {
+enum { REMOTE_COUNT = 5 };
+static struct fake fakes[REMOTE_COUNT] = {
     {.name = "PLAIN", .base = 5000,         .frequency = 10000000                 },
     { .name = "SLOW",   .base = 7000, .frequency = 3579545,    .ahead_100ns = INT64_C(36000000000)},
     { .name = "SPARC",   .base = 5000,    .frequency = 1000,                         .turned = true},
@@ -69,8 +69,8 @@ static long long collect(HQUERY query, DWORD wanted)
 static void machines_of_other_kinds(void **state)
 {
     HQUERY query = open_query();
-    HCOUNTER levels[FAR_COUNT], rates[FAR_COUNT];
-    for (int i = 0; i < FAR_COUNT; i++) {
+    HCOUNTER levels[REMOTE_COUNT], rates[REMOTE_COUNT];
+    for (int i = 0; i < REMOTE_COUNT; i++) {
         fakes[i].state->level = 40 + (uint32_t)i;
         levels[i] = add(query, fakes[i].name, "Fake Thing(two)\\Level");
         rates[i] = add(query, fakes[i].name, "fake thing(ONE)\\steps/sec");
@@ -78,7 +78,7 @@ static void machines_of_other_kinds(void **state)
     collect(query, 0);
     usleep(500000);
     collect(query, 0);
-    for (int i = 0; i < FAR_COUNT; i++) {
+    for (int i = 0; i < REMOTE_COUNT; i++) {
         assert_true(value_of(levels[i]) == 41 + i);
         assert_true(value_of(rates[i]) > 90 && value_of(rates[i]) < 110);
     }
@@ -89,15 +89,15 @@ static void all_at_once(void **state)
 {
     enum { DELAY_MS = 400 };
     HQUERY query = open_query();
-    HCOUNTER counters[FAR_COUNT], here;
-    for (int i = 0; i < FAR_COUNT; i++)
+    HCOUNTER counters[REMOTE_COUNT], here;
+    for (int i = 0; i < REMOTE_COUNT; i++)
         counters[i] = add(query, fakes[i].name, "Fake Thing(one)\\Level");
     assert_int_equal(PdhAddEnglishCounterA(query, "\\System\\Processes", 0, &here), 0);
-    for (int i = 0; i < FAR_COUNT; i++)
+    for (int i = 0; i < REMOTE_COUNT; i++)
         fakes[i].state->delay_ms = DELAY_MS;
     long long took = collect(query, 0);
     assert_in_range(took, DELAY_MS, 2 * DELAY_MS);
-    for (int i = 0; i < FAR_COUNT; i++) {
+    for (int i = 0; i < REMOTE_COUNT; i++) {
         fakes[i].state->delay_ms = 0;
         assert_int_equal(status_of(counters[i]), PDH_CSTATUS_VALID_DATA);
     }
@@ -378,10 +378,10 @@ int main(void)
     /* no host of the network is searched */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     lab_set_dword("SOFTWARE\\openperflib\\Remote", "Deadline", 500);
-    for (int i = 0; i < FAR_COUNT; i++)
+    for (int i = 0; i < REMOTE_COUNT; i++)
         fake_start(&fakes[i]);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    for (int i = 0; i < FAR_COUNT; i++)
+    for (int i = 0; i < REMOTE_COUNT; i++)
         fake_stop(&fakes[i]);
     lab_close();
     return failed;

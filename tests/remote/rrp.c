@@ -13,21 +13,21 @@
 /* "2": two sizes, a pointer, room, offset, count, two units */
 #define TEXT_2 "\4\0\4\0\4\0\2\0\2\0\0\0\0\0\0\0\2\0\0\0\x32\0\0\0"
 /* type, data of 8 bytes of which none came, its sizes */
-#define ROOM_8                                                                                     \
+#define SIZE_8                                                                                     \
     "\x8\0\2\0\0\0\0\0\xc\0\2\0\x8\0\0\0\0\0\0\0\0\0\0\0\x10\0\2\0\x8\0\0\0\x14\0\2\0\0\0\0\0"
-static const char query[] = HANDLE TEXT_2 ROOM_8;
+static const char query[] = HANDLE TEXT_2 SIZE_8;
 static const char no_data[] = HANDLE TEXT_2 "\0\0\0\0\0\0\0\0\x10\0\2\0\0\0\0\0\0\0\0\0";
 static const char open_key[] = HANDLE TEXT_2 "\0\0\0\0\x19\0\2\0";
 static const char enum_key[] = HANDLE "\7\0\0\0\0\0\x10\0\1\0\0\0\x8\0\0\0\0\0\0\0\0\0\0\0"
                                       "\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0";
 static const char enum_value[] =
-    HANDLE "\7\0\0\0\0\0\x10\0\1\0\0\0\x8\0\0\0\0\0\0\0\0\0\0\0" ROOM_8;
+    HANDLE "\7\0\0\0\0\0\x10\0\1\0\0\0\x8\0\0\0\0\0\0\0\0\0\0\0" SIZE_8;
 static const char info[] = HANDLE "\0\0\0\0\0\0\0\0";
 #define SIZE(text) (sizeof(text) - 1)
 
 /* ---- reading ---- */
 
-static void what_is_asked(void **state)
+static void what_is_requested(void **state)
 {
     BUFFER_AUTO text = {0};
     struct rrp_request request;
@@ -42,8 +42,8 @@ static void what_is_asked(void **state)
     assert_int_equal(request.access, 0x20019);
     assert_true(rrp_read(RRP_ENUM_KEY, enum_key, SIZE(enum_key), &text, &request));
     assert_int_equal(request.index, 7);
-    assert_int_equal(request.name_room.bytes, 16);
-    assert_true(request.has_class && !request.class_room.has_text && request.has_time);
+    assert_int_equal(request.name_capacity.bytes, 16);
+    assert_true(request.has_class && !request.class_capacity.has_text && request.has_time);
     assert_true(rrp_read(RRP_ENUM_VALUE, enum_value, SIZE(enum_value), &text, &request));
     assert_int_equal(request.room, 8);
     assert_true(rrp_read(RRP_INFO, info, SIZE(info), &text, &request));
@@ -171,7 +171,7 @@ static void what_has_no_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked),      cmocka_unit_test(what_is_cut),
+        cmocka_unit_test(what_is_requested),  cmocka_unit_test(what_is_cut),
         cmocka_unit_test(lengths_that_lie),   cmocka_unit_test(what_is_answered),
         cmocka_unit_test(what_has_no_answer),
     };

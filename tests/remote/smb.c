@@ -21,7 +21,7 @@ enum { ROOM = 8 << 20 };
 static struct fake_machine fake;
 static struct smb_machine machine;
 static struct smb_answers answers;
-static struct form_reply reply;
+static struct proto_reply reply;
 
 static int begin(void **state)
 {
@@ -39,16 +39,16 @@ static int end(void **state)
     return 0;
 }
 
-static LSTATUS ask_with(enum form_operation operation, uint32_t root, const char *path,
+static LSTATUS ask_with(enum proto_operation operation, uint32_t root, const char *path,
                         const char *name, uint32_t room, uint16_t flags)
 {
-    struct form_request request = {.id = 5,
-                                   .operation = (uint16_t)operation,
-                                   .flags = flags,
-                                   .root = root,
-                                   .room = room,
-                                   .path = path,
-                                   .name = name};
+    struct proto_request request = {.id = 5,
+                                    .operation = (uint16_t)operation,
+                                    .flags = flags,
+                                    .root = root,
+                                    .room = room,
+                                    .path = path,
+                                    .name = name};
     smb_answer(&answers, &request, &reply);
     assert_int_equal(reply.id, 5);
     return (LSTATUS)reply.status;
@@ -56,7 +56,7 @@ static LSTATUS ask_with(enum form_operation operation, uint32_t root, const char
 
 static LSTATUS ask(uint32_t root, const char *name)
 {
-    return ask_with(FORM_QUERY, root, "", name, ROOM, FORM_WIDE);
+    return ask_with(PROTO_QUERY, root, "", name, ROOM, PROTO_WIDE);
 }
 
 static void give(uint32_t root, const char *path, const char *name, uint32_t type, const void *data,
@@ -83,11 +83,11 @@ static void a_query_has_the_documented_bytes(void **state)
     assert_int_equal(bytes.len, 84);
     assert_memory_equal(at, key.bytes, 20);
     assert_memory_equal(at + 20, head, 4);
-    assert_int_not_equal(form_number(at + 24), 0);
+    assert_int_not_equal(proto_number(at + 24), 0);
     assert_memory_equal(at + 28, text, 16);
     static const uint32_t numbers[] = {1, 0, 1, 64, 0, 0, 1, 64, 1, 0};
     for (size_t i = 0; i < COUNT(numbers); i++) {
-        uint32_t number = form_number(at + 44 + 4 * i);
+        uint32_t number = proto_number(at + 44 + 4 * i);
         if (numbers[i] == 1) /* a pointer */
             assert_true(number >= 0x20000);
         else
@@ -119,15 +119,15 @@ static void room_grows_blindly(void **state)
     assert_int_equal(reply.data_size, block.len);
     assert_memory_equal(reply.data, block.data, block.len);
     for (unsigned i = 0; i < fake.room_count; i++)
-        assert_int_equal(fake.rooms[i], (64 << 10) << i);
+        assert_int_equal(fake.sizes[i], (64 << 10) << i);
     unsigned before = fake.room_count;
     assert_int_equal(ask(DATA, "global"), 0); /* what did last time does at once */
     assert_int_equal(ask(DATA, "Global"), 0);
     assert_int_equal(fake.room_count - before, 2);
-    assert_int_equal(ask_with(FORM_QUERY, DATA, "", "Global", 100000, 0), ERROR_MORE_DATA);
-    assert_int_equal(fake.rooms[fake.room_count - 1], 100000);
+    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 100000, 0), ERROR_MORE_DATA);
+    assert_int_equal(fake.sizes[fake.room_count - 1], 100000);
     before = fake.room_count;
-    assert_int_equal(ask_with(FORM_QUERY, DATA, "", "Global", 0, FORM_NO_DATA), ERROR_MORE_DATA);
+    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 0, PROTO_NO_DATA), ERROR_MORE_DATA);
     assert_int_equal(fake.room_count, before);
 }
 
@@ -140,13 +140,13 @@ static void success_with_less_than_all_is_too_little_room(void **state)
     assert_int_equal(ask(DATA, "Global"), 0);
     assert_int_equal(reply.data_size, block.len);
     assert_true(fake.room_count > 2);
-    assert_int_equal(ask_with(FORM_QUERY, DATA, "", "Global", 70000, 0), ERROR_MORE_DATA);
+    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 70000, 0), ERROR_MORE_DATA);
 }
 
 static void swap_head(struct buffer *block)
 {
     static const size_t fields[] = {12, 16, 20, 24, 28, 32};
-    form_put_number(block->data + 8, !form_number(block->data + 8)); /* LittleEndian */
+    proto_put_number(block->data + 8, !proto_number(block->data + 8)); /* LittleEndian */
     for (size_t at = 0; at < 8; at += 2) {
         char first = block->data[at];
         block->data[at] = block->data[at + 1];
@@ -162,7 +162,7 @@ static void swap_head(struct buffer *block)
 
 static void put_total(struct buffer *block, size_t total)
 {
-    form_put_number(block->data + 20, (uint32_t)total);
+    proto_put_number(block->data + 20, (uint32_t)total);
 }
 
 static void totals_without_the_header_are_mended(void **state)
@@ -177,7 +177,7 @@ static void totals_without_the_header_are_mended(void **state)
     fake_block(&block, 0);
     put_total(&block, 0);
     assert_int_equal(rules_block(&block, ROOM), 0);
-    assert_int_equal(form_number(block.data + 20), block.len);
+    assert_int_equal(proto_number(block.data + 20), block.len);
     swap_head(&block);
     assert_int_equal(rules_block(&block, ROOM), 0);
     fake_block(&block, 0);
@@ -185,7 +185,7 @@ static void totals_without_the_header_are_mended(void **state)
     swap_head(&block);
     assert_int_equal(rules_block(&block, ROOM), 0);
     swap_head(&block);
-    assert_int_equal(form_number(block.data + 20), block.len);
+    assert_int_equal(proto_number(block.data + 20), block.len);
 }
 
 static void what_is_behind_a_block_is_cut(void **state)
@@ -238,15 +238,15 @@ static void lists_are_put_in_order(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         fake.values[0] =
             (struct fake_value){DATA, "", "Counter 009", REG_BINARY, cases[i].bytes, cases[i].size};
-        assert_int_equal(ask_with(FORM_QUERY, DATA, "", "Counter 009", ROOM, 0), 0);
+        assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", ROOM, 0), 0);
         assert_int_equal(reply.type, REG_MULTI_SZ);
         assert_int_equal(reply.data_size, cases[i].wanted_size);
         assert_memory_equal(reply.data, cases[i].wanted, cases[i].wanted_size);
         assert_int_equal(reply.needed, reply.data_size);
-        assert_int_equal(ask_with(FORM_QUERY, DATA, "", "Counter 009", 0, FORM_NO_DATA), 0);
+        assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", 0, PROTO_NO_DATA), 0);
         assert_int_equal(reply.needed, cases[i].wanted_size);
     }
-    assert_int_equal(ask_with(FORM_QUERY, DATA, "", "Counter 009", 3, 0), ERROR_MORE_DATA);
+    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", 3, 0), ERROR_MORE_DATA);
     assert_int_equal(reply.needed, 6);
 }
 
@@ -262,43 +262,43 @@ static void plain_values(void **state)
 {
     give(MACHINE, "SOFTWARE", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
     give(MACHINE, "SOFTWARE", "Number", REG_DWORD, "\1\2\3\4", 4);
-    assert_int_equal(ask_with(FORM_QUERY, MACHINE, "SOFTWARE", "Text", ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Text", ROOM, 0), 0);
     assert_int_equal(reply.data_size, 4);
     assert_memory_equal(reply.data, "a\xc3\xa4", 4);
-    assert_int_equal(ask_with(FORM_QUERY, MACHINE, "SOFTWARE", "Number", ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", ROOM, 0), 0);
     assert_int_equal(reply.type, REG_DWORD);
     assert_memory_equal(reply.data, "\1\2\3\4", 4);
     assert_int_equal(
-        ask_with(FORM_QUERY, MACHINE, "SOFTWARE", "Number", 0, FORM_NO_DATA | FORM_NO_SIZE), 0);
-    assert_int_equal(ask_with(FORM_QUERY, MACHINE, "missing", "Number", ROOM, 0),
+        ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", 0, PROTO_NO_DATA | PROTO_NO_SIZE), 0);
+    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "missing", "Number", ROOM, 0),
                      ERROR_FILE_NOT_FOUND);
-    assert_int_equal(ask_with(FORM_OPEN, MACHINE, "missing", NULL, 0, 0), ERROR_FILE_NOT_FOUND);
-    assert_int_equal(ask_with(FORM_OPEN, DATA, "below", NULL, 0, 0), ERROR_INVALID_HANDLE);
-    assert_int_equal(ask_with(FORM_OPEN, 0x80000001, "", NULL, 0, 0), ERROR_INVALID_HANDLE);
-    assert_int_equal(ask_with((enum form_operation)9, DATA, "", NULL, 0, 0),
+    assert_int_equal(ask_with(PROTO_OPEN, MACHINE, "missing", NULL, 0, 0), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(ask_with(PROTO_OPEN, DATA, "below", NULL, 0, 0), ERROR_INVALID_HANDLE);
+    assert_int_equal(ask_with(PROTO_OPEN, 0x80000001, "", NULL, 0, 0), ERROR_INVALID_HANDLE);
+    assert_int_equal(ask_with((enum proto_operation)9, DATA, "", NULL, 0, 0),
                      ERROR_INVALID_FUNCTION);
 }
 
 static void enumerations(void **state)
 {
     give(MACHINE, "K", "Erster", REG_DWORD, "\1\0\0\0", 4);
-    assert_int_equal(ask_with(FORM_ENUM_VALUE, MACHINE, "K", NULL, ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_ENUM_VALUE, MACHINE, "K", NULL, ROOM, 0), 0);
     assert_string_equal(reply.name, "Erster");
     assert_int_equal(reply.data_size, 4);
-    struct form_request second = {
-        .operation = FORM_ENUM_VALUE, .root = MACHINE, .path = "K", .index = 1, .room = ROOM};
+    struct proto_request second = {
+        .operation = PROTO_ENUM_VALUE, .root = MACHINE, .path = "K", .index = 1, .room = ROOM};
     smb_answer(&answers, &second, &reply);
     assert_int_equal(reply.status, ERROR_NO_MORE_ITEMS);
     assert_null(reply.name);
-    assert_int_equal(ask_with(FORM_ENUM_KEY, MACHINE, "K", NULL, ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_ENUM_KEY, MACHINE, "K", NULL, ROOM, 0), 0);
     assert_string_equal(reply.name, "00\xc3\xa4");
-    assert_int_equal(reply.data_size, FORM_TIME_BYTES);
-    assert_int_equal(form_number(reply.data), 0x11223344);
-    assert_int_equal(form_number((const char *)reply.data + 4), 0x01020304);
-    assert_int_equal(ask_with(FORM_INFO, MACHINE, "K", NULL, ROOM, FORM_WIDE), 0);
+    assert_int_equal(reply.data_size, PROTO_TIME_BYTES);
+    assert_int_equal(proto_number(reply.data), 0x11223344);
+    assert_int_equal(proto_number((const char *)reply.data + 4), 0x01020304);
+    assert_int_equal(ask_with(PROTO_INFO, MACHINE, "K", NULL, ROOM, PROTO_WIDE), 0);
     static const uint32_t wanted[] = {100, 100, 400, 250, 600, 7, 8};
     for (size_t i = 0; i < COUNT(wanted); i++)
-        assert_int_equal(form_number((const char *)reply.data + 4 * i), wanted[i]);
+        assert_int_equal(proto_number((const char *)reply.data + 4 * i), wanted[i]);
 }
 
 /* ---- a service that sleeps, forgets, is busy, or goes ---- */
@@ -328,19 +328,19 @@ static void a_stopped_service_is_left_alone(void **state)
 
 static void refusals_are_told_as_they_are(void **state)
 {
-    static const LSTATUS told[] = {ERROR_ACCESS_DENIED, ERROR_LOGON_FAILURE, ERROR_TIME_SKEW,
-                                   ERROR_BAD_NETPATH};
-    for (size_t i = 0; i < COUNT(told); i++) {
+    static const LSTATUS reported[] = {ERROR_ACCESS_DENIED, ERROR_LOGON_FAILURE, ERROR_TIME_SKEW,
+                                       ERROR_BAD_NETPATH};
+    for (size_t i = 0; i < COUNT(reported); i++) {
         fake_machine_init(&fake);
         machine_init(&machine, &fake.wire);
-        fake.connects[0] = told[i];
-        assert_int_equal(ask(DATA, "2"), told[i]);
+        fake.connects[0] = reported[i];
+        assert_int_equal(ask(DATA, "2"), reported[i]);
         assert_int_equal(fake.connected, 1);
         assert_int_equal(fake.paused_ms, 0);
     }
     begin(state);
     fake.open_status = ERROR_ACCESS_DENIED;
-    assert_int_equal(ask_with(FORM_OPEN, DATA, "", NULL, 0, 0), ERROR_ACCESS_DENIED);
+    assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), ERROR_ACCESS_DENIED);
     fake.open_status = 0;
     fake.refuse_with = ERROR_ACCESS_DENIED;
     fake.refusals = 5;
@@ -401,20 +401,20 @@ static void keys_are_kept_and_not_too_many(void **state)
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 10; i++) {
             snprintf(path, sizeof path, "K%d", i);
-            assert_int_equal(ask_with(FORM_OPEN, MACHINE, path, NULL, 0, 0), 0);
+            assert_int_equal(ask_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
         }
     assert_int_equal(fake.opened, 11);
     for (int i = 0; i < 40; i++) {
         snprintf(path, sizeof path, "L%d", i);
-        assert_int_equal(ask_with(FORM_OPEN, MACHINE, path, NULL, 0, 0), 0);
+        assert_int_equal(ask_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
     }
     assert_int_equal(fake.open_handles, SMB_KEPT_KEYS);
     assert_int_equal(fake.opened, 51); /* the root is never the one that goes */
-    assert_int_equal(ask_with(FORM_OPEN, DATA, "", NULL, 0, 0), 0);
+    assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     unsigned before = fake.seen[WINREG_CLOSE_KEY];
-    assert_int_equal(ask_with(FORM_CLOSE, DATA, "", NULL, 0, 0), 0);
+    assert_int_equal(ask_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.seen[WINREG_CLOSE_KEY], before + 1);
-    assert_int_equal(ask_with(FORM_OPEN, DATA, "", NULL, 0, 0), 0);
+    assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.connected, 1);
 }
 
@@ -441,12 +441,12 @@ static void mutate(struct fake_machine *of, struct buffer *bytes)
         else if (way == 2)
             bytes->len = at;
         else if (way == 3 && at / 4 * 4 + 4 <= bytes->len)
-            form_put_number(bytes->data + at / 4 * 4, numbers[chance(COUNT(numbers))]);
+            proto_put_number(bytes->data + at / 4 * 4, numbers[chance(COUNT(numbers))]);
         else if (way == 4)
             buffer_add(bytes, bytes->data + at, bytes->len - at > 64 ? 64 : bytes->len - at);
         else /* a field of the beginning, where the lengths are */
-            form_put_number(bytes->data + 4 * chance(bytes->len < 64 ? 1 : 12),
-                            chance(2) ? chance(256) : numbers[chance(COUNT(numbers))]);
+            proto_put_number(bytes->data + 4 * chance(bytes->len < 64 ? 1 : 12),
+                             chance(2) ? chance(256) : numbers[chance(COUNT(numbers))]);
     }
 }
 
@@ -457,16 +457,16 @@ static void sometimes_mutate(struct fake_machine *of, struct buffer *bytes)
 }
 
 /* Whatever is given out keeps the form's rules. */
-static void judge_reply(const struct form_request *request)
+static void judge_reply(const struct proto_request *request)
 {
     BUFFER_AUTO message = {0};
-    struct form_reply copy;
+    struct proto_reply copy;
     assert_true(reply.data_size <=
-                (request->room > FORM_INFO_BYTES ? request->room : FORM_INFO_BYTES));
-    assert_true(form_write_reply(&reply, &message));
+                (request->room > PROTO_INFO_BYTES ? request->room : PROTO_INFO_BYTES));
+    assert_true(proto_write_reply(&reply, &message));
     buffer_add(&message, reply.data, reply.data_size);
     assert_true(form_read_reply(message.data, message.len, &copy));
-    if (reply.status || request->operation != FORM_QUERY || (request->flags & FORM_NO_DATA))
+    if (reply.status || request->operation != PROTO_QUERY || (request->flags & PROTO_NO_DATA))
         return;
     bool text = rules_is_text(reply.type);
     if (request->root == DATA && !text) {
@@ -474,45 +474,45 @@ static void judge_reply(const struct form_request *request)
         assert_int_equal(opl_block_init(&block, reply.data, reply.data_size), OPL_BLOCK_GOOD);
         assert_int_equal(block.size, reply.data_size);
     }
-    if (text && (request->flags & FORM_WIDE))
+    if (text && (request->flags & PROTO_WIDE))
         assert_int_equal(reply.data_size % 2, 0);
 }
 
 static void ten_thousand_mutated_replies(void **state)
 {
     static const struct {
-        enum form_operation operation;
+        enum proto_operation operation;
         uint32_t root;
         const char *path, *name;
     } questions[] = {
-        {FORM_QUERY,      DATA,    "",  "2"          },
-        {FORM_QUERY,      DATA,    "",  "Counter 009"},
-        {FORM_QUERY,      MACHINE, "K", "Text"       },
-        {FORM_ENUM_VALUE, MACHINE, "K", NULL         },
-        {FORM_ENUM_KEY,   MACHINE, "K", NULL         },
-        {FORM_INFO,       MACHINE, "K", NULL         },
-        {FORM_OPEN,       MACHINE, "L", NULL         },
-        {FORM_CLOSE,      DATA,    "",  NULL         },
+        {PROTO_QUERY,      DATA,    "",  "2"          },
+        {PROTO_QUERY,      DATA,    "",  "Counter 009"},
+        {PROTO_QUERY,      MACHINE, "K", "Text"       },
+        {PROTO_ENUM_VALUE, MACHINE, "K", NULL         },
+        {PROTO_ENUM_KEY,   MACHINE, "K", NULL         },
+        {PROTO_INFO,       MACHINE, "K", NULL         },
+        {PROTO_OPEN,       MACHINE, "L", NULL         },
+        {PROTO_CLOSE,      DATA,    "",  NULL         },
     };
     BUFFER_AUTO block = {0};
-    unsigned good = 0, questions_asked = 0;
+    unsigned good = 0, questions_sent = 0;
     fake_block(&block, 20);
     give(DATA, "", "2", REG_BINARY, block.data, block.len);
     give(DATA, "", "Counter 009", REG_MULTI_SZ, "1\0\0\0a\0\0\0\0\0", 10);
     give(MACHINE, "K", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
     fake.damage = sometimes_mutate;
-    while (fake.calls < 14000 || questions_asked < 10000) {
+    while (fake.calls < 14000 || questions_sent < 10000) {
         size_t which = chance(COUNT(questions));
-        struct form_request request = {.operation = (uint16_t)questions[which].operation,
-                                       .root = questions[which].root,
-                                       .path = questions[which].path,
-                                       .name = questions[which].name,
-                                       .room = chance(2) ? ROOM : chance(5000),
-                                       .flags = (uint16_t)chance(4)};
+        struct proto_request request = {.operation = (uint16_t)questions[which].operation,
+                                        .root = questions[which].root,
+                                        .path = questions[which].path,
+                                        .name = questions[which].name,
+                                        .room = chance(2) ? ROOM : chance(5000),
+                                        .flags = (uint16_t)chance(4)};
         smb_answer(&answers, &request, &reply);
         judge_reply(&request);
         good += !reply.status;
-        questions_asked++;
+        questions_sent++;
         machine.not_before = 0;
         if (!chance(20))
             machine_lose(&machine);

@@ -19,7 +19,7 @@ static uint32_t generation; /* a connection's handles mean nothing on the next o
 static void put(struct buffer *ret, uint32_t number)
 {
     char bytes[4];
-    form_put_number(bytes, number);
+    proto_put_number(bytes, number);
     while (ret->len % 4)
         buffer_add_byte(ret, 0);
     buffer_add(ret, bytes, 4);
@@ -47,14 +47,14 @@ static void put_text(struct buffer *ret, const char *text)
 static void put_handle(struct buffer *ret, uint32_t number)
 {
     char bytes[WINREG_HANDLE_BYTES] = {0};
-    form_put_number(bytes + HANDLE_AT, number);
-    form_put_number(bytes + HANDLE_AT + 4, generation);
+    proto_put_number(bytes + HANDLE_AT, number);
+    proto_put_number(bytes + HANDLE_AT + 4, generation);
     buffer_add(ret, bytes, sizeof bytes);
 }
 
 static uint32_t number_at(const struct buffer *request, size_t at)
 {
-    return at + 4 <= request->len ? form_number(request->data + at) : 0;
+    return at + 4 <= request->len ? proto_number(request->data + at) : 0;
 }
 
 /* 0: no such handle. */
@@ -120,7 +120,7 @@ static void put_value(struct fake_machine *machine, const struct fake_value *val
                       struct buffer *reply)
 {
     if (machine->room_count < FAKE_CALLS)
-        machine->rooms[machine->room_count++] = room;
+        machine->sizes[machine->room_count++] = room;
     if (!value || !value->name) {
         put_nothing(reply, room, 0, ERROR_FILE_NOT_FOUND);
         return;

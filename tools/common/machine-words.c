@@ -102,7 +102,7 @@ const char *machine_words(const char *machine, LSTATUS status)
     const char *rest;
     enum way way = find_way(machine, status, address, &rest);
     if (status == ERROR_LOGON_FAILURE)
-        return smb_login_words(rest);
+        return smb_login_text(rest);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status && (rows[i].way == way || rows[i].way == ANY_WAY)) {
             const char *mark = strstr(rows[i].words, "%s");

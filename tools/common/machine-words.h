@@ -10,6 +10,6 @@
 const char *machine_words(const char *machine, LSTATUS status);
 
 /* Why openperflib-smb cannot log in: its rules for the password file (src/remote). */
-const char *smb_login_words(const char *machine);
+const char *smb_login_text(const char *machine);
 
 #endif

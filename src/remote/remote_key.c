@@ -26,7 +26,7 @@ static bool is_performance(uint32_t root)
            root == number_of(HKEY_PERFORMANCE_NLSTEXT);
 }
 
-static struct call call_of(const struct remote_key *key, enum form_operation operation)
+static struct call call_of(const struct remote_key *key, enum proto_operation operation)
 {
     return (struct call){
         .target = key->target,
@@ -36,7 +36,7 @@ static struct call call_of(const struct remote_key *key, enum form_operation ope
 
 /* ---- opening and closing ---- */
 
-static void far_close(struct remote_key *key)
+static void remote_close(struct remote_key *key)
 {
     if (key->root == number_of(HKEY_PERFORMANCE_DATA))
         target_leave_data(key->target);
@@ -66,7 +66,7 @@ static LSTATUS judge_opened(const struct call *call, struct remote_key **key)
 {
     LSTATUS status = call->status ? call->status : (LSTATUS)call->reply.status;
     if (status) {
-        far_close(*key);
+        remote_close(*key);
         *key = NULL;
     }
     return status;
@@ -80,7 +80,7 @@ static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
     LSTATUS status = new_key(target, root, path, ret);
     if (status)
         return status;
-    CALL_AUTO call = call_of(*ret, FORM_OPEN);
+    CALL_AUTO call = call_of(*ret, PROTO_OPEN);
     call_ask(&call);
     return judge_opened(&call, ret);
 }
@@ -110,7 +110,7 @@ static bool join(const char *path, const char *sub, struct buffer *ret)
     return !ret->failed;
 }
 
-static LSTATUS far_open(struct remote_key *above, const char *sub, struct remote_key **ret)
+static LSTATUS remote_open(struct remote_key *above, const char *sub, struct remote_key **ret)
 {
     BUFFER_AUTO path = {0};
     if (!join(above->path, sub ? sub : "", &path))
@@ -128,30 +128,30 @@ static bool is_text_type(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-static bool is_sound(const struct remote_key *key, const struct form_request *request,
-                     const struct form_reply *reply)
+static bool is_sound(const struct remote_key *key, const struct proto_request *request,
+                     const struct proto_reply *reply)
 {
-    if (request->flags & FORM_NO_DATA)
+    if (request->flags & PROTO_NO_DATA)
         return reply->data_size == 0;
     if (reply->data_size > request->room || reply->needed != reply->data_size)
         return false;
     if (is_text_type(reply->type))
-        return !(request->flags & FORM_WIDE) || reply->data_size % sizeof(WCHAR) == 0;
+        return !(request->flags & PROTO_WIDE) || reply->data_size % sizeof(WCHAR) == 0;
     return !is_performance(key->root) ||
            (reply->type == REG_BINARY && wire_check_block(reply->data, reply->data_size));
 }
 
 /* ---- values ---- */
 
-static void put_room(struct form_request *request, bool wide, const void *data, const DWORD *size)
+static void put_room(struct proto_request *request, bool wide, const void *data, const DWORD *size)
 {
-    request->flags =
-        (uint16_t)((wide ? FORM_WIDE : 0) | (data ? 0 : FORM_NO_DATA) | (size ? 0 : FORM_NO_SIZE));
-    request->room = !size ? 0 : *size < FORM_DATA_BYTES ? *size : FORM_DATA_BYTES;
+    request->flags = (uint16_t)((wide ? PROTO_WIDE : 0) | (data ? 0 : PROTO_NO_DATA) |
+                                (size ? 0 : PROTO_NO_SIZE));
+    request->room = !size ? 0 : *size < PROTO_DATA_BYTES ? *size : PROTO_DATA_BYTES;
 }
 
-static LSTATUS give(const struct remote_key *key, const struct form_request *request,
-                    const struct form_reply *reply, DWORD *type, void *data, DWORD *size)
+static LSTATUS give(const struct remote_key *key, const struct proto_request *request,
+                    const struct proto_reply *reply, DWORD *type, void *data, DWORD *size)
 {
     LSTATUS status = (LSTATUS)reply->status;
     if (status == ERROR_MORE_DATA && size)
@@ -169,11 +169,11 @@ static LSTATUS give(const struct remote_key *key, const struct form_request *req
     return ERROR_SUCCESS;
 }
 
-static LSTATUS far_query(struct remote_key *key, const char *name, bool wide, DWORD *type,
-                         void *data, DWORD *size)
+static LSTATUS remote_query(struct remote_key *key, const char *name, bool wide, DWORD *type,
+                            void *data, DWORD *size)
 {
     UNCANCELLED;
-    CALL_AUTO call = call_of(key, FORM_QUERY);
+    CALL_AUTO call = call_of(key, PROTO_QUERY);
     call.request.name = name;
     put_room(&call.request, wide, data, size);
     LSTATUS status = call_ask(&call);
@@ -184,7 +184,7 @@ static LSTATUS far_query(struct remote_key *key, const char *name, bool wide, DW
 
 /* ---- enumerations ---- */
 
-static LSTATUS take_name(const struct form_reply *reply, struct buffer *ret)
+static LSTATUS take_name(const struct proto_reply *reply, struct buffer *ret)
 {
     if (reply->status)
         return (LSTATUS)reply->status;
@@ -196,29 +196,29 @@ static LSTATUS take_name(const struct form_reply *reply, struct buffer *ret)
 
 static FILETIME time_at(const void *at)
 {
-    return (FILETIME){form_number(at), form_number((const char *)at + 4)};
+    return (FILETIME){proto_number(at), proto_number((const char *)at + 4)};
 }
 
-static LSTATUS far_enum_key(struct remote_key *key, DWORD index, struct buffer *ret_name,
-                            FILETIME *ret_time)
+static LSTATUS remote_enum_key(struct remote_key *key, DWORD index, struct buffer *ret_name,
+                               FILETIME *ret_time)
 {
     UNCANCELLED;
-    CALL_AUTO call = call_of(key, FORM_ENUM_KEY);
+    CALL_AUTO call = call_of(key, PROTO_ENUM_KEY);
     call.request.index = index;
     LSTATUS status = call_ask(&call);
     status = status ? status : take_name(&call.reply, ret_name);
-    if (!status && call.reply.data_size != FORM_TIME_BYTES)
+    if (!status && call.reply.data_size != PROTO_TIME_BYTES)
         return ERROR_INVALID_DATA;
     if (!status)
         *ret_time = time_at(call.reply.data);
     return status;
 }
 
-static LSTATUS far_enum_value(struct remote_key *key, DWORD index, bool wide,
-                              struct buffer *ret_name, DWORD *type, void *data, DWORD *size)
+static LSTATUS remote_enum_value(struct remote_key *key, DWORD index, bool wide,
+                                 struct buffer *ret_name, DWORD *type, void *data, DWORD *size)
 {
     UNCANCELLED;
-    CALL_AUTO call = call_of(key, FORM_ENUM_VALUE);
+    CALL_AUTO call = call_of(key, PROTO_ENUM_VALUE);
     call.request.index = index;
     put_room(&call.request, wide, data, size);
     LSTATUS status = call_ask(&call);
@@ -227,20 +227,20 @@ static LSTATUS far_enum_value(struct remote_key *key, DWORD index, bool wide,
     return status ? status : give(key, &call.request, &call.reply, type, data, size);
 }
 
-static LSTATUS far_info(struct remote_key *key, bool wide, struct key_info *ret)
+static LSTATUS remote_info(struct remote_key *key, bool wide, struct key_info *ret)
 {
     UNCANCELLED;
-    CALL_AUTO call = call_of(key, FORM_INFO);
-    call.request.flags = wide ? FORM_WIDE : 0;
+    CALL_AUTO call = call_of(key, PROTO_INFO);
+    call.request.flags = wide ? PROTO_WIDE : 0;
     LSTATUS status = call_ask(&call);
     status = status ? status : (LSTATUS)call.reply.status;
     if (status)
         return status;
-    if (call.reply.data_size != FORM_INFO_BYTES)
+    if (call.reply.data_size != PROTO_INFO_BYTES)
         return ERROR_INVALID_DATA;
     const char *at = call.reply.data;
-    *ret = (struct key_info){form_number(at),      form_number(at + 4),  form_number(at + 8),
-                             form_number(at + 12), form_number(at + 16), time_at(at + 20)};
+    *ret = (struct key_info){proto_number(at),      proto_number(at + 4),  proto_number(at + 8),
+                             proto_number(at + 12), proto_number(at + 16), time_at(at + 20)};
     return ERROR_SUCCESS;
 }
 
@@ -252,12 +252,12 @@ static bool begin_connecting(struct pending_remote *pending, struct call *call)
     pending->status = new_root(pending->machine, pending->root, &pending->key);
     if (pending->status)
         return false;
-    *call = call_of(pending->key, FORM_OPEN);
+    *call = call_of(pending->key, PROTO_OPEN);
     call_begin(call);
     return true;
 }
 
-static void far_connect_all(struct pending_remote *pendings, size_t count)
+static void remote_connect_all(struct pending_remote *pendings, size_t count)
 {
     UNCANCELLED;
     FREE_AUTO struct call *calls = calloc(count, sizeof *calls);
@@ -280,15 +280,15 @@ static void far_connect_all(struct pending_remote *pendings, size_t count)
 
 static void begin_query(const struct remote_question *question, struct call *call)
 {
-    *call = call_of(question->key, FORM_QUERY);
+    *call = call_of(question->key, PROTO_QUERY);
     call->request.name = question->name;
-    call->request.room = FORM_DATA_BYTES;
+    call->request.room = PROTO_DATA_BYTES;
     call_begin(call);
 }
 
 static LSTATUS take_answer(const struct remote_question *question, const struct call *call)
 {
-    const struct form_reply *reply = &call->reply;
+    const struct proto_reply *reply = &call->reply;
     LSTATUS status = call->status ? call->status : (LSTATUS)reply->status;
     if (status)
         return status;
@@ -299,8 +299,8 @@ static LSTATUS take_answer(const struct remote_question *question, const struct 
     return buffer_status(question->data);
 }
 
-static void far_query_all(struct remote_question *questions, size_t count,
-                          void (*meanwhile)(void *self), void *self)
+static void remote_query_all(struct remote_question *questions, size_t count,
+                             void (*meanwhile)(void *self), void *self)
 {
     UNCANCELLED;
     FREE_AUTO struct call *calls = count ? calloc(count, sizeof *calls) : NULL;
@@ -317,13 +317,13 @@ static void far_query_all(struct remote_question *questions, size_t count,
     }
 }
 
-const struct registry_far remote_far = {
-    .connect_all = far_connect_all,
-    .query_all = far_query_all,
-    .open = far_open,
-    .close = far_close,
-    .query = far_query,
-    .enum_key = far_enum_key,
-    .enum_value = far_enum_value,
-    .info = far_info,
+const struct registry_remote remote_remote = {
+    .connect_all = remote_connect_all,
+    .query_all = remote_query_all,
+    .open = remote_open,
+    .close = remote_close,
+    .query = remote_query,
+    .enum_key = remote_enum_key,
+    .enum_value = remote_enum_value,
+    .info = remote_info,
 };

@@ -3,7 +3,7 @@
 #ifndef OPL_TEST_REMOTE_ASKING_H
 #define OPL_TEST_REMOTE_ASKING_H
 
-#include "remote/form.h"
+#include "remote/proto.h"
 #include "server.h"
 
 #include <sys/socket.h>
@@ -25,7 +25,7 @@ static inline int connect_here(void)
     return fd;
 }
 
-static inline void tell(int fd, const struct form_request *request)
+static inline void send_only(int fd, const struct proto_request *request)
 {
     BUFFER_AUTO bytes = {0};
     assert_true(form_write_request(request, &bytes));
@@ -33,13 +33,13 @@ static inline void tell(int fd, const struct form_request *request)
 }
 
 /* The status; 0xdead: it hung up. */
-static inline uint32_t hear(int fd, struct buffer *message, struct form_reply *ret)
+static inline uint32_t hear(int fd, struct buffer *message, struct proto_reply *ret)
 {
-    char head[FORM_REPLY_HEAD];
+    char head[PROTO_REPLY_HEAD];
     buffer_clear(message);
     if (recv(fd, head, sizeof head, MSG_WAITALL) != sizeof head)
         return 0xdead;
-    size_t size = form_size(head, ROOM + FORM_REPLY_HEAD);
+    size_t size = proto_size(head, ROOM + PROTO_REPLY_HEAD);
     assert_true(size && buffer_add(message, head, sizeof head) && buffer_reserve(message, size));
     size_t rest = size - sizeof head;
     if (rest)
@@ -49,26 +49,26 @@ static inline uint32_t hear(int fd, struct buffer *message, struct form_reply *r
     return ret->status;
 }
 
-static inline uint32_t ask(int fd, const struct form_request *request)
+static inline uint32_t ask(int fd, const struct proto_request *request)
 {
     BUFFER_AUTO message = {0};
-    struct form_reply reply;
-    tell(fd, request);
+    struct proto_reply reply;
+    send_only(fd, request);
     return hear(fd, &message, &reply);
 }
 
 static inline uint32_t speak_for(int fd, const char *sids, uint32_t protection)
 {
-    return ask(fd, &(struct form_request){.operation = FORM_CALLER,
-                                          .index = protection,
-                                          .path = "ELSEWHERE\\anna",
-                                          .name = sids});
+    return ask(fd, &(struct proto_request){.operation = PROTO_CALLER,
+                                           .index = protection,
+                                           .path = "ELSEWHERE\\anna",
+                                           .name = sids});
 }
 
-static inline struct form_request query_of(const char *name)
+static inline struct proto_request query_of(const char *name)
 {
-    return (struct form_request){
-        .operation = FORM_QUERY, .root = 0x80000004, .room = ROOM, .path = "", .name = name};
+    return (struct proto_request){
+        .operation = PROTO_QUERY, .root = 0x80000004, .room = ROOM, .path = "", .name = name};
 }
 
 static inline void set_list(const char *key, const char *name, const char *list, size_t size)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void say_login(const struct smb_login *login, const char *machine, char *ret, size_t room)
+static void put_login(const struct smb_login *login, const char *machine, char *ret, size_t room)
 {
     if (login->kerberos)
         snprintf(ret, room,
@@ -22,17 +22,17 @@ static void say_login(const struct smb_login *login, const char *machine, char *
                  login->anonymous ? "nobody" : login->user, login->from, machine);
 }
 
-const char *smb_login_words(const char *machine)
+const char *smb_login_text(const char *machine)
 {
-    static char words[6000];
+    static char text[6000];
     struct smb_address address;
     struct smb_login login = {0};
     char name[300];
     if (!smb_address_read(machine, &address))
         return "wrong user or password";
     smb_address_name(&address, name, sizeof name);
-    if (smb_login_find(&address, &login, words, sizeof words))
-        say_login(&login, name, words, sizeof words);
+    if (smb_login_find(&address, &login, text, sizeof text))
+        put_login(&login, name, text, sizeof text);
     explicit_bzero(&login, sizeof login);
-    return words;
+    return text;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests and replies as bytes: there and back, cut anywhere, and with every bit turned. */
-#include "remote/form.h"
+#include "remote/proto.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -8,21 +8,21 @@
 
 #include <cmocka.h>
 
-static const struct form_request sample_request = {.id = 7,
-                                                   .operation = FORM_QUERY,
-                                                   .flags = FORM_WIDE,
-                                                   .root = 0x80000004,
-                                                   .index = 3,
-                                                   .room = 70000,
-                                                   .path = "SOFTWARE\\A",
-                                                   .name = "Counter 009"};
-static const struct form_reply sample_reply = {.id = 7,
-                                               .status = 234,
-                                               .type = 3,
-                                               .needed = 99,
-                                               .name = "Globäl",
-                                               .data = "some data",
-                                               .data_size = 9};
+static const struct proto_request sample_request = {.id = 7,
+                                                    .operation = PROTO_QUERY,
+                                                    .flags = PROTO_WIDE,
+                                                    .root = 0x80000004,
+                                                    .index = 3,
+                                                    .room = 70000,
+                                                    .path = "SOFTWARE\\A",
+                                                    .name = "Counter 009"};
+static const struct proto_reply sample_reply = {.id = 7,
+                                                .status = 234,
+                                                .type = 3,
+                                                .needed = 99,
+                                                .name = "Globäl",
+                                                .data = "some data",
+                                                .data_size = 9};
 
 /* The drawing of docs/remote.md. */
 static void request_has_the_documented_bytes(void **state)
@@ -41,13 +41,13 @@ static void request_has_the_documented_bytes(void **state)
 static void request_there_and_back(void **state)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_request read;
+    struct proto_request read;
     assert_true(form_write_request(&sample_request, &bytes));
-    assert_int_equal(form_size(bytes.data, FORM_REQUEST_BYTES), bytes.len);
-    assert_true(form_read_request(bytes.data, bytes.len, &read));
+    assert_int_equal(proto_size(bytes.data, PROTO_REQUEST_BYTES), bytes.len);
+    assert_true(proto_read_request(bytes.data, bytes.len, &read));
     assert_int_equal(read.id, 7);
-    assert_int_equal(read.operation, FORM_QUERY);
-    assert_int_equal(read.flags, FORM_WIDE);
+    assert_int_equal(read.operation, PROTO_QUERY);
+    assert_int_equal(read.flags, PROTO_WIDE);
     assert_int_equal(read.root, 0x80000004);
     assert_int_equal(read.index, 3);
     assert_int_equal(read.room, 70000);
@@ -57,7 +57,7 @@ static void request_there_and_back(void **state)
 
 static size_t whole_reply(struct buffer *bytes)
 {
-    assert_true(form_write_reply(&sample_reply, bytes));
+    assert_true(proto_write_reply(&sample_reply, bytes));
     assert_true(buffer_add(bytes, sample_reply.data, sample_reply.data_size));
     return bytes->len;
 }
@@ -65,7 +65,7 @@ static size_t whole_reply(struct buffer *bytes)
 static void reply_there_and_back(void **state)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_reply read;
+    struct proto_reply read;
     assert_true(form_read_reply(bytes.data, 0, &read) == false);
     size_t size = whole_reply(&bytes);
     assert_true(form_read_reply(bytes.data, size, &read));
@@ -80,13 +80,13 @@ static void reply_there_and_back(void **state)
 static void no_name_is_not_the_empty_name(void **state)
 {
     BUFFER_AUTO bytes = {0};
-    struct form_request read, request = {.operation = FORM_QUERY, .path = ""};
+    struct proto_request read, request = {.operation = PROTO_QUERY, .path = ""};
     assert_true(form_write_request(&request, &bytes));
-    assert_true(form_read_request(bytes.data, bytes.len, &read));
+    assert_true(proto_read_request(bytes.data, bytes.len, &read));
     assert_null(read.name);
     request.name = "";
     assert_true(form_write_request(&request, &bytes));
-    assert_true(form_read_request(bytes.data, bytes.len, &read));
+    assert_true(proto_read_request(bytes.data, bytes.len, &read));
     assert_non_null(read.name);
 }
 
@@ -102,9 +102,9 @@ static void *copy_of(const void *data, size_t size)
 
 static void judge_request(const void *data, size_t size, bool *ret_good)
 {
-    struct form_request read;
+    struct proto_request read;
     char *copy = copy_of(data, size);
-    *ret_good = form_read_request(copy, size, &read);
+    *ret_good = proto_read_request(copy, size, &read);
     if (*ret_good) {
         size_t length = strlen(read.path) + (read.name ? strlen(read.name) : 0);
         assert_true(length < size);
@@ -117,7 +117,7 @@ static void a_cut_message_is_none(void **state)
 {
     BUFFER_AUTO request = {0};
     BUFFER_AUTO reply = {0};
-    struct form_reply read;
+    struct proto_reply read;
     bool good;
     assert_true(form_write_request(&sample_request, &request));
     for (size_t size = 0; size < request.len; size++) {
@@ -147,7 +147,7 @@ static void any_bit_may_be_wrong(void **state)
     }
     size_t size = whole_reply(&reply);
     for (size_t bit = 0; bit < size * 8; bit++) {
-        struct form_reply read;
+        struct proto_reply read;
         reply.data[bit / 8] ^= (char)(1 << bit % 8);
         char *copy = copy_of(reply.data, size);
         good = form_read_reply(copy, size, &read);
@@ -184,15 +184,15 @@ static void texts_are_texts(void **state)
 static void sizes_have_an_end(void **state)
 {
     char start[8];
-    form_put_number(start, FORM_REQUEST_BYTES + 1);
-    form_put_number(start + 4, FORM_MARK);
-    assert_int_equal(form_size(start, FORM_REQUEST_BYTES), 0);
-    form_put_number(start, FORM_REQUEST_BYTES);
-    assert_int_equal(form_size(start, FORM_REQUEST_BYTES), FORM_REQUEST_BYTES);
-    form_put_number(start, 0xffffffff);
-    assert_int_equal(form_size(start, FORM_REQUEST_BYTES), 0);
-    form_put_number(start, 31);
-    assert_int_equal(form_size(start, FORM_REQUEST_BYTES), 0);
+    proto_put_number(start, PROTO_REQUEST_BYTES + 1);
+    proto_put_number(start + 4, FORM_MARK);
+    assert_int_equal(proto_size(start, PROTO_REQUEST_BYTES), 0);
+    proto_put_number(start, PROTO_REQUEST_BYTES);
+    assert_int_equal(proto_size(start, PROTO_REQUEST_BYTES), PROTO_REQUEST_BYTES);
+    proto_put_number(start, 0xffffffff);
+    assert_int_equal(proto_size(start, PROTO_REQUEST_BYTES), 0);
+    proto_put_number(start, 31);
+    assert_int_equal(proto_size(start, PROTO_REQUEST_BYTES), 0);
 }
 
 int main(void)
