@@ -181,7 +181,7 @@ void reading_close(struct reading *reading)
     if (reading->lender)
         give_back(reading->lender, reading);
     for (size_t i = 0; i < reading->block_count; i++) {
-        picture_done(&reading->blocks[i].snapshot);
+        snapshot_done(&reading->blocks[i].snapshot);
         item_set_done(&reading->blocks[i].items);
     }
     free(reading->first_column);

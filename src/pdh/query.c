@@ -26,7 +26,7 @@ static void free_groups(struct machine_group *group)
 {
     while (group) {
         struct machine_group *next = group->next;
-        picture_done(&group->snapshot);
+        snapshot_done(&group->snapshot);
         buffer_done(&group->question);
         free(group->name);
         free(group);

@@ -26,7 +26,7 @@ static bool capacity_for(void *array, uint32_t *room, size_t count, size_t size)
     return true;
 }
 
-void picture_done(struct snapshot *snapshot)
+void snapshot_done(struct snapshot *snapshot)
 {
     buffer_done(&snapshot->bytes);
     buffer_done(&snapshot->names);

@@ -44,7 +44,7 @@ struct snapshot {
 /* Parses picture->bytes. A damaged part is dropped with all behind it. PDH_INVALID_DATA: it is not
  * a block at all; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
-void picture_done(struct snapshot *snapshot);
+void snapshot_done(struct snapshot *snapshot);
 /* NULL: the answer has no such object. */
 struct snapshot_object *snapshot_object(struct snapshot *snapshot, uint32_t title_index);
 

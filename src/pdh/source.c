@@ -50,7 +50,7 @@ static PDH_STATUS ask_for_info(struct machine *machine, const uint32_t *numbers,
         machine_cache_info(machine, CACHE_RECENT, *ret);
     if (!status && (age == INFO_STABLE || age == INFO_REFRESH))
         machine_cache_info(machine, CACHE_STABLE, *ret);
-    picture_done(&snapshot);
+    snapshot_done(&snapshot);
     return status;
 }
 
@@ -138,7 +138,7 @@ static PDH_STATUS add_infos(struct machine *machine, const char *query, struct o
             ret->items[ret->count++] = info;
         }
     }
-    picture_done(&snapshot);
+    snapshot_done(&snapshot);
     return status;
 }
 

@@ -9,7 +9,7 @@
 
 #include "pin/pin.h"
 
-static void says(const char *const warnings[], const char *cause)
+static void expect_cause(const char *const warnings[], const char *cause)
 {
     bpf_cause_take(NULL);
     for (int i = 0; warnings[i]; i++)
@@ -20,7 +20,7 @@ static void says(const char *const warnings[], const char *cause)
 static void f_d17_the_verifiers_own_words(void **state)
 {
     (void)state;
-    says(
+    expect_cause(
         (const char *const[]){
             "libbpf: prog 'processes': BPF program load failed: Invalid argument\n",
             "libbpf: prog 'processes': -- BEGIN PROG LOAD LOG --\n"
@@ -39,14 +39,14 @@ static void f_d17_the_verifiers_own_words(void **state)
 static void without_them_the_first_of_libbpf(void **state)
 {
     (void)state;
-    says((const char *const[]){"libbpf: failed to find valid kernel BTF\n",
-                               "libbpf: Error loading vmlinux BTF: -3\n", NULL},
-         "failed to find valid kernel BTF");
-    says(
+    expect_cause((const char *const[]){"libbpf: failed to find valid kernel BTF\n",
+                                       "libbpf: Error loading vmlinux BTF: -3\n", NULL},
+                 "failed to find valid kernel BTF");
+    expect_cause(
         (const char *const[]){"libbpf: x\n", "libbpf: prog 'a': -- BEGIN PROG LOAD LOG --\n", NULL},
         "x");
-    says((const char *const[]){"", "no line's end", NULL}, "no line's end");
-    says((const char *const[]){NULL}, "");
+    expect_cause((const char *const[]){"", "no line's end", NULL}, "no line's end");
+    expect_cause((const char *const[]){NULL}, "");
 }
 
 int main(void)

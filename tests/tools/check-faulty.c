@@ -82,7 +82,7 @@ static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
 }
 
 /* Global, or the object's number as the first word. */
-static BOOL asked(LPCWSTR query)
+static BOOL queried(LPCWSTR query)
 {
     char text[16], own[16];
     int i = 0;
@@ -113,7 +113,7 @@ static DWORD get(const unsigned char *at)
         unsigned char *at = *data;                                                                 \
         DWORD room = *bytes;                                                                       \
         (void)at, (void)room;                                                                      \
-        if (!asked(query)) {                                                                       \
+        if (!queried(query)) {                                                                     \
             *bytes = *types = 0;                                                                   \
             return ERROR_SUCCESS;                                                                  \
         }                                                                                          \
@@ -216,7 +216,7 @@ DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     LPVOID place = kept;
     DWORD room = sizeof kept, objects = 0;
     *types = 0;
-    if (!asked(query)) {
+    if (!queried(query)) {
         *bytes = 0;
         return ERROR_SUCCESS;
     }
@@ -228,10 +228,10 @@ DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return ERROR_SUCCESS;
 }
 
-EXPORT DWORD says_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
-DWORD says_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+EXPORT DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    if (asked(query) && *bytes < SIZE) {
+    if (queried(query) && *bytes < SIZE) {
         *bytes = SIZE; /* as RegQueryValueEx does, and Collect does not */
         return ERROR_MORE_DATA;
     }

@@ -77,7 +77,7 @@ bool answer_check_returns(const struct answer *answer, struct report *report)
     if (reply->query_changed)
         report_add(report, WARNING, &nowhere, "query", IN_RETURNS, "the query is only read",
                    "Collect wrote to it");
-    if (reply->late_writes)
+    if (reply->delayed_writes)
         report_add(report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
                    "no writes after Collect returned", "the answer was changed later");
     if (reply->status) {

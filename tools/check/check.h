@@ -84,7 +84,7 @@ void registration_done(struct registration *registration);
 /* ---- drive.c: controls the worker process ---- */
 enum worker_end {
     WORKER_ANSWERED,
-    WORKER_LATE,    /* it missed its deadline and was killed */
+    WORKER_OVERDUE, /* it missed its deadline and was killed */
     WORKER_CRASHED, /* by `code`, a signal */
     WORKER_EXITED,  /* it called exit, with `code` */
     WORKER_LEFT,    /* it executed another program */
@@ -147,8 +147,8 @@ struct timing {
     unsigned planned[STEP_COUNT], made[STEP_COUNT];
     double open_ms, close_ms, median_ms, worst_ms;
     unsigned collects;
-    bool asked_perflib; /* it was also queried through HKEY_PERFORMANCE_DATA */
-    bool hurried;       /* too few calls for small leaks to show */
+    bool queried_perflib; /* it was also queried through HKEY_PERFORMANCE_DATA */
+    bool hurried;         /* too few calls for small leaks to show */
 };
 void trial_run(const struct registration *registration, struct report *report,
                struct timing *timing);

@@ -199,7 +199,7 @@ bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
     if (send(worker->line, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
         !await(worker, most_ms * machine_is_busy() + most_ms / 2)) { /* an overdue reply may
                                                                       * still come */
-        worker->end = WORKER_LATE;
+        worker->end = WORKER_OVERDUE;
         return false;
     }
     if (recv(worker->line, &answer, sizeof answer, MSG_WAITALL | MSG_NOSIGNAL) != sizeof answer ||

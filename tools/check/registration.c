@@ -109,7 +109,7 @@ static void load_ini(struct registration *is, const struct wanted *wanted, struc
         is->service = strdup(result.service);
     else if (!report_mistakes(report))
         report_add(report, MISTAKE, &nowhere, "ini file", IN_NAMES, "a file that lodctr loads",
-                   "%s: %s", is->ini, status_words(status));
+                   "%s: %s", is->ini, status_message(status));
 }
 
 struct search {

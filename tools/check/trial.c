@@ -124,7 +124,7 @@ static void report_end(struct trial *trial, enum worker_order order, int most_ms
     case WORKER_CRASHED:
         report_crash(trial, during);
         break;
-    case WORKER_LATE:
+    case WORKER_OVERDUE:
         report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "an end within its deadline",
                    "none after %d ms", most_ms);
         break;
@@ -177,7 +177,7 @@ static bool ask(struct trial *trial, enum worker_order order, int most_ms, struc
     }
     report_changes(trial, order, ret->changed);
     report_left(trial, order, &ret->usage);
-    if (ret->late_writes && order != ORDER_COLLECT)
+    if (ret->delayed_writes && order != ORDER_COLLECT)
         report_add(trial->report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
                    "no writes after Collect returned", "the answer was changed later");
     if (order != ORDER_COLLECT && ret->took_ns / 1000000 > most_ms)

@@ -298,7 +298,7 @@ static _Noreturn void serve(void)
 {
     for (uint64_t number; transfer(read, &number);) {
         struct worker_reply reply = {0};
-        reply.late_writes =
+        reply.delayed_writes =
             buffer.answered && memcmp(buffer.start, channel->data, buffer.answered) != 0;
         obey((enum worker_order)channel->request.order, &reply);
         if (!*reply.text)

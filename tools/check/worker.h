@@ -56,7 +56,7 @@ struct worker_reply {
     int64_t took_ns;        /* without the time in which it waited for a processor */
     uint32_t changed;       /* bits of enum worker_state, since the library was loaded */
     bool outputs_kept;      /* *data, *bytes and *types are what they were before the call */
-    bool late_writes;       /* the previous Collect's answer was changed since */
+    bool delayed_writes;    /* the previous Collect's answer was changed since */
     bool query_changed;     /* the query string was written to */
     struct usage usage;     /* after the call */
     char text[WORKER_TEXT]; /* of the status, or why it cannot be loaded */

@@ -2,7 +2,7 @@
 /* Connects before counters are added: a machine that does not answer costs its deadline once,
  * not once for each of its counters. */
 #include "machines.h"
-#include "machine-words.h"
+#include "machine-message.h"
 
 #include <openperflib/machine.h>
 #include <pdh.h>
@@ -78,7 +78,7 @@ static void connect_all(struct machines *machines)
     machines_show_wait(NULL, 0);
 }
 
-size_t machines_meet(struct machines *machines, const char *tool)
+size_t machines_connect(struct machines *machines, const char *tool)
 {
     size_t away = 0;
     if (machines->count)
@@ -87,7 +87,7 @@ size_t machines_meet(struct machines *machines, const char *tool)
         LSTATUS reason = machines->reasons[i];
         if (!reason)
             continue;
-        const char *words = machine_words(machines->names[i], reason);
+        const char *words = machine_message(machines->names[i], reason);
         away++;
         fprintf(stderr, "%s: %s cannot be reached: %s (error %d)\n", tool, machines->names[i],
                 words ? words : "no reason given", (int)reason);

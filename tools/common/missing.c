@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares a path with the names in PDH's lists. */
 #include "missing.h"
-#include "pdh-words.h"
+#include "pdh-message.h"
 #include "../view/view.h"
 
 #include <openperflib/load.h>
@@ -80,10 +80,10 @@ PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size
 {
     char room[PDH_MAX_COUNTER_PATH + sizeof(PDH_COUNTER_PATH_ELEMENTS_A)]
         __attribute__((aligned(sizeof(void *))));
-    DWORD room_size = sizeof room;
+    DWORD text_size = sizeof room;
     PDH_COUNTER_PATH_ELEMENTS_A *parts = (void *)room;
     similar[0] = 0;
-    if (PdhParseCounterPathA(path, parts, &room_size, 0))
+    if (PdhParseCounterPathA(path, parts, &text_size, 0))
         return status;
     char *names = counters_of(parts);
     PDH_STATUS found = names ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
@@ -99,12 +99,13 @@ PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size
 
 void missing_rights(const char *tool, const char *object)
 {
-    static bool said;
+    static bool reported;
     const char *denied = opl_load_denied();
     size_t length = object ? strlen(object) : 0;
-    if (said || !denied || (object && (strncmp(denied, object, length) || denied[length] != ':')))
+    if (reported || !denied ||
+        (object && (strncmp(denied, object, length) || denied[length] != ':')))
         return;
-    said = true;
+    reported = true;
     fflush(stdout);
     fprintf(
         stderr, "%s: omitted, because this user may not read it for every instance: %s; %s\n", tool,

@@ -15,7 +15,7 @@ static bool is_standard(const char *path)
     return !path || strcmp(path, "-") == 0;
 }
 
-static bool asked_yes(const char *path)
+static bool confirmed(const char *path)
 {
     char answer[16] = "";
     fprintf(stderr, "File %s already exists. Overwrite it? [y/n] ", path);
@@ -28,7 +28,7 @@ bool output_file_free(const char *tool, const char *path, bool yes)
     if (yes || is_standard(path) || stat(path, &facts) || !S_ISREG(facts.st_mode))
         return true;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
-        return asked_yes(path);
+        return confirmed(path);
     fprintf(stderr, "%s: %s: the file exists already; -y overwrites it\n", tool, path);
     return false;
 }

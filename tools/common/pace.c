@@ -58,8 +58,8 @@ static void advance(struct timespec *time, double seconds)
 
 bool pace_wait(struct pace *pace, double seconds)
 {
-    double late = seconds_since(&pace->next);
-    advance(&pace->next, late > seconds ? floor(late / seconds) * seconds : seconds);
+    double delay = seconds_since(&pace->next);
+    advance(&pace->next, delay > seconds ? floor(delay / seconds) * seconds : seconds);
     while (!stopped && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &pace->next, NULL) == EINTR)
         ;
     return !stopped;

@@ -14,13 +14,13 @@
 
 #include "json.h"
 
-enum sheet_form sheet_form_of(const char *name)
+enum sheet_format sheet_format_of(const char *name)
 {
     static const char *const names[] = {"csv", "tsv", "json", "jsonl", "table"};
     size_t i = 0;
     while (i < SHEET_UNKNOWN && strcasecmp(names[i], name) != 0)
         i++;
-    return (enum sheet_form)i;
+    return (enum sheet_format)i;
 }
 
 void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_ROOM])
@@ -65,15 +65,15 @@ static void choose_top(struct sheet *sheet, const double *values)
 
 static bool columns_fixed(const struct sheet *sheet)
 {
-    return sheet->form == SHEET_CSV || sheet->form == SHEET_TSV;
+    return sheet->format == SHEET_CSV || sheet->format == SHEET_TSV;
 }
 
 /* ---- CSV and TSV ---- */
 
 static void print_header(const struct sheet *sheet)
 {
-    char separator = sheet->form == SHEET_CSV ? ',' : '\t';
-    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", sheet->form == SHEET_CSV ? "CSV" : "TSV",
+    char separator = sheet->format == SHEET_CSV ? ',' : '\t';
+    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", sheet->format == SHEET_CSV ? "CSV" : "TSV",
             sheet->zone ? sheet->zone : "");
     for (size_t i = 0; i < sheet->shown; i++)
         fprintf(sheet->out, "%c\"%s\"", separator, sheet->paths[sheet->order[i]]);
@@ -83,7 +83,7 @@ static void print_header(const struct sheet *sheet)
 static void print_line(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_ROOM];
-    char separator = sheet->form == SHEET_CSV ? ',' : '\t';
+    char separator = sheet->format == SHEET_CSV ? ',' : '\t';
     sheet_time(time, false, text);
     fprintf(sheet->out, "\"%s\"", text);
     for (size_t i = 0; i < sheet->shown; i++) {
@@ -143,7 +143,7 @@ static void print_json(const struct sheet *sheet, LONGLONG time, const double *v
     char text[SHEET_TIME_ROOM];
     char *at = sheet->row;
     sheet_time(time, true, text);
-    if (sheet->form == SHEET_JSON && sheet->samples)
+    if (sheet->format == SHEET_JSON && sheet->samples)
         at = put_text(at, ",\n");
     at += sprintf(at, "{\"time\": \"%s\", \"counters\": [", text);
     for (size_t i = 0; i < sheet->shown; i++) {
@@ -157,7 +157,7 @@ static void print_json(const struct sheet *sheet, LONGLONG time, const double *v
             at = put_text(at, "null");
         *at++ = '}';
     }
-    at = put_text(at, sheet->form == SHEET_JSONL ? "]}\n" : "]}");
+    at = put_text(at, sheet->format == SHEET_JSONL ? "]}\n" : "]}");
     fwrite(sheet->row, 1, (size_t)(at - sheet->row), sheet->out);
 }
 
@@ -189,9 +189,9 @@ bool sheet_begin(struct sheet *sheet)
     sheet->shown = sheet->count;
     if (columns_fixed(sheet) && !sheet->top)
         print_header(sheet);
-    if ((sheet->form == SHEET_JSON || sheet->form == SHEET_JSONL) && !make_heads(sheet))
+    if ((sheet->format == SHEET_JSON || sheet->format == SHEET_JSONL) && !make_heads(sheet))
         return false;
-    if (sheet->form == SHEET_JSON)
+    if (sheet->format == SHEET_JSON)
         fputs("[\n", sheet->out);
     return true;
 }
@@ -206,7 +206,7 @@ void sheet_row(struct sheet *sheet, LONGLONG time, const double *values)
     }
     if (fixed)
         print_line(sheet, time, values);
-    else if (sheet->form == SHEET_TABLE)
+    else if (sheet->format == SHEET_TABLE)
         print_table(sheet, time, values);
     else
         print_json(sheet, time, values);
@@ -220,7 +220,7 @@ bool sheet_flush(const struct sheet *sheet)
 
 bool sheet_end(struct sheet *sheet)
 {
-    if (sheet->form == SHEET_JSON)
+    if (sheet->format == SHEET_JSON)
         fputs(sheet->samples ? "\n]\n" : "]\n", sheet->out);
     free(sheet->order);
     free(sheet->heads);

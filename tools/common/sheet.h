@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum sheet_form { SHEET_CSV, SHEET_TSV, SHEET_JSON, SHEET_JSONL, SHEET_TABLE, SHEET_UNKNOWN };
+enum sheet_format { SHEET_CSV, SHEET_TSV, SHEET_JSON, SHEET_JSONL, SHEET_TABLE, SHEET_UNKNOWN };
 
 /* Initialize with zeros, and set the members marked "to be set". */
 struct sheet {
     FILE *out;                /* to be set */
-    enum sheet_form form;     /* to be set */
+    enum sheet_format format; /* to be set */
     const char *const *paths; /* to be set: one for each column, with machine */
     size_t count;             /* to be set */
     size_t top;               /* only this many columns, with the largest values; 0: all */
@@ -32,7 +32,7 @@ struct sheet {
 };
 
 /* The format of this name, in any case, or SHEET_UNKNOWN. */
-enum sheet_form sheet_form_of(const char *name);
+enum sheet_format sheet_format_of(const char *name);
 /* Prints the header; false: no memory. With `top`, CSV and TSV print it with the first sample. */
 bool sheet_begin(struct sheet *sheet);
 /* Prints one sample at a local time; NAN: no value. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *status_words(DWORD status)
+const char *status_message(DWORD status)
 {
     static char unknown[64];
     static const struct {
@@ -70,7 +70,7 @@ static void put_level(bool error)
 DWORD status_complain(const char *tool, const char *about, DWORD status)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: %s: %s (error %lu)\n", tool, about, status_words(status),
+    fprintf(stderr, "%s: %s: %s (error %lu)\n", tool, about, status_message(status),
             (unsigned long)status);
     return status;
 }

@@ -9,7 +9,7 @@
 #include <winerror.h>
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */
-const char *status_words(DWORD status);
+const char *status_message(DWORD status);
 /* Prints "TOOL: ABOUT: message (error N)" on stderr; returns the status. */
 DWORD status_complain(const char *tool, const char *about, DWORD status);
 /* Prints "FILE:LINE: error: text", in colours if the terminal has them. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct backup {
-    const struct lodctr *asked;
+    const struct lodctr *opts;
     struct json json;
     unsigned errors;
 };
@@ -16,7 +16,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct backup *backup = self;
     backup->errors += remark->error;
-    if (!backup->asked->json) {
+    if (!backup->opts->json) {
         status_remark("lodctr", remark);
         return;
     }
@@ -28,29 +28,29 @@ static void take_remark(void *self, const opl_load_remark *remark)
     json_close_flat(&backup->json);
 }
 
-static void begin(struct backup *backup, const struct lodctr *asked, const char *action)
+static void begin(struct backup *backup, const struct lodctr *opts, const char *action)
 {
-    *backup = (struct backup){.asked = asked, .json.out = stdout};
-    if (!asked->json)
+    *backup = (struct backup){.opts = opts, .json.out = stdout};
+    if (!opts->json)
         return;
     json_open(&backup->json, NULL, '{');
     json_string(&backup->json, "action", action);
-    json_string(&backup->json, "file", asked->subject);
-    json_bool(&backup->json, "dryRun", asked->dry_run);
+    json_string(&backup->json, "file", opts->subject);
+    json_bool(&backup->json, "dryRun", opts->dry_run);
     json_open(&backup->json, "remarks", '[');
 }
 
 static DWORD end(struct backup *backup, DWORD status, const opl_load_restored *result)
 {
     struct json *json = &backup->json;
-    const char *subject = backup->asked->subject ? backup->asked->subject : "the registry";
+    const char *subject = backup->opts->subject ? backup->opts->subject : "the registry";
     if (status && !backup->errors)
         status_complain("lodctr", subject, status);
-    if (!backup->asked->json)
+    if (!backup->opts->json)
         return status;
     json_close(json, ']');
     json_integer(json, "status", status);
-    json_string(json, "statusText", status_words(status));
+    json_string(json, "statusText", status_message(status));
     if (!status) {
         json_integer(json, "providers", (int64_t)result->providers);
         json_integer(json, "restored", (int64_t)result->restored);
@@ -67,53 +67,53 @@ static DWORD end(struct backup *backup, DWORD status, const opl_load_restored *r
 
 static opl_load_options options_of(struct backup *backup)
 {
-    return (opl_load_options){.user = backup->asked->user,
-                              .dry_run = backup->asked->dry_run,
+    return (opl_load_options){.user = backup->opts->user,
+                              .dry_run = backup->opts->dry_run,
                               .remark = take_remark,
                               .self = backup};
 }
 
-DWORD save_all(const struct lodctr *asked)
+DWORD save_all(const struct lodctr *opts)
 {
     struct backup backup;
     opl_load_restored result = {0};
-    begin(&backup, asked, "save");
+    begin(&backup, opts, "save");
     opl_load_options options = options_of(&backup);
-    DWORD status = opl_load_backup(asked->subject, NULL, &options, &result);
-    if (!status && !asked->quiet && !asked->json)
-        printf("%s: %zu providers, %zu languages, %zu texts\n", asked->subject, result.providers,
+    DWORD status = opl_load_backup(opts->subject, NULL, &options, &result);
+    if (!status && !opts->quiet && !opts->json)
+        printf("%s: %zu providers, %zu languages, %zu texts\n", opts->subject, result.providers,
                result.languages, result.texts);
     return end(&backup, status, &result);
 }
 
-DWORD restore_all(const struct lodctr *asked)
+DWORD restore_all(const struct lodctr *opts)
 {
     struct backup backup;
     opl_load_restored result = {0};
-    begin(&backup, asked, asked->subject ? "restore" : "rebuild");
+    begin(&backup, opts, opts->subject ? "restore" : "rebuild");
     opl_load_options options = options_of(&backup);
-    DWORD status = opl_load_restore(asked->subject, NULL, &options, &result);
-    if (!status && !asked->quiet && !asked->json)
+    DWORD status = opl_load_restore(opts->subject, NULL, &options, &result);
+    if (!status && !opts->quiet && !opts->json)
         printf("%s: %zu providers: %zu %s, %zu unchanged, %zu skipped; %zu have "
                "different numbers%s\n",
-               asked->subject ? asked->subject : "the registry", result.providers, result.restored,
-               asked->subject ? "restored" : "rebuilt", result.same, result.left, result.moved,
-               asked->dry_run ? "; dry run" : "");
+               opts->subject ? opts->subject : "the registry", result.providers, result.restored,
+               opts->subject ? "restored" : "rebuilt", result.same, result.left, result.moved,
+               opts->dry_run ? "; dry run" : "");
     return end(&backup, status, &result);
 }
 
-DWORD replace_base(const struct lodctr *asked)
+DWORD replace_base(const struct lodctr *opts)
 {
-    struct backup backup = {.asked = asked};
-    struct lodctr plain = *asked;
+    struct backup backup = {.opts = opts};
+    struct lodctr plain = *opts;
     plain.json = false; /* the caller prints the document */
-    backup.asked = &plain;
+    backup.opts = &plain;
     opl_load_options options = options_of(&backup);
-    DWORD status = opl_load_replace(asked->counters, asked->helps, asked->subject, &options);
+    DWORD status = opl_load_replace(opts->counters, opts->helps, opts->subject, &options);
     if (status && !backup.errors)
-        return status_complain("lodctr", asked->subject, status);
-    if (!status && !asked->quiet && !asked->json)
-        printf("%s: base names %s\n", asked->subject,
-               asked->dry_run ? "not replaced: a dry run" : "replaced");
+        return status_complain("lodctr", opts->subject, status);
+    if (!status && !opts->quiet && !opts->json)
+        printf("%s: base names %s\n", opts->subject,
+               opts->dry_run ? "not replaced: a dry run" : "replaced");
     return status;
 }

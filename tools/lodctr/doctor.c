@@ -12,7 +12,7 @@
 enum { DOCTOR_SOMETHING_LEFT = 1 };
 
 struct visit {
-    const struct lodctr *asked;
+    const struct lodctr *opts;
     struct json json;
     unsigned findings, errors, failing;
     struct owners owners;
@@ -21,20 +21,20 @@ struct visit {
 static void take_finding(void *self, const opl_load_finding *finding)
 {
     struct visit *visit = self;
-    const struct lodctr *asked = visit->asked;
+    const struct lodctr *opts = visit->opts;
     visit->findings++;
-    if (asked->json) {
+    if (opts->json) {
         json_open_flat(&visit->json, NULL);
         json_string(&visit->json, "kind", finding->kind);
         json_string(&visit->json, "service", finding->service);
         json_string(&visit->json, "file", finding->file);
         json_string(&visit->json, "text", finding->text);
-        json_bool(&visit->json, "repaired", finding->repaired && !asked->dry_run);
+        json_bool(&visit->json, "repaired", finding->repaired && !opts->dry_run);
         json_bool(&visit->json, "canBeRepaired", finding->repaired);
         json_close_flat(&visit->json);
         return;
     }
-    if (asked->quiet && finding->repaired)
+    if (opts->quiet && finding->repaired)
         return;
     printf("%s: %s: %s\n", finding->service ? finding->service : finding->file, finding->kind,
            finding->text);
@@ -79,7 +79,7 @@ static const char *judge(const struct visit *visit, const struct service *servic
 {
     const char *name = service->name, *option = is_users(service) ? " --user" : "", *kind = NULL;
     opl_load_event event;
-    if (is_users(service) != visit->asked->user)
+    if (is_users(service) != visit->opts->user)
         kind = judge_other_layer(service, option, text, room);
     if (kind || !service_enabled(service))
         return kind;
@@ -128,31 +128,30 @@ static void take_remark(void *self, const opl_load_remark *remark)
     status_remark("lodctr", remark);
 }
 
-static void print_end(const struct lodctr *asked, unsigned findings,
-                      const opl_load_restored *result)
+static void print_end(const struct lodctr *opts, unsigned findings, const opl_load_restored *result)
 {
     const char *many = result->providers == 1 ? "" : "s";
     if (!findings)
         printf("%zu provider%s: nothing to repair\n", result->providers, many);
     else
         printf("%zu provider%s: %zu %s, %zu manual step%s remaining\n", result->providers, many,
-               result->restored, asked->dry_run ? "would be repaired" : "repaired", result->left,
+               result->restored, opts->dry_run ? "would be repaired" : "repaired", result->left,
                result->left == 1 ? "" : "s");
 }
 
-DWORD doctor(const struct lodctr *asked)
+DWORD doctor(const struct lodctr *opts)
 {
-    struct visit visit = {.asked = asked, .json.out = stdout};
-    const opl_load_doctor_options told = {.found = take_finding, .self = &visit};
+    struct visit visit = {.opts = opts, .json.out = stdout};
+    const opl_load_doctor_options reported = {.found = take_finding, .self = &visit};
     const opl_load_options options = {
-        .user = asked->user, .dry_run = asked->dry_run, .remark = take_remark, .self = &visit};
+        .user = opts->user, .dry_run = opts->dry_run, .remark = take_remark, .self = &visit};
     opl_load_restored result = {0};
-    if (asked->json) {
+    if (opts->json) {
         json_open(&visit.json, NULL, '{');
-        json_bool(&visit.json, "dryRun", asked->dry_run);
+        json_bool(&visit.json, "dryRun", opts->dry_run);
         json_open(&visit.json, "findings", '[');
     }
-    DWORD status = opl_load_doctor(&told, &options, &result);
+    DWORD status = opl_load_doctor(&reported, &options, &result);
     if (status && !visit.errors)
         status_complain("lodctr", "doctor", status);
     if (!status) {
@@ -161,19 +160,19 @@ DWORD doctor(const struct lodctr *asked)
         owners_done(&visit.owners);
     }
     result.left += visit.failing;
-    if (asked->json) {
+    if (opts->json) {
         json_close(&visit.json, ']');
         json_integer(&visit.json, "providers", (int64_t)result.providers);
         json_integer(&visit.json, "restored", (int64_t)result.restored);
         json_integer(&visit.json, "left", (int64_t)result.left);
         json_integer(&visit.json, "status", status);
-        json_string(&visit.json, "statusText", status_words(status));
+        json_string(&visit.json, "statusText", status_message(status));
         json_close(&visit.json, '}');
         putchar('\n');
-    } else if (!status && !asked->quiet) {
-        print_end(asked, visit.findings, &result);
+    } else if (!status && !opts->quiet) {
+        print_end(opts, visit.findings, &result);
     }
     /* for monitoring: is anything still wrong? */
-    bool wrong = result.left || (asked->dry_run && visit.findings);
+    bool wrong = result.left || (opts->dry_run && visit.findings);
     return status || !wrong ? status : DOCTOR_SOMETHING_LEFT;
 }

@@ -14,7 +14,7 @@ enum { FIRST_OF_USERS = 1000000 };           /* lower indices are in the machine
 enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* milliseconds */
 
 struct install {
-    const struct lodctr *asked;
+    const struct lodctr *opts;
     unsigned errors; /* remarks about this file */
     struct json json;
     struct plan *plan;
@@ -44,7 +44,7 @@ static void bar_clear(const struct install *install)
 static void bar_draw(const struct install *install)
 {
     char bar[BAR_COLUMNS + 1] = "";
-    size_t all = install->asked->word_count, full = install->done * BAR_COLUMNS / all;
+    size_t all = install->opts->word_count, full = install->done * BAR_COLUMNS / all;
     if (!install->bar || now_milliseconds() < install->bar_due)
         return;
     memset(bar, '.', BAR_COLUMNS);
@@ -59,7 +59,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct install *install = self;
     install->errors += remark->error;
-    if (!install->asked->json) {
+    if (!install->opts->json) {
         bar_clear(install);
         status_remark("lodctr", remark);
         return;
@@ -100,21 +100,21 @@ static void print_already(const struct install *install, const opl_load_result *
 
 static void print_result(const struct install *install, const opl_load_result *result)
 {
-    const struct lodctr *asked = install->asked;
-    if (result->already && !asked->check) {
+    const struct lodctr *opts = install->opts;
+    if (result->already && !opts->check) {
         print_already(install, result);
         return;
     }
     printf("%s: ", result->service);
-    if (!asked->check)
+    if (!opts->check)
         printf("%" PRIu32 " to %" PRIu32 ": ", result->first_counter, last_index(result));
     printf("%zu object%s, %zu name%s, %zu explanation%s, %zu language%s%s\n", result->objects,
            plural(result->objects), result->names, plural(result->names), result->helps,
            plural(result->helps), result->languages, plural(result->languages),
-           asked->check     ? "; nothing to repair"
-           : asked->dry_run ? "; dry run"
-                            : "");
-    if (asked->dry_run && install->planned)
+           opts->check     ? "; nothing to repair"
+           : opts->dry_run ? "; dry run"
+                           : "");
+    if (opts->dry_run && install->planned)
         plan_print(install->plan);
 }
 
@@ -123,7 +123,7 @@ static void print_failure(const struct install *install, const char *file, DWORD
 {
     if (!install->errors)
         status_complain("lodctr", file, status);
-    else if (install->asked->check)
+    else if (install->opts->check)
         fprintf(stderr, "lodctr: %s: %u mistake%s to correct (error %lu)\n", file, install->errors,
                 plural(install->errors), (unsigned long)status);
     else
@@ -135,7 +135,7 @@ static void json_result(struct install *install, DWORD status, const opl_load_re
     struct json *json = &install->json;
     json_close(json, ']');
     json_integer(json, "status", status);
-    json_string(json, "statusText", status_words(status));
+    json_string(json, "statusText", status_message(status));
     if (!status) {
         json_string(json, "service", result->service);
         json_bool(json, "already", result->already);
@@ -153,15 +153,15 @@ static void json_result(struct install *install, DWORD status, const opl_load_re
     json_close(json, '}');
 }
 
-static void say_result(struct install *install, const char *file, DWORD status,
-                       const opl_load_result *result)
+static void print_outcome(struct install *install, const char *file, DWORD status,
+                          const opl_load_result *result)
 {
     bar_clear(install);
-    if (install->asked->json)
+    if (install->opts->json)
         json_result(install, status, result);
     else if (status)
         print_failure(install, file, status);
-    else if (!install->asked->quiet)
+    else if (!install->opts->quiet)
         print_result(install, result);
 }
 
@@ -171,7 +171,7 @@ static DWORD install_file(struct install *install, const opl_load_options *optio
                           const char *file)
 {
     opl_load_result result = {0};
-    if (install->asked->json) {
+    if (install->opts->json) {
         json_open(&install->json, NULL, '{');
         json_string(&install->json, "file", file);
         json_open(&install->json, "remarks", '[');
@@ -180,7 +180,7 @@ static DWORD install_file(struct install *install, const opl_load_options *optio
     install->planned = false;
     install->errors = 0;
     DWORD status = opl_load_install(file, options, &result);
-    say_result(install, file, status, &result);
+    print_outcome(install, file, status, &result);
     plan_free(install->plan);
     install->done++;
     bar_draw(install);
@@ -190,9 +190,9 @@ static DWORD install_file(struct install *install, const opl_load_options *optio
 static DWORD install_all(struct install *install, const opl_load_options *options)
 {
     DWORD first = ERROR_SUCCESS;
-    const struct lodctr *asked = install->asked;
-    for (size_t i = 0; i < asked->word_count; i++) {
-        DWORD status = install_file(install, options, asked->words[i]);
+    const struct lodctr *opts = install->opts;
+    for (size_t i = 0; i < opts->word_count; i++) {
+        DWORD status = install_file(install, options, opts->words[i]);
         first = first ? first : status;
     }
     bar_clear(install);
@@ -202,8 +202,8 @@ static DWORD install_all(struct install *install, const opl_load_options *option
 static void json_begin(struct install *install)
 {
     json_open(&install->json, NULL, '{');
-    json_bool(&install->json, "check", install->asked->check);
-    json_bool(&install->json, "dryRun", install->asked->dry_run);
+    json_bool(&install->json, "check", install->opts->check);
+    json_bool(&install->json, "dryRun", install->opts->dry_run);
     json_open(&install->json, "files", '[');
 }
 
@@ -231,31 +231,31 @@ static DWORD judge_library(const char *path)
     return ERROR_SUCCESS;
 }
 
-DWORD install_files(const struct lodctr *asked)
+DWORD install_files(const struct lodctr *opts)
 {
-    struct install install = {.asked = asked,
+    struct install install = {.opts = opts,
                               .json.out = stdout,
-                              .bar = asked->word_count > 1 && !asked->json && !asked->quiet &&
+                              .bar = opts->word_count > 1 && !opts->json && !opts->quiet &&
                                      status_terminal(STDERR_FILENO),
                               .bar_due = now_milliseconds() + BAR_DELAY};
-    char *library = asked->library ? library_path(asked->library) : NULL;
-    opl_load_options options = {.user = asked->user,
-                                .dry_run = asked->dry_run,
-                                .strict = asked->check,
-                                .code_page = asked->code_page,
+    char *library = opts->library ? library_path(opts->library) : NULL;
+    opl_load_options options = {.user = opts->user,
+                                .dry_run = opts->dry_run,
+                                .strict = opts->check,
+                                .code_page = opts->code_page,
                                 .library = library,
-                                .open = asked->open,
-                                .collect = asked->collect,
-                                .close = asked->close,
+                                .open = opts->open,
+                                .collect = opts->collect,
+                                .close = opts->close,
                                 .remark = take_remark,
                                 .written = take_text,
                                 .self = &install};
     DWORD found = library ? judge_library(library) : ERROR_SUCCESS;
-    if (asked->json)
+    if (opts->json)
         json_begin(&install);
     DWORD status = install_all(&install, &options);
     status = status || found != ERROR_FILE_NOT_FOUND ? status : found;
-    if (asked->json)
+    if (opts->json)
         json_end(&install, status);
     free(library);
     return status;

@@ -104,11 +104,11 @@ static const struct tool tool = {
     .complete_words = "@ini",
 };
 
-static bool take_code_page(struct lodctr *asked, const char *text)
+static bool take_code_page(struct lodctr *opts, const char *text)
 {
     char *end;
     unsigned long number = strtoul(text, &end, 10);
-    asked->code_page = (unsigned)number;
+    opts->code_page = (unsigned)number;
     return end != text && !*end && number > 0 && number <= 65535;
 }
 
@@ -122,14 +122,13 @@ static int refuse(const struct options *options)
 }
 
 /* Handles the flags and the options with texts; false: it is neither. */
-static bool take_setting(struct lodctr *asked, int id, const char *value)
+static bool take_setting(struct lodctr *opts, int id, const char *value)
 {
-    bool *flags[] = {
-        [CHECK] = &asked->check, [DRY_RUN] = &asked->dry_run, [JSON] = &asked->json,
-        [QUIET] = &asked->quiet, [USER] = &asked->user,       [REMOVE] = &asked->remove};
+    bool *flags[] = {[CHECK] = &opts->check, [DRY_RUN] = &opts->dry_run, [JSON] = &opts->json,
+                     [QUIET] = &opts->quiet, [USER] = &opts->user,       [REMOVE] = &opts->remove};
     const char **texts[] = {
-        [LIBRARY] = &asked->library, [OPEN] = &asked->open,         [COLLECT] = &asked->collect,
-        [CLOSE] = &asked->close,     [COUNTERS] = &asked->counters, [HELPS] = &asked->helps};
+        [LIBRARY] = &opts->library, [OPEN] = &opts->open,         [COLLECT] = &opts->collect,
+        [CLOSE] = &opts->close,     [COUNTERS] = &opts->counters, [HELPS] = &opts->helps};
     if (id <= REMOVE)
         *flags[id] = true;
     else if (id >= LIBRARY && id <= HELPS)
@@ -139,11 +138,11 @@ static bool take_setting(struct lodctr *asked, int id, const char *value)
     return true;
 }
 
-static bool take_word(struct lodctr *asked, char *word)
+static bool take_word(struct lodctr *opts, char *word)
 {
-    if (asked->word_count == sizeof asked->words / sizeof *asked->words)
+    if (opts->word_count == sizeof opts->words / sizeof *opts->words)
         return false;
-    asked->words[asked->word_count++] = word;
+    opts->words[opts->word_count++] = word;
     return true;
 }
 
@@ -166,24 +165,24 @@ static int take_machine(const struct options *options, const char *word)
 }
 
 /* *mode: what to do; 0 at first. */
-static int take_option(struct lodctr *asked, const struct options *options, int id, int *mode)
+static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
     char *word = (char *)options->value; /* from argv, which may be modified */
     if (id == REFUSED)
         return refuse(options);
-    if (id == OPTION_WORD && !*mode && !asked->word_count && !strncmp(word, "\\\\", 2) && word[2])
+    if (id == OPTION_WORD && !*mode && !opts->word_count && !strncmp(word, "\\\\", 2) && word[2])
         return take_machine(options, word);
-    if (id == OPTION_WORD && !*mode && !asked->word_count && strcmp(word, "doctor") == 0 &&
+    if (id == OPTION_WORD && !*mode && !opts->word_count && strcmp(word, "doctor") == 0 &&
         access(word, F_OK) != 0)
         id = DOCTOR;
     if (id == OPTION_WORD || (id == QUERY && word)) {
-        if (!take_word(asked, word))
+        if (!take_word(opts, word))
             return options_complain(options, "too many arguments: %s", word);
-    } else if (id == CODEPAGE && !take_code_page(asked, word)) {
+    } else if (id == CODEPAGE && !take_code_page(opts, word)) {
         return options_complain(options, "not a code page number: %s", word);
     }
     if (id < NAMES || id == OPTION_WORD) {
-        take_setting(asked, id, word);
+        take_setting(opts, id, word);
         return 0;
     }
     if (id != OPTION_WORD && word && !*word)
@@ -193,30 +192,30 @@ static int take_option(struct lodctr *asked, const struct options *options, int 
             options, "%s cannot be combined with the option before it; use one command at a time",
             options->spelled);
     *mode = id;
-    asked->subject = word;
+    opts->subject = word;
     return 0;
 }
 
-static int check_options(const struct lodctr *asked, const struct options *options, int mode)
+static int check_options(const struct lodctr *opts, const struct options *options, int mode)
 {
-    bool base = asked->counters || asked->helps;
-    bool files = mode == 0, dry = asked->dry_run && mode != RESTORE && mode != DOCTOR && !base,
-         load = asked->check || dry || asked->library || asked->code_page;
-    if (base && (mode != LANGUAGE || asked->remove || asked->user))
+    bool base = opts->counters || opts->helps;
+    bool files = mode == 0, dry = opts->dry_run && mode != RESTORE && mode != DOCTOR && !base,
+         load = opts->check || dry || opts->library || opts->code_page;
+    if (base && (mode != LANGUAGE || opts->remove || opts->user))
         return options_complain(options, "/C and /H need /L, the language, and nothing else");
-    if (files && !asked->word_count)
+    if (files && !opts->word_count)
         return options_complain(options, "FILE is missing");
-    if (!files && mode != QUERY && asked->word_count)
-        return options_complain(options, "unexpected argument: %s", asked->words[0]);
+    if (!files && mode != QUERY && opts->word_count)
+        return options_complain(options, "unexpected argument: %s", opts->words[0]);
     if (!files && load)
         return options_complain(options, "--check, --dry-run, --codepage, --library need FILE");
-    if (!asked->library && (asked->open || asked->collect || asked->close))
+    if (!opts->library && (opts->open || opts->collect || opts->close))
         return options_complain(options, "--open, --collect, --close need --library");
-    if (asked->remove && mode != LANGUAGE)
+    if (opts->remove && mode != LANGUAGE)
         return options_complain(options, "--remove needs --language; unlodctr removes counters");
-    if (asked->json && mode == NAMES)
+    if (opts->json && mode == NAMES)
         return options_complain(options, "--json cannot be combined with --names");
-    if (asked->library && asked->word_count > 1)
+    if (opts->library && opts->word_count > 1)
         return options_complain(options, "--library needs exactly one FILE");
     return 0;
 }
@@ -224,114 +223,114 @@ static int check_options(const struct lodctr *asked, const struct options *optio
 /* ---- changes of one service or language ---- */
 
 struct change {
-    const struct lodctr *asked;
-    bool told; /* a remark gave the reason of the failure */
+    const struct lodctr *opts;
+    bool reported; /* a remark gave the reason of the failure */
 };
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct change *change = self;
-    change->told |= remark->error;
+    change->reported |= remark->error;
     status_remark("lodctr", remark);
 }
 
-static DWORD say(const struct change *change, const char *text, DWORD status)
+static DWORD finish(const struct change *change, const char *text, DWORD status)
 {
-    if (status == ERROR_ACCESS_DENIED && change->told && !change->asked->user)
+    if (status == ERROR_ACCESS_DENIED && change->reported && !change->opts->user)
         fprintf(stderr, "lodctr: it was loaded with --user; repeat the command with --user\n");
     if (status)
-        return change->told ? status : status_complain("lodctr", change->asked->subject, status);
-    if (!change->asked->quiet && !change->asked->json)
-        printf("%s: %s\n", change->asked->subject, text);
+        return change->reported ? status : status_complain("lodctr", change->opts->subject, status);
+    if (!change->opts->quiet && !change->opts->json)
+        printf("%s: %s\n", change->opts->subject, text);
     return status;
 }
 
-static DWORD enable(const struct lodctr *asked, bool on)
+static DWORD enable(const struct lodctr *opts, bool on)
 {
-    struct change change = {.asked = asked};
-    opl_load_options options = {.user = asked->user, .remark = take_remark, .self = &change};
-    DWORD status = opl_load_enable(asked->subject, on, &options);
-    return say(&change, on ? "is enabled" : "is disabled", status);
+    struct change change = {.opts = opts};
+    opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
+    DWORD status = opl_load_enable(opts->subject, on, &options);
+    return finish(&change, on ? "is enabled" : "is disabled", status);
 }
 
-static DWORD trust(const struct lodctr *asked)
+static DWORD trust(const struct lodctr *opts)
 {
-    struct change change = {.asked = asked};
-    opl_load_options options = {.user = asked->user, .remark = take_remark, .self = &change};
-    DWORD status = opl_load_trust(asked->subject, &options);
-    return say(&change, "its library is trusted as it is now", status);
+    struct change change = {.opts = opts};
+    opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
+    DWORD status = opl_load_trust(opts->subject, &options);
+    return finish(&change, "its library is trusted as it is now", status);
 }
 
-static DWORD change_language(const struct lodctr *asked)
+static DWORD change_language(const struct lodctr *opts)
 {
-    struct change change = {.asked = asked};
-    opl_load_options options = {.user = asked->user, .remark = take_remark, .self = &change};
-    DWORD status = opl_load_language(asked->subject, asked->remove, &options);
-    if (status != ERROR_INVALID_PARAMETER || change.told)
-        return say(&change, asked->remove ? "is removed" : "is installed", status);
-    fprintf(stderr, "lodctr: %s: %s (error 87)\n", asked->subject,
-            asked->remove ? "not a language id like 007, or English, which cannot be removed"
-                          : "not a language id like 007 or 0804");
+    struct change change = {.opts = opts};
+    opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
+    DWORD status = opl_load_language(opts->subject, opts->remove, &options);
+    if (status != ERROR_INVALID_PARAMETER || change.reported)
+        return finish(&change, opts->remove ? "is removed" : "is installed", status);
+    fprintf(stderr, "lodctr: %s: %s (error 87)\n", opts->subject,
+            opts->remove ? "not a language id like 007, or English, which cannot be removed"
+                         : "not a language id like 007 or 0804");
     return status;
 }
 
-static DWORD change_one(const struct lodctr *asked, int mode)
+static DWORD change_one(const struct lodctr *opts, int mode)
 {
     enum register_step reached;
     if (mode == LANGUAGE)
-        return asked->counters || asked->helps ? replace_base(asked) : change_language(asked);
+        return opts->counters || opts->helps ? replace_base(opts) : change_language(opts);
     if (mode == TRUST)
-        return trust(asked);
+        return trust(opts);
     if (mode == ENABLE || mode == DISABLE)
-        return enable(asked, mode == ENABLE);
-    return register_library(asked, mode == UNREGISTER, &reached);
+        return enable(opts, mode == ENABLE);
+    return register_library(opts, mode == UNREGISTER, &reached);
 }
 
 /* The error is also reported on standard error. */
-static DWORD change_and_tell(const struct lodctr *asked, int mode)
+static DWORD change_and_report(const struct lodctr *opts, int mode)
 {
     static const char *const names[] = {
         [ENABLE] = "enable", [DISABLE] = "disable",   [LANGUAGE] = "language",
         [TRUST] = "trust",   [REGISTER] = "register", [UNREGISTER] = "unregister"};
     struct json json = {.out = stdout};
-    DWORD status = change_one(asked, mode);
-    if (!asked->json)
+    DWORD status = change_one(opts, mode);
+    if (!opts->json)
         return status;
     json_open(&json, NULL, '{');
     json_string(&json, "action", names[mode]);
-    json_string(&json, "subject", asked->subject);
+    json_string(&json, "subject", opts->subject);
     if (mode == LANGUAGE)
-        json_bool(&json, "remove", asked->remove);
+        json_bool(&json, "remove", opts->remove);
     json_integer(&json, "status", status);
-    json_string(&json, "statusText", status_words(status));
+    json_string(&json, "statusText", status_message(status));
     json_close(&json, '}');
     putchar('\n');
     return status;
 }
 
-static DWORD run(const struct lodctr *asked, int mode)
+static DWORD run(const struct lodctr *opts, int mode)
 {
     if (mode == NAMES)
         return query_names();
     if (mode == QUERY)
-        return query_services(asked);
+        return query_services(opts);
     if (mode == DOCTOR)
-        return doctor(asked);
+        return doctor(opts);
     if (mode == SAVE || mode == RESTORE)
-        return mode == SAVE ? save_all(asked) : restore_all(asked);
-    return mode ? change_and_tell(asked, mode) : install_files(asked);
+        return mode == SAVE ? save_all(opts) : restore_all(opts);
+    return mode ? change_and_report(opts, mode) : install_files(opts);
 }
 
 int main(int argc, char **argv)
 {
-    static struct lodctr asked;
+    static struct lodctr opts;
     struct options options;
     int mode = 0, wrong = 0, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && !wrong && (id = options_next(&options)) > 0)
-        wrong = take_option(&asked, &options, id, &mode);
+        wrong = take_option(&opts, &options, id, &mode);
     if (id == OPTION_SHOWN)
         return status_exit("lodctr", ERROR_SUCCESS);
-    if (wrong || id < 0 || check_options(&asked, &options, mode))
+    if (wrong || id < 0 || check_options(&opts, &options, mode))
         return ERROR_INVALID_PARAMETER;
-    return status_exit("lodctr", run(&asked, mode));
+    return status_exit("lodctr", run(&opts, mode));
 }

@@ -25,7 +25,7 @@ struct lodctr {
 };
 
 /* ---- install.c: ini files ---- */
-DWORD install_files(const struct lodctr *asked);
+DWORD install_files(const struct lodctr *opts);
 
 /* ---- plan.c: the registry file that an install writes, as text or JSON ---- */
 struct plan;
@@ -37,22 +37,22 @@ void plan_print(const struct plan *plan);
 void plan_json(const struct plan *plan, struct json *json);
 
 /* ---- query.c: /Q ---- */
-DWORD query_services(const struct lodctr *asked);
+DWORD query_services(const struct lodctr *opts);
 /* Only the names, for completions. */
 DWORD query_names(void);
 
 /* ---- backup.c ---- */
-DWORD save_all(const struct lodctr *asked);
-DWORD restore_all(const struct lodctr *asked); /* without subject: rebuilds */
-DWORD replace_base(const struct lodctr *asked);
+DWORD save_all(const struct lodctr *opts);
+DWORD restore_all(const struct lodctr *opts); /* without subject: rebuilds */
+DWORD replace_base(const struct lodctr *opts);
 
 /* ---- doctor.c ---- */
-DWORD doctor(const struct lodctr *asked);
+DWORD doctor(const struct lodctr *opts);
 
 /* ---- register.c: DllRegisterServer and DllUnregisterServer in a separate process ---- */
 enum register_step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
 /* *reached: the step that failed; STEP_DONE: the status is from the library's function. */
-DWORD register_library(const struct lodctr *asked, bool remove, enum register_step *reached);
+DWORD register_library(const struct lodctr *opts, bool remove, enum register_step *reached);
 
 /* ---- library.c ---- */
 /* The library's absolute path, or the bare name if there is no such file here; malloc, NULL: no

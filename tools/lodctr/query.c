@@ -13,7 +13,7 @@
 enum { BASE_INDEX = 1847 };
 
 struct query {
-    const struct lodctr *asked;
+    const struct lodctr *opts;
     struct json json;
     size_t shown;
     LSTATUS status;
@@ -118,7 +118,7 @@ static bool show(void *self, const char *name)
     struct query *query = self;
     struct service service;
     LSTATUS status = service_read(name, &service);
-    if (!status && query->asked->json)
+    if (!status && query->opts->json)
         json_service(&query->json, &service);
     else if (!status)
         print_service(&service);
@@ -154,25 +154,25 @@ static void show_one(struct query *query, const char *name)
 static DWORD show_named(struct query *query)
 {
     DWORD worst = ERROR_SUCCESS;
-    for (size_t i = 0; i < query->asked->word_count; i++) {
+    for (size_t i = 0; i < query->opts->word_count; i++) {
         size_t before = query->shown;
-        show_one(query, query->asked->words[i]);
+        show_one(query, query->opts->words[i]);
         if (query->shown == before)
-            worst = status_complain("lodctr", query->asked->words[i],
+            worst = status_complain("lodctr", query->opts->words[i],
                                     query->status ? (DWORD)query->status : ERROR_FILE_NOT_FOUND);
     }
     return worst;
 }
 
-DWORD query_services(const struct lodctr *asked)
+DWORD query_services(const struct lodctr *opts)
 {
-    struct query query = {.asked = asked, .json.out = stdout};
+    struct query query = {.opts = opts, .json.out = stdout};
     DWORD status;
-    if (asked->json)
+    if (opts->json)
         json_head(&query.json);
     else
         print_head();
-    if (asked->word_count) {
+    if (opts->word_count) {
         status = show_named(&query);
     } else {
         status = (DWORD)service_each(show, &query);
@@ -180,7 +180,7 @@ DWORD query_services(const struct lodctr *asked)
         if (status)
             status_complain("lodctr", "the services", status);
     }
-    if (asked->json) {
+    if (opts->json) {
         json_close(&query.json, ']');
         json_close(&query.json, '}');
         putchar('\n');

@@ -29,7 +29,7 @@ typedef BOOL WINAPI attach_procedure(HINSTANCE, DWORD, LPVOID);
 
 /* ---- the child ---- */
 
-static void tell(int pipe, struct report *report, enum register_step step)
+static void send_report(int pipe, struct report *report, enum register_step step)
 {
     report->step = step;
     if (write(pipe, report, sizeof *report) != sizeof *report)
@@ -49,22 +49,22 @@ static void call(const char *path, const char *name, int pipe)
     struct report report = {0};
     attach_procedure *attach;
     register_procedure *procedure;
-    tell(pipe, &report, STEP_LOAD);
+    send_report(pipe, &report, STEP_LOAD);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(report.text, sizeof report.text, "%s", dlerror());
-        tell(pipe, &report, STEP_LOAD);
+        send_report(pipe, &report, STEP_LOAD);
         return;
     }
-    tell(pipe, &report, STEP_ATTACH);
+    send_report(pipe, &report, STEP_ATTACH);
     if (find(handle, "DllMain", &attach) && !attach(handle, DLL_PROCESS_ATTACH, NULL))
         return;
-    tell(pipe, &report, STEP_FIND);
+    send_report(pipe, &report, STEP_FIND);
     if (!find(handle, name, &procedure))
         return;
-    tell(pipe, &report, STEP_CALL);
+    send_report(pipe, &report, STEP_CALL);
     report.result = procedure();
-    tell(pipe, &report, STEP_DONE);
+    send_report(pipe, &report, STEP_DONE);
     if (attach)
         attach(handle, DLL_PROCESS_DETACH, NULL);
 }
@@ -98,7 +98,7 @@ static DWORD win32_code(LONG result)
     return (code & 0xffff0000u) == 0x80070000u ? code & 0xffff : code;
 }
 
-static const char *step_words(enum register_step step)
+static const char *step_text(enum register_step step)
 {
     static const char *const words[] = {"while it was loaded", "in DllMain",
                                         "while its functions were looked up", "in the call",
@@ -126,7 +126,7 @@ static DWORD judge(const char *path, const char *name, const struct report *repo
         return judge_result(path, name, report->result);
     if (WIFSIGNALED(state))
         fprintf(stderr, "%s: %s: crashed %s: %s; no other process was affected\n", TOOL, path,
-                step_words(report->step), strsignal(WTERMSIG(state)));
+                step_text(report->step), strsignal(WTERMSIG(state)));
     else if (*report->text)
         fprintf(stderr, "%s: cannot load it: %s\n", TOOL, report->text);
     else if (report->step == STEP_ATTACH)
@@ -136,13 +136,14 @@ static DWORD judge(const char *path, const char *name, const struct report *repo
                 TOOL, path, name);
     else
         fprintf(stderr, "%s: %s: it ended the process itself %s\n", TOOL, path,
-                step_words(report->step));
+                step_text(report->step));
     return *report->text               ? ERROR_MOD_NOT_FOUND
            : report->step == STEP_FIND ? ERROR_PROC_NOT_FOUND
                                        : ERROR_GEN_FAILURE;
 }
 
-static DWORD call_apart(const char *path, const char *name, bool json, enum register_step *reached)
+static DWORD call_detached(const char *path, const char *name, bool json,
+                           enum register_step *reached)
 {
     int ends[2], state = 0;
     fflush(NULL);
@@ -168,16 +169,16 @@ static DWORD call_apart(const char *path, const char *name, bool json, enum regi
     return judge(path, name, &report, state);
 }
 
-DWORD register_library(const struct lodctr *asked, bool remove, enum register_step *reached)
+DWORD register_library(const struct lodctr *opts, bool remove, enum register_step *reached)
 {
     const char *name = remove ? "DllUnregisterServer" : "DllRegisterServer";
-    char *path = library_path(asked->subject);
+    char *path = library_path(opts->subject);
     DWORD status = path ? library_judge(path) : ERROR_NOT_ENOUGH_MEMORY;
     *reached = STEP_LOAD;
     if (!status)
-        status = call_apart(path, name, asked->json, reached);
-    if (!status && !asked->quiet && !asked->json)
-        printf("%s: %s succeeded\n", asked->subject, name);
+        status = call_detached(path, name, opts->json, reached);
+    if (!status && !opts->quiet && !opts->json)
+        printf("%s: %s succeeded\n", opts->subject, name);
     free(path);
     return status;
 }

@@ -42,11 +42,11 @@ static const struct tool tool = {
 
 static int register_one(const char *library, bool quiet, bool remove)
 {
-    static struct lodctr asked;
+    static struct lodctr opts;
     enum register_step reached;
-    asked.subject = library;
-    asked.quiet = quiet;
-    if (register_library(&asked, remove, &reached) == ERROR_SUCCESS)
+    opts.subject = library;
+    opts.quiet = quiet;
+    if (register_library(&opts, remove, &reached) == ERROR_SUCCESS)
         return DONE;
     return reached <= STEP_ATTACH ? FAIL_LOAD : reached == STEP_FIND ? FAIL_ENTRY : FAIL_REGISTER;
 }

@@ -77,7 +77,7 @@ bool find_mark(struct pcview *view)
 {
     opl_object_view object = {0};
     bool all = true;
-    while (picture_next_object(&view->now, &object))
+    while (snapshot_next_object(&view->now, &object))
         for (size_t w = 0; w < view->wanted_count; w++)
             if (wishes(&view->wanted[w], object.type.ObjectNameTitleIndex))
                 view->wanted[w].found = true;
@@ -233,7 +233,7 @@ bool find_matched(const struct pcview *view)
 void find_report(struct pcview *view)
 {
     if (view->block_count == 0) {
-        if (picture_query(&view->now, "Global") || !picture_begin(&view->now))
+        if (snapshot_query(&view->now, "Global") || !snapshot_begin(&view->now))
             view->now.size = 0;
     }
     for (size_t w = 0; w < view->wanted_count; w++)

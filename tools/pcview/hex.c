@@ -305,7 +305,7 @@ void hex_objects(struct pcview *view)
     struct dump dump = {view, &view->names, 0};
     opl_object_view where = {0};
     dump_header(&dump);
-    while (picture_next_object(&view->now, &where)) {
+    while (snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
         struct wanted *wish = find_wish(view, &where, &all);

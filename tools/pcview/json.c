@@ -95,7 +95,7 @@ static void json_value(struct json *json, const struct view_object *object,
     json_integer(json, "counter", counter->now.definition.CounterNameTitleIndex);
     json_raw(json, &value);
     if (value.state == VIEW_STRING) {
-        opl_counter_text(&object->now_picture->block, &object->now, &instance->now, &counter->now,
+        opl_counter_text(&object->now_snapshot->block, &object->now, &instance->now, &counter->now,
                          text, sizeof text);
         json_string(json, "text", text);
     } else if (value.state == VIEW_NUMBER) {
@@ -193,7 +193,7 @@ bool json_objects(struct pcview *view)
     json_open(&json, NULL, '{');
     json_block(&json, view);
     json_open(&json, "objects", '[');
-    while (good && picture_next_object(&view->now, &where)) {
+    while (good && snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
         struct wanted *wish = find_wish(view, &where, &all);

@@ -72,7 +72,7 @@ static struct line *all_lines(struct pcview *view, size_t *ret_count)
     struct line *lines = NULL;
     size_t count = 0;
     opl_object_view object = {0};
-    while (picture_next_object(&view->now, &object)) {
+    while (snapshot_next_object(&view->now, &object)) {
         struct line *grown = reallocarray(lines, count + 1, sizeof *lines);
         if (!grown)
             break;
@@ -107,7 +107,7 @@ static void print_head(struct pcview *view, size_t objects)
 void list_names(struct pcview *view)
 {
     opl_object_view object = {0};
-    while (picture_next_object(&view->now, &object)) {
+    while (snapshot_next_object(&view->now, &object)) {
         const char *name = names_title(&view->names, object.type.ObjectNameTitleIndex);
         char title[128];
         text_clean(name ? name : "(no name)", title, sizeof title);
@@ -127,7 +127,7 @@ static void add_absent(void *self, const struct registered *registered)
     struct absent *absent = self;
     char title[128];
     opl_object_view object = {0};
-    while (picture_next_object(&absent->view->now, &object))
+    while (snapshot_next_object(&absent->view->now, &object))
         if (object.type.ObjectNameTitleIndex == registered->index)
             return;
     const char *name = names_title(&absent->view->names, registered->index);

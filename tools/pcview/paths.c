@@ -5,7 +5,7 @@
 #include "../common/json.h"
 #include "../common/machines.h"
 #include "../common/missing.h"
-#include "../common/pdh-words.h"
+#include "../common/pdh-message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static void add_words(struct pcview *view, struct readings *all)
     for (size_t i = 0; i < view->wanted_count; i++, free(word))
         if ((word = counter_path_on(all->machine, view->wanted[i].text)))
             machines_note(&all->machines, word);
-    machines_meet(&all->machines, "pcview");
+    machines_connect(&all->machines, "pcview");
     for (size_t i = 0; i < view->wanted_count; i++, free(word))
         add_word(all, word = counter_path_on(all->machine, view->wanted[i].text));
 }

@@ -5,7 +5,7 @@
  * built-in knowledge of any object.
  */
 #include "pcview.h"
-#include "../common/machine-words.h"
+#include "../common/machine-message.h"
 #include "../common/machines.h"
 
 #include <errno.h>
@@ -172,8 +172,8 @@ static int check_paths(struct pcview *view, const struct options *options)
 
 static int check_options(const struct pcview *view, const struct options *options)
 {
-    int forms = view->hex + view->json + view->watch + (view->save != NULL) + (view->events != 0);
-    if (forms > 1)
+    int outputs = view->hex + view->json + view->watch + (view->save != NULL) + (view->events != 0);
+    if (outputs > 1)
         return options_complain(options,
                                 "--hex, --json, --save, --watch, --events exclude each other");
     if (view->watch && view->block_count)
@@ -252,7 +252,7 @@ static void output_begin(struct pcview *view)
 /* False: it could not be written, which is reported once. */
 static bool output_end(struct pcview *view)
 {
-    static bool said;
+    static bool reported;
     if (view->out != stdout && fclose(view->out) == 0) {
         print_trimmed(collected, stdout);
         free(collected);
@@ -260,9 +260,9 @@ static bool output_end(struct pcview *view)
     view->out = stdout;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    if (!said)
+    if (!reported)
         fprintf(stderr, "pcview: cannot write: %s\n", strerror(errno));
-    said = true;
+    reported = true;
     return false;
 }
 
@@ -304,16 +304,17 @@ static void report_damage(const struct pcview *view, bool usable)
 
 static int read_blocks(struct pcview *view)
 {
-    struct snapshot *pictures[] = {view->block_count == 2 ? &view->before : &view->now, &view->now};
+    struct snapshot *snapshots[] = {view->block_count == 2 ? &view->before : &view->now,
+                                    &view->now};
     for (int i = 0; i < view->block_count; i++) {
-        int error = picture_read(pictures[i], view->blocks[i]);
+        int error = snapshot_read(snapshots[i], view->blocks[i]);
         if (error) {
             fprintf(stderr, "pcview: %s: %s\n", view->blocks[i], strerror(error));
             return EXIT_FAILED;
         }
     }
-    view->has_before = view->block_count == 2 && picture_begin(&view->before);
-    if (picture_begin(&view->now))
+    view->has_before = view->block_count == 2 && snapshot_begin(&view->before);
+    if (snapshot_begin(&view->now))
         return EXIT_GOOD;
     report_damage(view, false);
     return EXIT_FAILED;
@@ -327,7 +328,7 @@ static bool needs_two_samples(struct pcview *view)
         opl_counter_view counter = {0};
         if (!find_wish(view, &object, &all) && !all)
             continue;
-        while (picture_next_counter(&view->now, &object, &counter)) {
+        while (snapshot_next_counter(&view->now, &object, &counter)) {
             opl_type_info type;
             opl_type_describe(counter.definition.CounterType, &type);
             if (type.needs_two_samples)
@@ -339,14 +340,14 @@ static bool needs_two_samples(struct pcview *view)
 
 static void complain_of_machine(const struct pcview *view, LSTATUS status)
 {
-    const char *words = machine_words(view->machine, status);
+    const char *words = machine_message(view->machine, status);
     fprintf(stderr, "pcview: %s: %s (error %d)\n", view->machine,
             words ? words : "it cannot be read", (int)status);
 }
 
 static int ask(struct pcview *view, const char *query)
 {
-    LSTATUS status = picture_query(&view->now, query);
+    LSTATUS status = snapshot_query(&view->now, query);
     if (status && view->machine)
         complain_of_machine(view, status);
     else if (status) {
@@ -360,7 +361,7 @@ static int ask(struct pcview *view, const char *query)
     }
     if (status)
         return EXIT_FAILED;
-    if (picture_begin(&view->now))
+    if (snapshot_begin(&view->now))
         return EXIT_GOOD;
     report_damage(view, false);
     return EXIT_FAILED;
@@ -386,7 +387,7 @@ static int ask_system(struct pcview *view)
     return code;
 }
 
-static bool print_picture(struct pcview *view)
+static bool print_snapshot(struct pcview *view)
 {
     bool sections = view->counters || view->values || view->explain;
     if (view->json)
@@ -402,9 +403,9 @@ static bool print_picture(struct pcview *view)
     return true;
 }
 
-static int save_picture(struct pcview *view)
+static int save_snapshot(struct pcview *view)
 {
-    int error = picture_save(&view->now, view->save);
+    int error = snapshot_save(&view->now, view->save);
     if (error)
         fprintf(stderr, "pcview: %s: %s\n", view->save, strerror(error));
     else if (isatty(STDERR_FILENO))
@@ -413,7 +414,7 @@ static int save_picture(struct pcview *view)
 }
 
 /* Prints the requested output; the exit code is that of the worst problem. */
-static int show_picture(struct pcview *view)
+static int show_snapshot(struct pcview *view)
 {
     bool all = find_mark(view);
     bool some = view->wanted_count == 0;
@@ -421,8 +422,8 @@ static int show_picture(struct pcview *view)
     for (size_t i = 0; i < view->wanted_count; i++)
         some |= view->wanted[i].found;
     if (view->save)
-        code = some ? save_picture(view) : EXIT_GOOD;
-    else if ((some || view->json) && !print_picture(view)) {
+        code = some ? save_snapshot(view) : EXIT_GOOD;
+    else if ((some || view->json) && !print_snapshot(view)) {
         fprintf(stderr, "pcview: there is not enough memory\n");
         code = EXIT_FAILED;
     }
@@ -444,8 +445,8 @@ static int show_picture(struct pcview *view)
 static void done(struct pcview *view)
 {
     names_done(&view->names);
-    picture_done(&view->now);
-    picture_done(&view->before);
+    snapshot_done(&view->now);
+    snapshot_done(&view->before);
 }
 
 /* PDH connects by itself. */
@@ -483,7 +484,7 @@ int main(int argc, char **argv)
     else
         code = view.block_count ? read_blocks(&view) : ask_system(&view);
     if (!code && !view.watch && !view.events && !view.paths)
-        code = show_picture(&view);
+        code = show_snapshot(&view);
     if (!output_end(&view))
         code = EXIT_FAILED;
     if (!view.block_count)

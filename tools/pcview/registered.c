@@ -31,7 +31,7 @@ static bool walk_service(void *self, const char *name)
 
 void registered_each(void (*each)(void *self, const struct registered *object), void *self)
 {
-    if (!view_is_far()) /* another machine's services cannot be read */
+    if (!view_is_remote()) /* another machine's services cannot be read */
         service_each(walk_service, &(struct walk){each, self});
 }
 

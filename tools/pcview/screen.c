@@ -4,13 +4,13 @@
  * title index, a layout and the counters to show. The code has no knowledge of objects.
  */
 #include "screen.h"
-#include "../common/machine-words.h"
+#include "../common/machine-message.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum panel_form { PANEL_BARS, PANEL_LIST, PANEL_TABLE };
+enum panel_layout { PANEL_BARS, PANEL_LIST, PANEL_TABLE };
 enum {
     BAR_LABEL = 8,
     BAR_VALUE = 7,
@@ -23,7 +23,7 @@ enum { LABEL_MOST = 40, EXPLAIN_LINES = 5, MARK = 2, WRAP_AT = 11, TOP_LEAST = 2
 
 struct panel {
     uint32_t object;
-    enum panel_form form;
+    enum panel_layout format;
     uint32_t counters[12]; /* ended by 0 */
     uint32_t sort;
     uint32_t leave_out_zero;
@@ -63,7 +63,7 @@ static bool load_object(struct watch *watch, uint32_t index, struct view_object 
 {
     opl_object_view where = {0};
     struct pcview *view = watch->view;
-    while (picture_next_object(&view->now, &where))
+    while (snapshot_next_object(&view->now, &where))
         if (where.type.ObjectNameTitleIndex == index)
             return view_object_load(ret, &view->now, &where,
                                     view->has_before ? &view->before : NULL, &view->names);
@@ -391,26 +391,26 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     char detail[256] = "";
     struct table_choice choice = {.counters = panel->counters[0] ? panel->counters : NULL,
                                   .leave_out_zero = panel->leave_out_zero,
-                                  .filter = panel->form == PANEL_TABLE ? watch->filter : ""};
+                                  .filter = panel->format == PANEL_TABLE ? watch->filter : ""};
     choice.wish = watch->home ? NULL : &watch->view->wanted[0];
     bool good = table_make(&table, object, &choice);
-    if (good && panel->form == PANEL_TABLE)
+    if (good && panel->format == PANEL_TABLE)
         sort_panel(watch, &table, panel->sort);
-    if (good && panel->form == PANEL_BARS && table.column_count)
+    if (good && panel->format == PANEL_BARS && table.column_count)
         text_clean(table.columns[0].title, detail, sizeof detail);
-    else if (good && panel->form == PANEL_TABLE)
+    else if (good && panel->format == PANEL_TABLE)
         snprintf(detail, sizeof detail, "%zu %s%s%s%s", table.row_count,
                  view_object_single(object) ? "counter" : "instance",
                  table.row_count == 1 ? "" : "s", *watch->filter ? " with " : "", watch->filter);
     draw_head(canvas, object->title, detail);
     const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
-    bool explain = watch->explain && focus && panel->form == PANEL_TABLE &&
+    bool explain = watch->explain && focus && panel->format == PANEL_TABLE &&
                    last - canvas->used >= EXPLAIN_LINES + TABLE_LEAST; /* rows have priority */
-    if (good && panel->form == PANEL_BARS && table.column_count)
+    if (good && panel->format == PANEL_BARS && table.column_count)
         draw_bars(canvas, &table, last);
-    else if (good && panel->form == PANEL_LIST)
+    else if (good && panel->format == PANEL_LIST)
         draw_list(canvas, &table, last);
-    else if (good && panel->form == PANEL_TABLE)
+    else if (good && panel->format == PANEL_TABLE)
         draw_table(canvas, watch, &table, last - (explain ? EXPLAIN_LINES : 0));
     while (explain && canvas->used < last - EXPLAIN_LINES)
         canvas_end_line(canvas);
@@ -424,14 +424,14 @@ static int panel_last(const struct canvas *canvas, const struct panel *panels, s
                       int last)
 {
     for (size_t i = 1; !canvas->plain && i <= behind; i++)
-        last -= panels[i].form == PANEL_TABLE ? TABLE_LEAST : TOP_LEAST;
+        last -= panels[i].format == PANEL_TABLE ? TABLE_LEAST : TOP_LEAST;
     return last > canvas->used + TOP_LEAST ? last : canvas->used + TOP_LEAST;
 }
 
 static void draw_panels(struct canvas *canvas, struct watch *watch, int last)
 {
-    struct panel asked = {watch->objects[0], PANEL_TABLE, {0}, 0, 0};
-    const struct panel *panels = watch->home ? home_panels : &asked;
+    struct panel opts = {watch->objects[0], PANEL_TABLE, {0}, 0, 0};
+    const struct panel *panels = watch->home ? home_panels : &opts;
     size_t count = watch->home ? sizeof home_panels / sizeof *home_panels : 1;
     bool drawn = false;
     for (size_t i = 0; i < count; i++) {
@@ -467,10 +467,10 @@ static void draw_top(struct canvas *canvas, const struct watch *watch)
     canvas_end_line(canvas);
 }
 
-static void say_failure(const struct watch *watch, char *ret, size_t room)
+static void print_failure(const struct watch *watch, char *ret, size_t room)
 {
     const char *machine = watch->view->machine;
-    const char *words = machine ? machine_words(machine, watch->status) : NULL;
+    const char *words = machine ? machine_message(machine, watch->status) : NULL;
     snprintf(ret, room, " the query fails with error %d; trying again%s%s", (int)watch->status,
              words ? ": " : "", words ? words : "");
 }
@@ -479,7 +479,7 @@ static void draw_bottom(struct canvas *canvas, const struct watch *watch)
 {
     char text[400];
     if (watch->status)
-        say_failure(watch, text, sizeof text);
+        print_failure(watch, text, sizeof text);
     else if (watch->silent > 0)
         snprintf(text, sizeof text,
                  " no answer for %.0f s, this is the last one; see pcview --events", watch->silent);

@@ -155,7 +155,7 @@ bool show_objects(struct pcview *view)
     block_time(&view->now.block, time, sizeof time);
     block_system(&view->now.block, system, sizeof system);
     fprintf(view->out, "%s%s  %s UTC%s\n", view->style.weak, system, time, view->style.off);
-    while (picture_next_object(&view->now, &where)) {
+    while (snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
         struct wanted *wish = find_wish(view, &where, &all);

@@ -27,7 +27,7 @@ static bool answers(const struct watch *watch, struct snapshot *snapshot)
     opl_object_view object = {0};
     if (watch->home || !watch->objects[0])
         return true;
-    while (picture_next_object(snapshot, &object))
+    while (snapshot_next_object(snapshot, &object))
         if (object.type.ObjectNameTitleIndex == watch->objects[0])
             return true;
     return false;
@@ -39,8 +39,8 @@ static LSTATUS sample(struct watch *watch, const char *query)
 {
     static double last;
     struct pcview *view = watch->view;
-    LSTATUS status = picture_query(&watch->spare, query);
-    if (!status && !picture_begin(&watch->spare))
+    LSTATUS status = snapshot_query(&watch->spare, query);
+    if (!status && !snapshot_begin(&watch->spare))
         status = ERROR_INVALID_DATA;
     bool good = !status && answers(watch, &watch->spare);
     last = good || last == 0 ? now_seconds() : last;
@@ -70,7 +70,7 @@ static bool choose_object(struct watch *watch)
 {
     opl_object_view where = {0};
     bool all;
-    while (picture_next_object(&watch->view->now, &where))
+    while (snapshot_next_object(&watch->view->now, &where))
         if (watch->home || find_wish(watch->view, &where, &all)) {
             watch->objects[0] = where.type.ObjectNameTitleIndex;
             return true;
@@ -289,6 +289,6 @@ int watch_run(struct pcview *view)
         code = show_objects(view) ? EXIT_GOOD : EXIT_FAILED;
     }
     free(query);
-    picture_done(&watch.spare);
+    snapshot_done(&watch.spare);
     return code;
 }

@@ -50,7 +50,7 @@ static void add_kept_event(struct json *json, const opl_load_event *event)
 
 static void add_answer(struct json *json, const struct answer *answer)
 {
-    if (!answer->asked)
+    if (!answer->opts)
         return;
     json_open_flat(json, "answer");
     json_bool(json, "answered", answer->answered);

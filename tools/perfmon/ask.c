@@ -46,12 +46,12 @@ static void count_answer(struct snapshot *snapshot, const char *query, struct an
 {
     opl_object_view object = {0};
     ret->objects = ret->instances = 0;
-    bool more = picture_begin(snapshot) && picture_next_object(snapshot, &object);
-    for (; more; more = picture_next_object(snapshot, &object))
+    bool more = snapshot_begin(snapshot) && snapshot_next_object(snapshot, &object);
+    for (; more; more = snapshot_next_object(snapshot, &object))
         if (is_listed(query, object.type.ObjectNameTitleIndex)) {
             opl_instance_view instance = {0};
             ret->objects++;
-            while (picture_next_instance(snapshot, &object, &instance))
+            while (snapshot_next_instance(snapshot, &object, &instance))
                 ret->instances++;
         }
 }
@@ -64,9 +64,9 @@ static void ask_on(struct snapshot *snapshot, const char *query, struct answer *
     double begin = now_ms();
     while (!ret->status && !ret->objects && now_ms() - begin < PATIENCE_MS) {
         nanosleep(&pause, NULL);
-        double asked = now_ms();
-        ret->status = picture_query(snapshot, query);
-        ret->again_ms = now_ms() - asked;
+        double opts = now_ms();
+        ret->status = snapshot_query(snapshot, query);
+        ret->again_ms = now_ms() - opts;
         if (!ret->status)
             count_answer(snapshot, query, ret);
     }
@@ -80,13 +80,13 @@ void ask_provider(const struct service *service, struct answer *ret)
     make_query(service, query);
     if (!*query)
         return;
-    ret->asked = true;
+    ret->opts = true;
     RegCloseKey(HKEY_PERFORMANCE_DATA); /* so that the first time includes loading and Open */
     double begin = now_ms();
-    ret->status = picture_query(&snapshot, query);
+    ret->status = snapshot_query(&snapshot, query);
     double middle = now_ms();
     if (!ret->status)
-        ret->status = picture_query(&snapshot, query);
+        ret->status = snapshot_query(&snapshot, query);
     double end = now_ms();
     if (!ret->status)
         count_answer(&snapshot, query, ret);
@@ -95,6 +95,6 @@ void ask_provider(const struct service *service, struct answer *ret)
     if (service->unanswered)
         ask_on(&snapshot, query, ret);
     ret->answered = !ret->status && ret->objects;
-    picture_done(&snapshot);
+    snapshot_done(&snapshot);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
 }

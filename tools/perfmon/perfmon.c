@@ -93,7 +93,7 @@ static int parse(struct options *options, struct perfmon *perfmon)
     return id == OPTION_SHOWN ? SHOWN : id < 0 ? options_status(id) : EXIT_GOOD;
 }
 
-static int say_missing(const struct providers *providers)
+static int print_missing(const struct providers *providers)
 {
     fprintf(stderr, "perfmon: %s: no such provider; \"perfmon status\" lists them all\n",
             providers->missing);
@@ -115,10 +115,10 @@ static int run_status(struct perfmon *perfmon)
     int code = EXIT_GOOD;
     providers_read(perfmon, &providers);
     if (providers.missing || providers.status) {
-        code = providers.missing ? say_missing(&providers) : EXIT_FAILED;
+        code = providers.missing ? print_missing(&providers) : EXIT_FAILED;
         if (!providers.missing)
             fprintf(stderr, "perfmon: the registry cannot be read: %s\n",
-                    status_words((DWORD)providers.status));
+                    status_message((DWORD)providers.status));
         providers_done(&providers);
         return code;
     }

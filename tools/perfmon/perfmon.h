@@ -50,7 +50,7 @@ size_t event_log_last(const struct event_log *log, const char *service, bool war
 
 /* ---- ask.c: queries a provider now ---- */
 struct answer {
-    bool asked, answered;
+    bool opts, answered;
     double first_ms, again_ms; /* of the first query, with loading and Open; of the next one */
     size_t objects, instances;
     LSTATUS status;
@@ -63,7 +63,7 @@ enum state {
     ENABLED,
     DISABLED,
     ON_PROBATION,
-    LATE,
+    OVERDUE,
     FAILING,
     SILENT,
     NOT_LOADED,

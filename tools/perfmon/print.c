@@ -16,7 +16,7 @@ enum { LEAST_NAME = 8, MARK_WIDTH = 2, SECONDS_A_DAY = 24 * 3600 };
 /* The appearance of a state. */
 enum look { GOOD, WEAK, WARN, BAD, LOOKS };
 static const enum look looks[STATES] = {
-    [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN, [LATE] = WARN,
+    [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN, [OVERDUE] = WARN,
     [FAILING] = BAD,     [SWITCHED_OFF] = BAD, [SILENT] = WARN,       [NOT_LOADED] = WARN,
     [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD,   [TAKEN] = BAD};
 static const char *const marks[2][LOOKS] = {
@@ -140,7 +140,7 @@ static void answer_text(const struct page *page, const struct provider *provider
 {
     if (provider->answer.answered)
         ms_text(provider->answer.again_ms, text, room);
-    else if (provider->answer.asked)
+    else if (provider->answer.opts)
         snprintf(text, room, "none");
     else if (!page->perfmon->ask && provider->heard_at)
         ago_text(provider->heard_at, text, room);
@@ -240,7 +240,7 @@ static void print_answer(const struct page *page, const struct provider *provide
                  first, answer->objects, plural(answer->objects), answer->instances,
                  plural(answer->instances));
     else if (answer->status)
-        snprintf(text, sizeof text, "none: %s", status_words((DWORD)answer->status));
+        snprintf(text, sizeof text, "none: %s", status_message((DWORD)answer->status));
     else
         snprintf(text, sizeof text, "none of its objects, after %s", first);
     print_text(page, "answer", text);
@@ -354,7 +354,7 @@ static void print_details(const struct page *page, const struct provider *provid
         print_text(page, "library", provider->path);
     print_objects(page, service->object_list);
     print_numbers(page, service);
-    if (provider->answer.asked)
+    if (provider->answer.opts)
         print_answer(page, provider);
     else
         print_last_answer(page, provider);

@@ -73,10 +73,10 @@ static enum state judge(const struct provider *provider, const struct owners *ow
     if (owners_other(owners, service->name, &object, &owner))
         return TAKEN;
     if (service->unanswered && provider->until > time(NULL))
-        return LATE;
+        return OVERDUE;
     if (!provider->answer.answered && last_event_fails(service->name, &event))
         return FAILING;
-    return provider->answer.asked && !provider->answer.answered ? SILENT : ENABLED;
+    return provider->answer.opts && !provider->answer.answered ? SILENT : ENABLED;
 }
 
 static void read_last_answer(struct provider *provider)
@@ -113,7 +113,7 @@ const char *provider_state(const struct provider *provider)
 {
     static const char *const words[STATES] = {
         [ENABLED] = "enabled",           [DISABLED] = "disabled",
-        [ON_PROBATION] = "on probation", [LATE] = "not waited for",
+        [ON_PROBATION] = "on probation", [OVERDUE] = "not waited for",
         [FAILING] = "failing",           [SWITCHED_OFF] = "switched off",
         [SILENT] = "no answer",          [NOT_LOADED] = "not loaded",
         [NO_LIBRARY] = "no library",     [LIBRARY_GONE] = "library gone",
@@ -157,7 +157,7 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
                  name);
 }
 
-static void say_next(const struct provider *provider, const char *name, char *text, size_t room)
+static void print_next(const struct provider *provider, const char *name, char *text, size_t room)
 {
     const char *user = layer_option(&provider->service);
     switch (provider->state) {
@@ -174,7 +174,7 @@ static void say_next(const struct provider *provider, const char *name, char *te
             "\"perfmon status --ask %s\" queries it now.",
             name);
         break;
-    case LATE:
+    case OVERDUE:
         snprintf(text, room,
                  "It is queried, but queries do not wait for it until it answers. \"perfmon status "
                  "--ask %s\" "
@@ -231,7 +231,7 @@ void provider_next(const struct provider *provider, const struct owners *owners,
     if (provider->state == TAKEN)
         owners_explain(owners, plain, layer_option(&provider->service), text, room);
     else
-        say_next(provider, name, text, room);
+        print_next(provider, name, text, room);
 }
 
 /* ---- the list of providers ---- */

@@ -19,7 +19,7 @@ static void keep(const char *line, size_t length)
              line);
 }
 
-static bool is_telling(const char *line, size_t length)
+static bool is_informative(const char *line, size_t length)
 {
     static const char *const others[] = {"processed ", "verification time", "stack depth",
                                          "-- END"};
@@ -36,7 +36,7 @@ void bpf_cause_take(const char *warning)
         cause[0] = '\0';
     for (const char *line = log ? strchr(log, '\n') + 1 : ""; *line;) {
         size_t length = strcspn(line, "\n");
-        if (is_telling(line, length))
+        if (is_informative(line, length))
             keep(line, length);
         line += length + (line[length] == '\n');
     }

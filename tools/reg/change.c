@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void say_done(void)
+static void print_done(void)
 {
     puts("The operation completed successfully.");
 }
@@ -62,7 +62,7 @@ LSTATUS reg_add(const struct reg *reg)
     if (status)
         return complain(reg->value_name && *reg->value_name ? reg->value_name : reg->key_name,
                         status);
-    say_done();
+    print_done();
     return ERROR_SUCCESS;
 }
 
@@ -105,7 +105,7 @@ LSTATUS reg_delete(const struct reg *reg)
     else
         status = values ? delete_values(reg, &name) : RegDeleteTreeA(name.root, name.path);
     if (!status)
-        say_done();
+        print_done();
     else if (status != ERROR_CANCELLED)
         complain(about, status);
     key_done(&name);

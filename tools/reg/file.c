@@ -164,17 +164,17 @@ LSTATUS reg_export(const struct reg *reg)
 struct import {
     const char *file;
     unsigned damaged;
-    bool told; /* the key that could not be written was reported */
+    bool reported; /* the key that could not be written was reported */
 };
 
-static void say_import(void *self, const opl_reg_entry *entry, LSTATUS status)
+static void report_import(void *self, const opl_reg_entry *entry, LSTATUS status)
 {
     struct import *import = self;
     if (entry->kind == OPL_REG_DAMAGED) {
         import->damaged++;
         fprintf(stderr, "reg: %s:%u: %s: %s\n", import->file, entry->line, entry->why, entry->name);
     } else {
-        import->told = true;
+        import->reported = true;
         complain(entry->key, status);
     }
 }
@@ -223,11 +223,11 @@ LSTATUS reg_import(const struct reg *reg)
         return status;
     }
     size = without_ctrl_z(bytes, size);
-    status = opl_reg_import(bytes, size, OPL_REG_STRICT_HEADER | OPL_REG_ONE_ENCODING, say_import,
-                            &import);
+    status = opl_reg_import(bytes, size, OPL_REG_STRICT_HEADER | OPL_REG_ONE_ENCODING,
+                            report_import, &import);
     free(bytes);
     if (status)
-        return import.told ? status : complain(reg->file_name, status);
+        return import.reported ? status : complain(reg->file_name, status);
     if (import.damaged)
         return complain(reg->file_name, ERROR_INVALID_DATA);
     puts("The operation completed successfully.");

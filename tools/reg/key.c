@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys by name, and error messages. */
 #include "reg.h"
-#include "../common/machine-words.h"
+#include "../common/machine-message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static const char *text_of_machine(const char *about, LSTATUS status)
         return "another machine has only HKLM, HKU and the performance keys, which have no "
                "subkeys";
     snprintf(machine, sizeof machine, "%.*s", (int)strcspn(about + 2, "\\"), about + 2);
-    return machine_words(machine, status);
+    return machine_message(machine, status);
 }
 
 LSTATUS complain(const char *about, LSTATUS status)

@@ -83,13 +83,13 @@ static const struct tool tool = {
 
 /* ---- the command line ---- */
 
-static int take_form(struct relog *asked, const struct options *options, const char *name)
+static int take_sheet_format(struct relog *opts, const struct options *options, const char *name)
 {
     if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
         return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
-    asked->form = sheet_form_of(name);
-    asked->form_given = true;
-    return asked->form == SHEET_UNKNOWN
+    opts->format = sheet_format_of(name);
+    opts->format_given = true;
+    return opts->format == SHEET_UNKNOWN
                ? options_complain(options, "-f must be CSV, TSV, json, jsonl or table, not %s",
                                   name)
                : 0;
@@ -102,22 +102,22 @@ static int take_file(struct text_list *list, const struct options *options)
                : options_complain(options, "%s: %s", options->value, strerror(errno));
 }
 
-static int take_every(struct relog *asked, const struct options *options)
+static int take_every(struct relog *opts, const struct options *options)
 {
     char *end;
     errno = 0;
-    asked->every = strtoul(options->value, &end, 10);
-    if (errno || *end || !strchr("123456789", options->value[0]) || !asked->every)
+    opts->every = strtoul(options->value, &end, 10);
+    if (errno || *end || !strchr("123456789", options->value[0]) || !opts->every)
         return options_complain(options, "not a positive number: %s", options->value);
     return 0;
 }
 
-static int take_rename(struct relog *asked, const struct options *options)
+static int take_rename(struct relog *opts, const struct options *options)
 {
     const char *equals = strchr(options->value, '=');
     if (!equals || equals == options->value)
         return options_complain(options, "--rename needs OLD=NEW, not %s", options->value);
-    return text_list_add(&asked->renames, options->value) ? 0 : EXIT_FAILED;
+    return text_list_add(&opts->renames, options->value) ? 0 : EXIT_FAILED;
 }
 
 /* "-b 1/13/2018 5:00:00": the time may be the next word, as on Windows. */
@@ -134,77 +134,77 @@ static int take_time(struct options *options, LONGLONG *ret)
                : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
 }
 
-static int take_output(struct relog *asked, const struct options *options)
+static int take_output(struct relog *opts, const struct options *options)
 {
     if (strncasecmp(options->value, "sql:", 4) == 0)
         return options_complain(options, "%s: writing to databases is not supported yet",
                                 options->value);
-    asked->output = options->value;
+    opts->output = options->value;
     return 0;
 }
 
 /* Words after -c are paths if they contain a backslash or "::". */
-static int take_word(struct relog *asked, const struct options *options, bool behind_counter)
+static int take_word(struct relog *opts, const struct options *options, bool behind_counter)
 {
     const char *word = options->value;
     bool path = behind_counter && (strchr(word, '\\') || strstr(word, "::"));
-    return text_list_add(path ? &asked->wanted : &asked->inputs, word) ? 0 : EXIT_FAILED;
+    return text_list_add(path ? &opts->wanted : &opts->inputs, word) ? 0 : EXIT_FAILED;
 }
 
-static int take_words(struct relog *asked, int argc, char **argv, bool nested);
+static int take_arguments(struct relog *opts, int argc, char **argv, bool nested);
 
-static int take_config(struct relog *asked, const struct options *options, bool nested)
+static int take_config(struct relog *opts, const struct options *options, bool nested)
 {
-    struct config config = {.kept = &asked->kept, .nested = nested};
+    struct config config = {.kept = &opts->kept, .nested = nested};
     int wrong = config_read(&config, options);
-    return wrong ? wrong : take_words(asked, config.argc, config.argv, true);
+    return wrong ? wrong : take_arguments(opts, config.argc, config.argv, true);
 }
 
-static int take_flag(struct relog *asked, int id)
+static int take_flag(struct relog *opts, int id)
 {
-    asked->append |= id == APPEND;
-    asked->average |= id == AVERAGE;
-    asked->list |= id == LIST;
-    asked->yes |= id == YES;
-    asked->follow |= id == FOLLOW;
-    asked->merge |= id == MERGE;
+    opts->append |= id == APPEND;
+    opts->average |= id == AVERAGE;
+    opts->list |= id == LIST;
+    opts->yes |= id == YES;
+    opts->follow |= id == FOLLOW;
+    opts->merge |= id == MERGE;
     return 0;
 }
 
-static int take_option(struct relog *asked, struct options *options, int id, bool nested)
+static int take_option(struct relog *opts, struct options *options, int id, bool nested)
 {
     switch (id) {
     case COUNTER:
-        return text_list_add(&asked->wanted, options->value) ? 0 : EXIT_FAILED;
+        return text_list_add(&opts->wanted, options->value) ? 0 : EXIT_FAILED;
     case COUNTER_FILE:
-        return take_file(&asked->wanted, options);
+        return take_file(&opts->wanted, options);
     case FORMAT:
-        return take_form(asked, options, options->value);
+        return take_sheet_format(opts, options, options->value);
     case EVERY:
-        return take_every(asked, options);
+        return take_every(opts, options);
     case OUTPUT:
-        return take_output(asked, options);
+        return take_output(opts, options);
     case BEGIN:
     case END:
-        return take_time(options, id == BEGIN ? &asked->begin : &asked->end);
+        return take_time(options, id == BEGIN ? &opts->begin : &opts->end);
     case CONFIG:
-        return take_config(asked, options, nested);
+        return take_config(opts, options, nested);
     case RENAME:
-        return take_rename(asked, options);
+        return take_rename(opts, options);
     default:
-        return take_flag(asked, id);
+        return take_flag(opts, id);
     }
 }
 
 /* 0, an exit code, or OPTION_SHOWN. */
-static int take_words(struct relog *asked, int argc, char **argv, bool nested)
+static int take_arguments(struct relog *opts, int argc, char **argv, bool nested)
 {
     struct options options;
     bool behind_counter = false;
     int wrong = 0, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && !wrong && (id = options_next(&options)) > 0) {
-        wrong = id == OPTION_WORD ? take_word(asked, &options, behind_counter)
-                                  : take_option(asked, &options, id, nested);
+        wrong = id == OPTION_WORD ? take_word(opts, &options, behind_counter)
+                                  : take_option(opts, &options, id, nested);
         behind_counter = id == COUNTER || (id == OPTION_WORD && behind_counter);
     }
     if (id == OPTION_SHOWN)
@@ -213,16 +213,16 @@ static int take_words(struct relog *asked, int argc, char **argv, bool nested)
 }
 
 /* Without -f: csv of "out.csv". Windows' BIN is not written. */
-static int choose_form(struct relog *asked, const struct options *options)
+static int choose_format(struct relog *opts, const struct options *options)
 {
-    const char *dot = asked->output ? strrchr(asked->output, '.') : NULL;
-    if (asked->form_given || !asked->output || asked->list)
+    const char *dot = opts->output ? strrchr(opts->output, '.') : NULL;
+    if (opts->format_given || !opts->output || opts->list)
         return 0;
-    enum sheet_form form = dot ? sheet_form_of(dot + 1) : SHEET_UNKNOWN;
-    if (form == SHEET_UNKNOWN)
+    enum sheet_format format = dot ? sheet_format_of(dot + 1) : SHEET_UNKNOWN;
+    if (format == SHEET_UNKNOWN)
         return options_complain(options, "-f is missing: BIN, Windows' default, is not supported "
                                          "yet; use -f CSV, -f TSV or -f jsonl");
-    asked->form = form;
+    opts->format = format;
     return 0;
 }
 
@@ -234,53 +234,53 @@ static bool is_pipe(const char *input)
            (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode) || S_ISCHR(facts.st_mode));
 }
 
-static int check(struct relog *asked)
+static int check(struct relog *opts)
 {
     const struct options options = {.tool = &tool};
-    bool capture = asked->form == SHEET_CSV || asked->form == SHEET_TSV;
-    if (!asked->inputs.count)
+    bool capture = opts->format == SHEET_CSV || opts->format == SHEET_TSV;
+    if (!opts->inputs.count)
         return options_complain(&options, "FILE is missing: the capture to read");
-    int code = choose_form(asked, &options);
+    int code = choose_format(opts, &options);
     if (code)
         return code;
-    if (asked->append &&
-        (!capture || asked->every > 1 || asked->follow || asked->merge || asked->renames.count))
+    if (opts->append &&
+        (!capture || opts->every > 1 || opts->follow || opts->merge || opts->renames.count))
         return options_complain(
             &options, "-a needs CSV or TSV, and excludes -t, --follow, --merge, --rename");
-    if (asked->average && asked->every < 2)
+    if (opts->average && opts->every < 2)
         return options_complain(&options, "--average needs -t: it is the mean of N samples");
-    if (asked->begin && asked->end && asked->end < asked->begin)
+    if (opts->begin && opts->end && opts->end < opts->begin)
         return options_complain(&options, "the end (-e) is before the beginning (-b)");
-    if (asked->follow && !asked->output)
+    if (opts->follow && !opts->output)
         return options_complain(&options, "--follow needs -o");
-    asked->flows = asked->follow && asked->inputs.count == 1 && is_pipe(asked->inputs.texts[0]);
+    opts->flows = opts->follow && opts->inputs.count == 1 && is_pipe(opts->inputs.texts[0]);
     return 0;
 }
 
 /* ---- the work ---- */
 
-static int describe(const struct relog *asked, const struct source *source)
+static int describe(const struct relog *opts, const struct source *source)
 {
-    FILE *out = output_file_open(tool.name, asked->output);
+    FILE *out = output_file_open(tool.name, opts->output);
     if (!out)
         return output_file_code();
     report_counters(source, out);
-    if (report_wanted(asked))
+    if (report_wanted(opts))
         printf("\nThe command completed successfully.\n");
-    return output_file_close(tool.name, asked->output, out) ? EXIT_GOOD : EXIT_FAILED;
+    return output_file_close(tool.name, opts->output, out) ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static int run(const struct relog *asked)
+static int run(const struct relog *opts)
 {
     struct source source = {0};
-    bool list = asked->list || !asked->output;
-    if (!asked->append && !output_file_free(tool.name, asked->output, asked->yes))
+    bool list = opts->list || !opts->output;
+    if (!opts->append && !output_file_free(tool.name, opts->output, opts->yes))
         return EXIT_FAILED;
     pace_catch();
-    int code = source_open(&source, asked);
+    int code = source_open(&source, opts);
     if (!code) {
-        report_input(asked, &source);
-        code = list ? describe(asked, &source) : write_output(asked, &source);
+        report_input(opts, &source);
+        code = list ? describe(opts, &source) : write_output(opts, &source);
     }
     size_t missing = source.missing;
     source_close(&source);
@@ -289,17 +289,17 @@ static int run(const struct relog *asked)
 
 int main(int argc, char **argv)
 {
-    struct relog asked = {0};
-    int code = take_words(&asked, argc, argv, false);
+    struct relog opts = {0};
+    int code = take_arguments(&opts, argc, argv, false);
     if (!code)
-        code = check(&asked);
+        code = check(&opts);
     if (!code)
-        code = run(&asked);
+        code = run(&opts);
     else if (code == OPTION_SHOWN)
         code = EXIT_GOOD;
-    text_list_done(&asked.inputs);
-    text_list_done(&asked.wanted);
-    text_list_done(&asked.renames);
-    text_list_done(&asked.kept);
+    text_list_done(&opts.inputs);
+    text_list_done(&opts.wanted);
+    text_list_done(&opts.renames);
+    text_list_done(&opts.kept);
     return code;
 }

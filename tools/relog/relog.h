@@ -8,7 +8,7 @@
 #include "../common/options.h"
 #include "../common/output-file.h"
 #include "../common/pace.h"
-#include "../common/pdh-words.h"
+#include "../common/pdh-message.h"
 #include "../common/sheet.h"
 #include "../common/text-list.h"
 
@@ -16,8 +16,8 @@ struct relog {
     struct text_list inputs;  /* captures, "-" is standard input */
     struct text_list wanted;  /* paths and patterns; none: all counters */
     struct text_list renames; /* "OLD=NEW" */
-    enum sheet_form form;
-    bool form_given, append, average, list, yes, follow, merge;
+    enum sheet_format format;
+    bool format_given, append, average, list, yes, follow, merge;
     bool flows; /* --follow of a pipe: stops at its end, and each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
     const char *output;
@@ -46,9 +46,9 @@ struct source {
     size_t missing;         /* requested but not there; reported on stderr */
 };
 /* Opens the captures and finds the counters. Returns an exit code; failures are reported. */
-int source_open(struct source *source, const struct relog *asked);
+int source_open(struct source *source, const struct relog *opts);
 /* Creates a query of them, within the requested times. */
-int source_add(struct source *source, const struct relog *asked);
+int source_add(struct source *source, const struct relog *opts);
 void source_close(struct source *source);
 /* Is this status the end of the capture? Is it damage, with more data after it? */
 bool source_ended(PDH_STATUS status);
@@ -60,24 +60,24 @@ bool source_goes_on(struct source *source, PDH_STATUS status);
 const char *source_kind(const char *file);
 
 /* ---- report.c: text for the user; nothing if standard output has the data ---- */
-void report_input(const struct relog *asked, const struct source *source);
+void report_input(const struct relog *opts, const struct source *source);
 void report_counters(const struct source *source, FILE *out);
 /* Show the progress? Only on a terminal, not in the first second, then at most ten times a
  * second, because the loop of samples must be fast. */
-bool report_due(const struct relog *asked, const struct source *source);
+bool report_due(const struct relog *opts, const struct source *source);
 void report_progress(const struct source *source, LONGLONG time);
 struct report {
     LONGLONG first, last;
     unsigned long samples;
 };
 /* `good`: it ends well. */
-void report_output(const struct relog *asked, const struct report *report, bool good);
-bool report_wanted(const struct relog *asked);
+void report_output(const struct relog *opts, const struct report *report, bool good);
+bool report_wanted(const struct relog *opts);
 
 /* ---- write.c ---- */
-int write_output(const struct relog *asked, struct source *source);
+int write_output(const struct relog *opts, struct source *source);
 
 /* ---- rows.c: what PDH's own writer cannot do: other formats, -t, --merge, --follow ---- */
-int rows_write(const struct relog *asked, struct source *source, struct report *report);
+int rows_write(const struct relog *opts, struct source *source, struct report *report);
 
 #endif

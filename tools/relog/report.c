@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-bool report_wanted(const struct relog *asked)
+bool report_wanted(const struct relog *opts)
 {
-    return !asked->output || strcmp(asked->output, "-") != 0;
+    return !opts->output || strcmp(opts->output, "-") != 0;
 }
 
 static void print_span(LONGLONG first, LONGLONG last, unsigned long samples)
@@ -21,16 +21,16 @@ static void print_span(LONGLONG first, LONGLONG last, unsigned long samples)
     printf("Samples:  %lu\n", samples);
 }
 
-void report_input(const struct relog *asked, const struct source *source)
+void report_input(const struct relog *opts, const struct source *source)
 {
-    if (!report_wanted(asked))
+    if (!report_wanted(opts))
         return;
     printf("\nInput\n----------------\nFile(s):\n");
-    for (size_t i = 0; i < asked->inputs.count; i++)
-        printf("     %s (%s)\n", asked->inputs.texts[i],
-               asked->flows ? "a pipe" : source_kind(asked->inputs.texts[i]));
+    for (size_t i = 0; i < opts->inputs.count; i++)
+        printf("     %s (%s)\n", opts->inputs.texts[i],
+               opts->flows ? "a pipe" : source_kind(opts->inputs.texts[i]));
     putchar('\n');
-    if (!asked->flows) {
+    if (!opts->flows) {
         print_span(source->extent.StartTime, source->extent.EndTime, source->extent.SampleCount);
         putchar('\n');
     }
@@ -62,14 +62,14 @@ static void draw(double share)
 
 static bool drawn;
 
-bool report_due(const struct relog *asked, const struct source *source)
+bool report_due(const struct relog *opts, const struct source *source)
 {
     static struct timespec begin, last;
     static int terminal = -1;
     struct timespec now;
     terminal = terminal < 0 ? isatty(STDOUT_FILENO) : terminal;
-    if (!terminal || source->extent.EndTime <= source->extent.StartTime || asked->follow ||
-        !report_wanted(asked))
+    if (!terminal || source->extent.EndTime <= source->extent.StartTime || opts->follow ||
+        !report_wanted(opts))
         return false;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     if (!begin.tv_sec)
@@ -96,12 +96,12 @@ static void end_progress(bool whole)
         printf("100.00%%\n");
 }
 
-void report_output(const struct relog *asked, const struct report *report, bool good)
+void report_output(const struct relog *opts, const struct report *report, bool good)
 {
-    if (!report_wanted(asked))
+    if (!report_wanted(opts))
         return;
-    end_progress(!pace_stopped() || asked->follow);
-    printf("\nOutput\n----------------\nFile:     %s\n\n", asked->output);
+    end_progress(!pace_stopped() || opts->follow);
+    printf("\nOutput\n----------------\nFile:     %s\n\n", opts->output);
     print_span(report->first, report->last, report->samples);
     if (good)
         printf("\nThe command completed successfully.\n");

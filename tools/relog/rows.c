@@ -14,7 +14,7 @@ static const LONGLONG join_span = 5000000;
 static const double follow_seconds = 0.25;
 
 struct rows {
-    const struct relog *asked;
+    const struct relog *opts;
     struct source *source;
     struct report *report;
     struct sheet sheet;
@@ -120,7 +120,7 @@ static void add_to_means(struct rows *rows)
 static double value_of(struct rows *rows, size_t i)
 {
     PDH_HCOUNTER counter = rows->source->handles[i];
-    if (rows->asked->every < 2)
+    if (rows->opts->every < 2)
         return value_now(counter);
     if (!rows->means || !rows->means[i].span)
         return value_since(counter, &rows->before[i]);
@@ -144,9 +144,9 @@ static void print(struct rows *rows, LONGLONG time, const double *values)
     report->last = time;
     report->samples++;
     sheet_row(&rows->sheet, time, values);
-    if (rows->asked->flows)
+    if (rows->opts->flows)
         sheet_flush(&rows->sheet);
-    if (report_due(rows->asked, rows->source))
+    if (report_due(rows->opts, rows->source))
         report_progress(rows->source, time);
 }
 
@@ -188,7 +188,7 @@ static bool next(struct rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;
     *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
-    if (source_ended(*ret_status) && rows->asked->follow && !rows->asked->flows) {
+    if (source_ended(*ret_status) && rows->opts->follow && !rows->opts->flows) {
         pace_begin(&pace);
         print_pending(rows);
         sheet_flush(&rows->sheet);
@@ -205,7 +205,7 @@ static int copy_rows(struct rows *rows)
 {
     PDH_STATUS status = 0;
     int code = EXIT_GOOD;
-    unsigned long every = rows->asked->every > 1 ? rows->asked->every : 1;
+    unsigned long every = rows->opts->every > 1 ? rows->opts->every : 1;
     while (!ferror(rows->sheet.out)) {
         bool more = next(rows, &status);
         if (status)
@@ -219,7 +219,7 @@ static int copy_rows(struct rows *rows)
         if (rows->seen++ % every)
             continue;
         take_values(rows);
-        if (rows->asked->merge)
+        if (rows->opts->merge)
             join(rows);
         else
             print(rows, rows->time, rows->values);
@@ -233,7 +233,7 @@ static int print_rows(struct rows *rows)
     char zone[256] = "";
     size_t count = rows->source->paths.count;
     find_zone(rows->source, zone, sizeof zone);
-    rows->sheet.form = rows->asked->form;
+    rows->sheet.format = rows->opts->format;
     rows->sheet.paths = (const char *const *)rows->source->shown.texts;
     rows->sheet.count = count;
     rows->sheet.zone = zone;
@@ -242,8 +242,8 @@ static int print_rows(struct rows *rows)
     rows->sheet.line_end = "\r\n";
     rows->before = calloc(count, sizeof *rows->before);
     rows->values = calloc(count * 2, sizeof *rows->values);
-    rows->means = rows->asked->average ? calloc(count, sizeof *rows->means) : NULL;
-    if (!rows->before || !rows->values || (rows->asked->average && !rows->means) ||
+    rows->means = rows->opts->average ? calloc(count, sizeof *rows->means) : NULL;
+    if (!rows->before || !rows->values || (rows->opts->average && !rows->means) ||
         !sheet_begin(&rows->sheet))
         return pdh_complain("relog", "the samples", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     rows->pending = rows->values + count;
@@ -252,16 +252,16 @@ static int print_rows(struct rows *rows)
     return code;
 }
 
-int rows_write(const struct relog *asked, struct source *source, struct report *report)
+int rows_write(const struct relog *opts, struct source *source, struct report *report)
 {
-    struct rows rows = {.asked = asked, .source = source, .report = report};
-    rows.sheet.out = output_file_open("relog", asked->output);
+    struct rows rows = {.opts = opts, .source = source, .report = report};
+    rows.sheet.out = output_file_open("relog", opts->output);
     if (!rows.sheet.out)
         return output_file_code();
     int code = print_rows(&rows);
     free(rows.before);
     free(rows.means);
     free(rows.values);
-    bool good = output_file_close("relog", asked->output, rows.sheet.out);
+    bool good = output_file_close("relog", opts->output, rows.sheet.out);
     return good ? code : EXIT_FAILED;
 }

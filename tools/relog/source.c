@@ -39,15 +39,15 @@ static char *join(const struct text_list *list)
 }
 
 /* The times and the number of samples are not read if the capture still grows. */
-static int open_files(struct source *source, const struct relog *asked)
+static int open_files(struct source *source, const struct relog *opts)
 {
-    const struct text_list *files = &asked->inputs;
+    const struct text_list *files = &opts->inputs;
     DWORD count = 1, size = sizeof source->extent;
     char *list = join(files);
     PDH_STATUS status = list ? PdhBindInputDataSourceA(&source->log, list)
                              : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     free(list);
-    if (!status && !asked->flows)
+    if (!status && !opts->flows)
         status = PdhGetDataSourceTimeRangeH(source->log, &count, &source->extent, &size);
     if ((DWORD)status == PDH_NO_DATA || (DWORD)status == PDH_NO_MORE_DATA)
         status = 0; /* a capture without samples still has counters */
@@ -135,11 +135,11 @@ static bool show(struct source *source, const char *path, const struct text_list
 }
 
 /* For a capture that was cut off early, the position is reported. */
-static int complain_of_none(const struct source *source, const struct relog *asked)
+static int complain_of_none(const struct source *source, const struct relog *opts)
 {
-    const char *name = asked->inputs.texts[0];
+    const char *name = opts->inputs.texts[0];
     LONGLONG size;
-    if (asked->wanted.count || asked->inputs.count > 1 || PdhGetLogFileSize(source->log, &size))
+    if (opts->wanted.count || opts->inputs.count > 1 || PdhGetLogFileSize(source->log, &size))
         return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
     name = strcmp(name, "-") ? name : "standard input";
     if (source->extent.SampleCount)
@@ -152,22 +152,22 @@ static int complain_of_none(const struct source *source, const struct relog *ask
     return EXIT_FAILED;
 }
 
-int source_open(struct source *source, const struct relog *asked)
+int source_open(struct source *source, const struct relog *opts)
 {
     static const char everything[] = "\\\\*\\*(*)\\*";
-    int code = open_files(source, asked);
+    int code = open_files(source, opts);
     if (code)
         return code;
     PDH_STATUS status =
-        asked->wanted.count ? take_wanted(source, &asked->wanted) : take_path(source, everything);
+        opts->wanted.count ? take_wanted(source, &opts->wanted) : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
         status = 0; /* it ends before the list of counters */
     if (status)
         return pdh_complain("relog", "the counters", status);
     if (!source->paths.count)
-        return complain_of_none(source, asked);
+        return complain_of_none(source, opts);
     for (size_t i = 0; i < source->paths.count; i++)
-        if (!show(source, source->paths.texts[i], &asked->renames))
+        if (!show(source, source->paths.texts[i], &opts->renames))
             return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     return EXIT_GOOD;
 }
@@ -197,14 +197,14 @@ static int add_counters(struct source *source)
     return paths->count ? EXIT_GOOD : code;
 }
 
-int source_add(struct source *source, const struct relog *asked)
+int source_add(struct source *source, const struct relog *opts)
 {
-    PDH_TIME_INFO range = {asked->begin, asked->end ? asked->end : MAX_TIME_VALUE, 0};
+    PDH_TIME_INFO range = {opts->begin, opts->end ? opts->end : MAX_TIME_VALUE, 0};
     PDH_STATUS status = PdhOpenQueryH(source->log, 0, &source->query);
     source->handles = calloc(source->paths.count, sizeof *source->handles);
     if (!status && !source->handles)
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (!status && (asked->begin || asked->end))
+    if (!status && (opts->begin || opts->end))
         status = PdhSetQueryTimeRange(source->query, &range);
     if (status)
         return pdh_complain("relog", "a query", status);

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_capture(enum sheet_form form)
+static bool is_capture(enum sheet_format format)
 {
-    return form == SHEET_CSV || form == SHEET_TSV;
+    return format == SHEET_CSV || format == SHEET_TSV;
 }
 
-static bool pdh_is_enough(const struct relog *asked)
+static bool pdh_is_enough(const struct relog *opts)
 {
-    return is_capture(asked->form) && asked->every < 2 && !asked->follow && !asked->merge &&
-           !asked->renames.count;
+    return is_capture(opts->format) && opts->every < 2 && !opts->follow && !opts->merge &&
+           !opts->renames.count;
 }
 
 /* The times of the written lines, which differ from the times in their counters. */
@@ -37,14 +37,14 @@ static LONGLONG latest_time(const char *output)
     return span.EndTime;
 }
 
-static void warn_of_order(const struct relog *asked, LONGLONG latest, LONGLONG first)
+static void warn_of_order(const struct relog *opts, LONGLONG latest, LONGLONG first)
 {
     char before[SHEET_TIME_ROOM], appended[SHEET_TIME_ROOM];
     when_print(latest, before);
     when_print(first, appended);
     fprintf(stderr,
             "relog: %s: times overlap: it has samples up to %s, the appended ones begin at %s\n",
-            asked->output, before, appended);
+            opts->output, before, appended);
 }
 
 /* Is this a system error of writing? PDH's own statuses, of reading, are greater. */
@@ -54,7 +54,7 @@ static bool is_writing(PDH_STATUS status)
 }
 
 /* A damaged place is skipped: reading continues after it. */
-static int copy_samples(const struct relog *asked, struct source *source, PDH_HLOG log,
+static int copy_samples(const struct relog *opts, struct source *source, PDH_HLOG log,
                         struct report *report)
 {
     int code = EXIT_GOOD;
@@ -63,52 +63,52 @@ static int copy_samples(const struct relog *asked, struct source *source, PDH_HL
         if (pace_stopped() || source_ended(status))
             return source_ended(status) && source_end(source) ? EXIT_FAILED : code;
         if (status) {
-            code = pdh_complain("relog", is_writing(status) ? asked->output : "a sample", status);
+            code = pdh_complain("relog", is_writing(status) ? opts->output : "a sample", status);
             if (!source_goes_on(source, status))
                 return code;
             continue;
         }
-        if (report_due(asked, source)) {
+        if (report_due(opts, source)) {
             read_span(log, report);
             report_progress(source, report->last);
         }
     }
 }
 
-static int copy(const struct relog *asked, struct source *source, struct report *report)
+static int copy(const struct relog *opts, struct source *source, struct report *report)
 {
-    DWORD type = asked->form == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
-    DWORD create = asked->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
-    LONGLONG latest = asked->append ? latest_time(asked->output) : 0;
+    DWORD type = opts->format == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
+    DWORD create = opts->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
+    LONGLONG latest = opts->append ? latest_time(opts->output) : 0;
     PDH_HLOG log;
-    PDH_STATUS status = PdhOpenLogA(asked->output, PDH_LOG_WRITE_ACCESS | create, &type,
+    PDH_STATUS status = PdhOpenLogA(opts->output, PDH_LOG_WRITE_ACCESS | create, &type,
                                     source->query, 0, NULL, &log);
     if (status)
-        return pdh_complain("relog", asked->output, status);
-    int code = copy_samples(asked, source, log, report);
+        return pdh_complain("relog", opts->output, status);
+    int code = copy_samples(opts, source, log, report);
     read_span(log, report);
     status = PdhCloseLog(log, 0);
     if (!status && report->samples && report->first < latest)
-        warn_of_order(asked, latest, report->first);
-    return status && !code ? pdh_complain("relog", asked->output, status) : code;
+        warn_of_order(opts, latest, report->first);
+    return status && !code ? pdh_complain("relog", opts->output, status) : code;
 }
 
-int write_output(const struct relog *asked, struct source *source)
+int write_output(const struct relog *opts, struct source *source)
 {
     struct report report = {0};
-    int code = source_add(source, asked);
+    int code = source_add(source, opts);
     if (!code)
-        code = pdh_is_enough(asked) ? copy(asked, source, &report)
-                                    : rows_write(asked, source, &report);
-    if (pace_stopped() && !asked->follow)
+        code =
+            pdh_is_enough(opts) ? copy(opts, source, &report) : rows_write(opts, source, &report);
+    if (pace_stopped() && !opts->follow)
         code = EXIT_FAILED;
     if (!code || report.samples)
-        report_output(asked, &report, !code);
-    if (!code && !report.samples && (asked->begin || asked->end))
+        report_output(opts, &report, !code);
+    if (!code && !report.samples && (opts->begin || opts->end))
         fprintf(
             stderr,
             "relog: there are no samples from -b to -e; 'relog FILE' shows the capture's times\n");
-    if (pace_stopped() && !asked->follow)
-        fprintf(stderr, "relog: stopped; %s contains the samples written so far\n", asked->output);
+    if (pace_stopped() && !opts->follow)
+        fprintf(stderr, "relog: stopped; %s contains the samples written so far\n", opts->output);
     return code;
 }

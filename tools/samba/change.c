@@ -80,7 +80,7 @@ static int systemctl(bool dry, const char *verb, const char *unit)
     char *arguments[] = {program, word, *unit ? name : NULL, NULL};
     snprintf(word, sizeof word, "%s", verb);
     snprintf(name, sizeof name, "%s", unit);
-    samba_say("systemctl %s%s%s", verb, *unit ? " " : "", unit);
+    samba_print("systemctl %s%s%s", verb, *unit ? " " : "", unit);
     if (dry || !samba_run(arguments, NULL, 0))
         return EXIT_GOOD;
     return samba_complain("systemctl %s %s failed; see journalctl -u %s", verb, unit,
@@ -91,13 +91,13 @@ static int systemctl(bool dry, const char *verb, const char *unit)
 static int restart(const struct samba *samba, bool dry, bool now)
 {
     if (!samba->is_live) {
-        samba_say("restart Samba to load it");
+        samba_print("restart Samba to load it");
         return EXIT_GOOD;
     }
     int code = systemctl(dry, "daemon-reload", "");
     if (code || now)
         return code ? code : systemctl(dry, "try-restart", samba->unit);
-    samba_say("restart Samba to load it: systemctl restart %s", samba->unit);
+    samba_print("restart Samba to load it: systemctl restart %s", samba->unit);
     return EXIT_GOOD;
 }
 
@@ -134,28 +134,28 @@ int samba_enable(const struct samba *samba, bool dry, bool now)
     if (code)
         return code;
     if (samba->has_drop_in && samba->is_this_shim) {
-        samba_say("%s already exists", samba->drop_in);
+        samba_print("%s already exists", samba->drop_in);
     } else {
-        samba_say("write %s", samba->drop_in);
+        samba_print("write %s", samba->drop_in);
         code = dry ? EXIT_GOOD : write_drop_in(samba);
     }
     if (!code)
         code = restart(samba, dry, now);
     if (!code)
-        samba_say("the firewall: %s", samba_firewall(samba));
+        samba_print("the firewall: %s", samba_firewall(samba));
     return code;
 }
 
 int samba_disable(const struct samba *samba, bool dry, bool now)
 {
     if (!samba->has_drop_in) {
-        samba_say("it is not enabled");
+        samba_print("it is not enabled");
         return EXIT_GOOD;
     }
     if (!samba->is_ours)
         return samba_complain("%s was not written by openperflib-samba, so it is not removed",
                               samba->drop_in);
-    samba_say("remove %s", samba->drop_in);
+    samba_print("remove %s", samba->drop_in);
     int code = dry ? EXIT_GOOD : remove_drop_in(samba);
     if (!code)
         code = restart(samba, dry, now);

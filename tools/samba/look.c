@@ -65,14 +65,14 @@ int samba_run(char *const *arguments, char *output, unsigned room)
 static void look_for_version(struct samba *samba)
 {
     static const char *const paths[] = {"/usr/sbin/smbd", "/usr/local/samba/sbin/smbd"};
-    char program[SAMBA_PATH + 64], said[256];
+    char program[SAMBA_PATH + 64], reported[256];
     char version_word[] = "--version";
     char *arguments[] = {program, version_word, NULL};
     for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++) {
         snprintf(program, sizeof program, "%s%s", samba->root, paths[i]);
         int major, minor;
-        if (samba_run(arguments, said, sizeof said) ||
-            sscanf(said, "Version %63s", samba->version) != 1)
+        if (samba_run(arguments, reported, sizeof reported) ||
+            sscanf(reported, "Version %63s", samba->version) != 1)
             continue;
         if (sscanf(samba->version, "%d.%d", &major, &minor) == 2 && major >= 0 && major < 100 &&
             minor >= 0 && minor < 1000)

@@ -63,7 +63,7 @@ int samba_complain(const char *format, ...)
     return EXIT_FAILED;
 }
 
-void samba_say(const char *format, ...)
+void samba_print(const char *format, ...)
 {
     char line[2 * SAMBA_PATH];
     va_list list;

@@ -44,6 +44,6 @@ int samba_disable(const struct samba *samba, bool dry, bool now);
 
 int samba_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints one step, as text or as a member of a JSON array. */
-void samba_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void samba_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

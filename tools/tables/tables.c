@@ -44,7 +44,7 @@ static const struct tool tool = {
     .complete_words = "@files",
 };
 
-struct asked {
+struct table_options {
     int what; /* INI, HEADER or 0 */
     const char *library, *merge, *symbol_file, *output;
     struct old languages;
@@ -92,10 +92,10 @@ static int write_file(const char *path, const char *text, size_t size)
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static int write_result(const struct asked *asked, const char *text, size_t size)
+static int write_result(const struct table_options *opts, const char *text, size_t size)
 {
-    if (asked->output)
-        return write_file(asked->output, text, size);
+    if (opts->output)
+        return write_file(opts->output, text, size);
     fwrite(text, 1, size, stdout);
     if (fflush(stdout) == 0)
         return EXIT_GOOD;
@@ -103,7 +103,8 @@ static int write_result(const struct asked *asked, const char *text, size_t size
     return EXIT_FAILED;
 }
 
-static int print(const struct asked *asked, const struct entries *entries, const struct old *old)
+static int print(const struct table_options *opts, const struct entries *entries,
+                 const struct old *old)
 {
     char *text = NULL;
     size_t size = 0;
@@ -111,55 +112,55 @@ static int print(const struct asked *asked, const struct entries *entries, const
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return EXIT_FAILED;
-    if (asked->what == INI)
-        print_ini(out, entries, old, asked->symbol_file ? asked->symbol_file : symbol_file);
-    else if (asked->what == HEADER)
+    if (opts->what == INI)
+        print_ini(out, entries, old, opts->symbol_file ? opts->symbol_file : symbol_file);
+    else if (opts->what == HEADER)
         print_header(out, entries);
     else
         print_list(out, entries);
     free(symbol_file);
-    int result = fclose(out) == 0 ? write_result(asked, text, size) : EXIT_FAILED;
+    int result = fclose(out) == 0 ? write_result(opts, text, size) : EXIT_FAILED;
     free(text);
     return result;
 }
 
-static int run(const struct asked *asked)
+static int run(const struct table_options *opts)
 {
     struct entries entries = {0};
     struct old old = {0};
     int result = EXIT_FAILED;
-    const opl_table_list *tables = load(asked->library);
-    if (tables && entries_read(asked->library, tables, &entries) &&
-        (!asked->merge || old_read(asked->merge, &old))) {
-        for (size_t i = 0; i < asked->languages.language_count; i++)
-            old_add_language(&old, asked->languages.languages[i].id, "");
-        result = print(asked, &entries, &old);
+    const opl_table_list *tables = load(opts->library);
+    if (tables && entries_read(opts->library, tables, &entries) &&
+        (!opts->merge || old_read(opts->merge, &old))) {
+        for (size_t i = 0; i < opts->languages.language_count; i++)
+            old_add_language(&old, opts->languages.languages[i].id, "");
+        result = print(opts, &entries, &old);
     }
     entries_done(&entries);
     old_done(&old);
     return result;
 }
 
-static int take_option(struct asked *asked, const struct options *options, int id)
+static int take_option(struct table_options *opts, const struct options *options, int id)
 {
     const char **texts[] = {
-        [MERGE] = &asked->merge, [SYMBOLS] = &asked->symbol_file, [OUTPUT] = &asked->output};
+        [MERGE] = &opts->merge, [SYMBOLS] = &opts->symbol_file, [OUTPUT] = &opts->output};
     if (id == INI || id == HEADER) {
-        if (asked->what && asked->what != id)
+        if (opts->what && opts->what != id)
             return options_complain(options,
                                     "--ini and --symbols exclude each other; give one of them");
-        asked->what = id;
+        opts->what = id;
     } else if (id == LANGUAGE) {
         if (!old_is_language(options->value))
             return options_complain(options,
                                     "not a language to add: %s; ids are hexadecimal, like 007",
                                     options->value);
-        old_add_language(&asked->languages, options->value, "");
+        old_add_language(&opts->languages, options->value, "");
     } else if (id == OPTION_WORD) {
-        if (asked->library)
+        if (opts->library)
             return options_complain(options, "only one library is allowed; remove %s",
                                     options->value);
-        asked->library = options->value;
+        opts->library = options->value;
     } else {
         *texts[id] = options->value;
     }
@@ -168,19 +169,19 @@ static int take_option(struct asked *asked, const struct options *options, int i
 
 int main(int argc, char **argv)
 {
-    struct asked asked = {0};
+    struct table_options opts = {0};
     struct options options;
     int wrong = 0, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && !wrong && (id = options_next(&options)) > 0)
-        wrong = take_option(&asked, &options, id);
+        wrong = take_option(&opts, &options, id);
     if (id < 0)
         return options_status(id);
-    if (!wrong && !asked.library)
+    if (!wrong && !opts.library)
         wrong = options_complain(&options, "LIBRARY is missing");
-    if (!wrong && asked.what != INI &&
-        (asked.merge || asked.symbol_file || asked.languages.language_count))
+    if (!wrong && opts.what != INI &&
+        (opts.merge || opts.symbol_file || opts.languages.language_count))
         wrong = options_complain(&options, "--merge, --language and --symbolfile need --ini");
-    int result = wrong ? wrong : run(&asked);
-    old_done(&asked.languages);
+    int result = wrong ? wrong : run(&opts);
+    old_done(&opts.languages);
     return result;
 }

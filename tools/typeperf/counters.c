@@ -169,23 +169,23 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
 
 /* Connects to the machines of all paths at the same time, so that adding a counter does not
  * wait. */
-static void meet_machines(struct counters *counters, const struct typeperf *asked)
+static void connect_machines(struct counters *counters, const struct typeperf *opts)
 {
     char *path;
-    for (size_t i = 0; i < asked->words.count; i++, free(path))
-        if ((path = counter_path_on(counters->machine, asked->words.texts[i])))
+    for (size_t i = 0; i < opts->words.count; i++, free(path))
+        if ((path = counter_path_on(counters->machine, opts->words.texts[i])))
             machines_note(&counters->machines, path);
-    machines_meet(&counters->machines, "typeperf");
+    machines_connect(&counters->machines, "typeperf");
 }
 
-static void add_path(struct counters *counters, const char *path, const struct typeperf *asked,
+static void add_path(struct counters *counters, const char *path, const struct typeperf *opts,
                      bool patterns)
 {
     if (machines_lack(&counters->machines, path)) { /* already reported */
         counters->missing++;
         counters->exit_code = EXIT_FAILED;
     } else if (counter_path_is_pattern(path) && !patterns) {
-        add_pattern(counters, path, !asked->top);
+        add_pattern(counters, path, !opts->top);
     } else {
         add(counters, path, false);
     }
@@ -221,24 +221,24 @@ void counters_note_seen(struct counters *counters, bool first)
     }
 }
 
-int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns)
+int counters_open(struct counters *counters, const struct typeperf *opts, bool patterns)
 {
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
     if (status)
         return pdh_complain("typeperf", "a query", status);
-    if (asked->server)
+    if (opts->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
-                 asked->server + strspn(asked->server, "\\"));
-    meet_machines(counters, asked);
-    for (size_t i = 0; i < asked->words.count; i++) {
-        char *path = counter_path_on(counters->machine, asked->words.texts[i]);
+                 opts->server + strspn(opts->server, "\\"));
+    connect_machines(counters, opts);
+    for (size_t i = 0; i < opts->words.count; i++) {
+        char *path = counter_path_on(counters->machine, opts->words.texts[i]);
         if (path)
-            add_path(counters, path, asked, patterns);
+            add_path(counters, path, opts, patterns);
         else
-            miss(counters, asked->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+            miss(counters, opts->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         free(path);
     }
-    if (asked->top)
+    if (opts->top)
         warn_of_unlike(counters);
     if (counters->paths.count)
         return EXIT_GOOD;

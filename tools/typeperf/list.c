@@ -51,7 +51,7 @@ static PDH_STATUS enum_items(const char *machine, const char *object, struct ite
 struct listing {
     FILE *out;
     const char *machine; /* "" or with its \\ */
-    const char *asked;   /* for PDH: NULL is this machine */
+    const char *opts;    /* for PDH: NULL is this machine */
     bool instances;
     bool both; /* print each also as Object(*)::Counter, for completions */
 };
@@ -83,7 +83,7 @@ static bool list_instances(const struct listing *listing, const char *object)
 {
     char path[PDH_MAX_COUNTER_PATH];
     DWORD length = 0;
-    snprintf(path, sizeof path, "%s\\%s(*)\\*", listing->asked ? listing->asked : "", object);
+    snprintf(path, sizeof path, "%s\\%s(*)\\*", listing->opts ? listing->opts : "", object);
     PDH_STATUS status = PdhExpandWildCardPathA(NULL, path, NULL, &length, 0);
     if ((DWORD)status != PDH_MORE_DATA)
         return false;
@@ -101,7 +101,7 @@ static bool list_instances(const struct listing *listing, const char *object)
 static int list_object(const struct listing *listing, const char *object)
 {
     struct items items = {0};
-    PDH_STATUS status = enum_items(listing->asked, object, &items);
+    PDH_STATUS status = enum_items(listing->opts, object, &items);
     if (!status &&
         !(listing->instances && items.instances_length > 0 && list_instances(listing, object)))
         list_counters(listing, object, &items);
@@ -129,13 +129,13 @@ static void name_number(const char *machine, char *object, size_t size)
         snprintf(object, size, "%s", name);
 }
 
-static int list_asked(const struct listing *listing, const struct text_list *words)
+static int list_requested(const struct listing *listing, const struct text_list *words)
 {
     char object[PDH_MAX_COUNTER_NAME];
     int code = EXIT_GOOD;
     for (size_t i = 0; i < words->count; i++) {
         bare_object(words->texts[i], object, sizeof object);
-        name_number(listing->asked, object, sizeof object);
+        name_number(listing->opts, object, sizeof object);
         int one = list_object(listing, object);
         code = one ? one : code;
     }
@@ -146,9 +146,9 @@ static int list_asked(const struct listing *listing, const struct text_list *wor
 static int list_all(const struct listing *listing)
 {
     PDH_STATUS status;
-    char *objects = enum_objects(listing->asked, &status);
+    char *objects = enum_objects(listing->opts, &status);
     if (!objects)
-        return pdh_complain("typeperf", listing->asked ? listing->asked : "the list of objects",
+        return pdh_complain("typeperf", listing->opts ? listing->opts : "the list of objects",
                             status);
     for (const char *at = objects; *at; at += strlen(at) + 1)
         list_object(listing, at);
@@ -161,31 +161,31 @@ static bool is_there(const char *remote)
 {
     struct machines machines = {0};
     size_t away =
-        remote && machines_note(&machines, remote) ? machines_meet(&machines, "typeperf") : 0;
+        remote && machines_note(&machines, remote) ? machines_connect(&machines, "typeperf") : 0;
     machines_done(&machines);
     return !away;
 }
 
-int list_objects(const struct typeperf *asked)
+int list_objects(const struct typeperf *opts)
 {
     char machine[256] = "";
-    FILE *out = output_file_open("typeperf", asked->output);
+    FILE *out = output_file_open("typeperf", opts->output);
     if (!out)
         return output_file_code();
-    if (asked->server)
-        snprintf(machine, sizeof machine, "\\\\%s", asked->server + strspn(asked->server, "\\"));
+    if (opts->server)
+        snprintf(machine, sizeof machine, "\\\\%s", opts->server + strspn(opts->server, "\\"));
     const char *remote = *machine && !counter_path_is_here(machine) ? machine : NULL;
-    struct listing listing = {out, machine, remote, asked->list_instances, asked->names};
+    struct listing listing = {out, machine, remote, opts->list_instances, opts->names};
     int code = EXIT_FAILED;
     if (is_there(remote))
-        code = asked->words.count ? list_asked(&listing, &asked->words) : list_all(&listing);
-    if (!code && !asked->names && out == stdout) {
+        code = opts->words.count ? list_requested(&listing, &opts->words) : list_all(&listing);
+    if (!code && !opts->names && out == stdout) {
         fputc('\n', out);
         typeperf_success(out);
     }
-    if (!output_file_close("typeperf", asked->output, out))
+    if (!output_file_close("typeperf", opts->output, out))
         return EXIT_FAILED;
-    if (!code && !asked->names && asked->output && out != stdout)
+    if (!code && !opts->names && opts->output && out != stdout)
         typeperf_success(stdout);
     return code;
 }

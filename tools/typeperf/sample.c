@@ -13,7 +13,7 @@
 static const double first_interval = 0.25, default_interval = 1;
 
 struct sampling {
-    const struct typeperf *asked;
+    const struct typeperf *opts;
     struct counters *counters;
     struct pace pace;
     unsigned long samples;
@@ -22,9 +22,9 @@ struct sampling {
 /* Waits for the next sample; false: there are no more. */
 static bool next(struct sampling *sampling)
 {
-    double given = sampling->asked->interval;
+    double given = sampling->opts->interval;
     bool first = sampling->samples == 0;
-    if (sampling->asked->samples && sampling->samples == sampling->asked->samples)
+    if (sampling->opts->samples && sampling->samples == sampling->opts->samples)
         return false;
     sampling->samples++;
     return pace_wait(&sampling->pace, given > 0 ? given
@@ -90,12 +90,12 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
 static int print_sheet(struct sampling *sampling, FILE *out)
 {
     struct counters *counters = sampling->counters;
-    const struct typeperf *asked = sampling->asked;
+    const struct typeperf *opts = sampling->opts;
     struct sheet sheet = {.out = out,
-                          .form = asked->form,
+                          .format = opts->format,
                           .paths = (const char *const *)counters->paths.texts,
                           .count = counters->paths.count,
-                          .top = asked->top,
+                          .top = opts->top,
                           .missing = "-1",
                           .line_end = "\n"};
     double *values = calloc(sheet.count, sizeof *values);
@@ -116,25 +116,25 @@ static void print_end(FILE *out)
     typeperf_success(out);
 }
 
-static bool is_windows_form(enum sheet_form form)
+static bool is_windows_format(enum sheet_format format)
 {
-    return form == SHEET_CSV || form == SHEET_TSV;
+    return format == SHEET_CSV || format == SHEET_TSV;
 }
 
-int sample_print(const struct typeperf *asked, struct counters *counters)
+int sample_print(const struct typeperf *opts, struct counters *counters)
 {
-    struct sampling sampling = {.asked = asked, .counters = counters};
+    struct sampling sampling = {.opts = opts, .counters = counters};
     pace_catch();
-    FILE *out = output_file_open("typeperf", asked->output);
+    FILE *out = output_file_open("typeperf", opts->output);
     if (!out)
         return output_file_code();
-    bool console = is_windows_form(asked->form) && !asked->output;
+    bool console = is_windows_format(opts->format) && !opts->output;
     if (console)
         fputc('\n', out);
     int code = print_sheet(&sampling, out);
     if (console && !code)
         print_end(out);
-    if (!output_file_close("typeperf", asked->output, out))
+    if (!output_file_close("typeperf", opts->output, out))
         return EXIT_FAILED;
     return code;
 }
@@ -144,7 +144,7 @@ int sample_print(const struct typeperf *asked, struct counters *counters)
 /* Shows progress, on terminals only. */
 static void show_marker(const struct sampling *sampling)
 {
-    if (isatty(STDOUT_FILENO) && strcmp(sampling->asked->output, "-") != 0) {
+    if (isatty(STDOUT_FILENO) && strcmp(sampling->opts->output, "-") != 0) {
         printf("\r[%lu] ", sampling->samples);
         fflush(stdout);
     }
@@ -152,7 +152,7 @@ static void show_marker(const struct sampling *sampling)
 
 static int record_samples(struct sampling *sampling, PDH_HLOG log)
 {
-    const char *file = sampling->asked->output;
+    const char *file = sampling->opts->output;
     int code = begin(sampling);
     if (!code && isatty(STDOUT_FILENO) && strcmp(file, "-") != 0)
         putchar('\n');
@@ -166,21 +166,21 @@ static int record_samples(struct sampling *sampling, PDH_HLOG log)
     return code;
 }
 
-int sample_record(const struct typeperf *asked, struct counters *counters)
+int sample_record(const struct typeperf *opts, struct counters *counters)
 {
-    struct sampling sampling = {.asked = asked, .counters = counters};
-    DWORD type = asked->form == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
+    struct sampling sampling = {.opts = opts, .counters = counters};
+    DWORD type = opts->format == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
     PDH_HLOG log;
     pace_catch();
-    PDH_STATUS status = PdhOpenLogA(asked->output, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS,
+    PDH_STATUS status = PdhOpenLogA(opts->output, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS,
                                     &type, counters->query, 0, NULL, &log);
     if (status)
-        return pdh_complain("typeperf", asked->output, status);
+        return pdh_complain("typeperf", opts->output, status);
     int code = record_samples(&sampling, log);
     status = PdhCloseLog(log, 0);
     if (status && !code)
-        code = pdh_complain("typeperf", asked->output, status);
-    if (!code && strcmp(asked->output, "-") != 0) {
+        code = pdh_complain("typeperf", opts->output, status);
+    if (!code && strcmp(opts->output, "-") != 0) {
         fputs(isatty(STDOUT_FILENO) ? "\r" : "\n", stdout);
         print_end(stdout);
     }

@@ -93,168 +93,168 @@ static bool parse_count(const char *text, unsigned long *ret)
     return !errno && end != text && !*end && strchr("0123456789", *text) && *ret > 0;
 }
 
-static int take_format(struct typeperf *asked, const struct options *options)
+static int take_format(struct typeperf *opts, const struct options *options)
 {
     const char *name = options->value;
     if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
         return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
-    asked->form = sheet_form_of(name);
-    return asked->form == SHEET_UNKNOWN
+    opts->format = sheet_format_of(name);
+    return opts->format == SHEET_UNKNOWN
                ? options_complain(options, "-f must be CSV, TSV, json, jsonl or table, not %s",
                                   name)
                : 0;
 }
 
-static int take_output(struct typeperf *asked, const struct options *options)
+static int take_output(struct typeperf *opts, const struct options *options)
 {
     if (strncasecmp(options->value, "sql:", 4) == 0)
         return options_complain(options, "%s: writing to databases is not supported yet",
                                 options->value);
-    asked->output = options->value;
+    opts->output = options->value;
     return 0;
 }
 
-static int take_server(struct typeperf *asked, const struct options *options)
+static int take_server(struct typeperf *opts, const struct options *options)
 {
     const char *name = options->value + strspn(options->value, "\\");
     if (!*name || strchr(name, '\\'))
         return options_complain(options, "not the name of a machine: %s", options->value);
-    asked->server = options->value;
+    opts->server = options->value;
     return 0;
 }
 
-static int take_counter_file(struct typeperf *asked, const struct options *options)
+static int take_counter_file(struct typeperf *opts, const struct options *options)
 {
-    size_t before = asked->words.count;
-    if (!text_list_read(&asked->words, options->value))
+    size_t before = opts->words.count;
+    if (!text_list_read(&opts->words, options->value))
         return options_complain(options, "%s: %s", options->value, strerror(errno));
-    if (asked->words.count == before)
+    if (opts->words.count == before)
         return options_complain(options, "%s: the file has no counters", options->value);
     return 0;
 }
 
-static int take_words(struct typeperf *asked, int argc, char **argv, bool nested);
+static int take_arguments(struct typeperf *opts, int argc, char **argv, bool nested);
 
-static int take_config(struct typeperf *asked, const struct options *options, bool nested)
+static int take_config(struct typeperf *opts, const struct options *options, bool nested)
 {
-    struct config config = {.kept = &asked->kept, .nested = nested};
+    struct config config = {.kept = &opts->kept, .nested = nested};
     int wrong = config_read(&config, options);
-    return wrong ? wrong : take_words(asked, config.argc, config.argv, true);
+    return wrong ? wrong : take_arguments(opts, config.argc, config.argv, true);
 }
 
-static int take_flag(struct typeperf *asked, int id)
+static int take_flag(struct typeperf *opts, int id)
 {
-    asked->list |= id == LIST || id == LIST_INSTANCES || id == NAMES;
-    asked->list_instances |= id == LIST_INSTANCES;
-    asked->names |= id == NAMES;
-    asked->yes |= id == YES;
-    asked->explain |= id == EXPLAIN;
+    opts->list |= id == LIST || id == LIST_INSTANCES || id == NAMES;
+    opts->list_instances |= id == LIST_INSTANCES;
+    opts->names |= id == NAMES;
+    opts->yes |= id == YES;
+    opts->explain |= id == EXPLAIN;
     return 0;
 }
 
-static int take_number(struct typeperf *asked, const struct options *options, int id)
+static int take_number(struct typeperf *opts, const struct options *options, int id)
 {
     const char *text = options->value;
-    if (id == INTERVAL && !pace_parse(text, &asked->interval))
+    if (id == INTERVAL && !pace_parse(text, &opts->interval))
         return options_complain(options, "'%s' is not a time; use [[hh:]mm:]ss, at least 0.001",
                                 text);
-    if (id != INTERVAL && !parse_count(text, id == TOP ? &asked->top : &asked->samples))
+    if (id != INTERVAL && !parse_count(text, id == TOP ? &opts->top : &opts->samples))
         return options_complain(options, "not a positive number: %s", text);
     return 0;
 }
 
-static int take_option(struct typeperf *asked, const struct options *options, int id, bool nested)
+static int take_option(struct typeperf *opts, const struct options *options, int id, bool nested)
 {
     switch (id) {
     case FORMAT:
-        return take_format(asked, options);
+        return take_format(opts, options);
     case COUNTER_FILE:
-        return take_counter_file(asked, options);
+        return take_counter_file(opts, options);
     case INTERVAL:
     case COUNT:
     case TOP:
-        return take_number(asked, options, id);
+        return take_number(opts, options, id);
     case OUTPUT:
-        return take_output(asked, options);
+        return take_output(opts, options);
     case CONFIG:
-        return take_config(asked, options, nested);
+        return take_config(opts, options, nested);
     case SERVER:
-        return take_server(asked, options);
+        return take_server(opts, options);
     case LIST:
         if (!options->value)
-            return take_flag(asked, id);
-        take_flag(asked, id); /* --query=OBJECT: its value is a word */
+            return take_flag(opts, id);
+        take_flag(opts, id); /* --query=OBJECT: its value is a word */
         break;
     case OPTION_WORD:
         break;
     default:
-        return take_flag(asked, id);
+        return take_flag(opts, id);
     }
-    return text_list_add(&asked->words, options->value) ? 0 : EXIT_FAILED;
+    return text_list_add(&opts->words, options->value) ? 0 : EXIT_FAILED;
 }
 
 /* 0, an exit code, or OPTION_SHOWN. */
-static int take_words(struct typeperf *asked, int argc, char **argv, bool nested)
+static int take_arguments(struct typeperf *opts, int argc, char **argv, bool nested)
 {
     struct options options;
     int wrong = 0, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && !wrong && (id = options_next(&options)) > 0)
-        wrong = take_option(asked, &options, id, nested);
+        wrong = take_option(opts, &options, id, nested);
     if (id == OPTION_SHOWN)
         return OPTION_SHOWN;
     return id < 0 ? options_status(id) : wrong;
 }
 
-static int check(const struct typeperf *asked)
+static int check(const struct typeperf *opts)
 {
     const struct options options = {.tool = &tool};
-    bool capture = asked->output && asked->form <= SHEET_TSV && !asked->list;
-    if (!asked->list && !asked->words.count)
+    bool capture = opts->output && opts->format <= SHEET_TSV && !opts->list;
+    if (!opts->list && !opts->words.count)
         return options_complain(&options, "COUNTER is missing; 'typeperf -q' lists the counters");
-    if (asked->list && asked->explain)
+    if (opts->list && opts->explain)
         return options_complain(&options, "--explain and -q exclude each other");
-    if (asked->top && capture)
+    if (opts->top && capture)
         return options_complain(&options, "--top needs -f json, jsonl or table, or no -o");
     return 0;
 }
 
 /* ---- the work ---- */
 
-static int count_counters(const struct typeperf *asked)
+static int count_counters(const struct typeperf *opts)
 {
     struct counters counters = {0};
-    int code = counters_open(&counters, asked, asked->explain);
+    int code = counters_open(&counters, opts, opts->explain);
     size_t missing = counters.missing;
-    if (!code && asked->explain)
+    if (!code && opts->explain)
         code = explain_counters(&counters);
-    else if (!code && asked->output && asked->form <= SHEET_TSV)
-        code = sample_record(asked, &counters);
+    else if (!code && opts->output && opts->format <= SHEET_TSV)
+        code = sample_record(opts, &counters);
     else if (!code)
-        code = sample_print(asked, &counters);
-    for (size_t i = 0; !asked->explain && i < counters.paths.count; i++)
+        code = sample_print(opts, &counters);
+    for (size_t i = 0; !opts->explain && i < counters.paths.count; i++)
         missing += !counters.seen[i];
     counters_close(&counters);
     return !code && missing ? EXIT_MISSING : code;
 }
 
-static int run(const struct typeperf *asked)
+static int run(const struct typeperf *opts)
 {
-    if (asked->output && !asked->explain && !output_file_free(tool.name, asked->output, asked->yes))
+    if (opts->output && !opts->explain && !output_file_free(tool.name, opts->output, opts->yes))
         return EXIT_FAILED;
-    return asked->list ? list_objects(asked) : count_counters(asked);
+    return opts->list ? list_objects(opts) : count_counters(opts);
 }
 
 int main(int argc, char **argv)
 {
-    struct typeperf asked = {0};
-    int code = take_words(&asked, argc, argv, false);
+    struct typeperf opts = {0};
+    int code = take_arguments(&opts, argc, argv, false);
     if (!code)
-        code = check(&asked);
+        code = check(&opts);
     if (!code)
-        code = run(&asked);
+        code = run(&opts);
     else if (code == OPTION_SHOWN)
         code = EXIT_GOOD;
-    text_list_done(&asked.words);
-    text_list_done(&asked.kept);
+    text_list_done(&opts.words);
+    text_list_done(&opts.kept);
     return code;
 }

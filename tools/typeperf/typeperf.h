@@ -9,14 +9,14 @@
 #include "../common/options.h"
 #include "../common/output-file.h"
 #include "../common/pace.h"
-#include "../common/pdh-words.h"
+#include "../common/pdh-message.h"
 #include "../common/sheet.h"
 #include "../common/text-list.h"
 
 /* in addition to options.h; 4, missing rights, is from pdh_complain */
 struct typeperf {
     struct text_list words; /* counters; with -q objects */
-    enum sheet_form form;
+    enum sheet_format format;
     double interval; /* seconds; 0: not given */
     unsigned long samples, top;
     const char *output, *server;
@@ -38,7 +38,7 @@ struct counters {
 };
 /* Opens a query and adds the requested counters; wildcards are expanded unless `patterns`.
  * Returns an exit code; failures are reported. */
-int counters_open(struct counters *counters, const struct typeperf *asked, bool patterns);
+int counters_open(struct counters *counters, const struct typeperf *opts, bool patterns);
 void counters_close(struct counters *counters);
 /* After a sample: records which counters have had a value. `first`: reports those whose
  * instance does not exist, because their values are only -1. */
@@ -47,10 +47,10 @@ void counters_note_seen(struct counters *counters, bool first);
 PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status);
 
 /* ---- a function for each command; returns the exit code ---- */
-int list_objects(const struct typeperf *asked);                             /* list.c */
-int sample_print(const struct typeperf *asked, struct counters *counters);  /* sample.c */
-int sample_record(const struct typeperf *asked, struct counters *counters); /* sample.c */
-int explain_counters(struct counters *counters);                            /* explain.c */
+int list_objects(const struct typeperf *opts);                             /* list.c */
+int sample_print(const struct typeperf *opts, struct counters *counters);  /* sample.c */
+int sample_record(const struct typeperf *opts, struct counters *counters); /* sample.c */
+int explain_counters(struct counters *counters);                           /* explain.c */
 
 /* The line that Windows' programs end with. */
 void typeperf_success(FILE *out);

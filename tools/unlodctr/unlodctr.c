@@ -53,18 +53,18 @@ struct unlodctr {
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
-    struct unlodctr *asked = self;
-    asked->errors += remark->error;
-    if (!asked->as_json) {
+    struct unlodctr *opts = self;
+    opts->errors += remark->error;
+    if (!opts->as_json) {
         status_remark("unlodctr", remark);
         return;
     }
-    json_open_flat(&asked->json, NULL);
-    json_string(&asked->json, "level", remark->error ? "error" : "warning");
-    json_string(&asked->json, "file", remark->file);
-    json_integer(&asked->json, "line", remark->line);
-    json_string(&asked->json, "text", remark->text);
-    json_close_flat(&asked->json);
+    json_open_flat(&opts->json, NULL);
+    json_string(&opts->json, "level", remark->error ? "error" : "warning");
+    json_string(&opts->json, "file", remark->file);
+    json_integer(&opts->json, "line", remark->line);
+    json_string(&opts->json, "text", remark->text);
+    json_close_flat(&opts->json);
 }
 
 static bool is_loaded(const char *name)
@@ -76,51 +76,50 @@ static bool is_loaded(const char *name)
 }
 
 /* Without write access, a missing service is reported as missing, not as a lack of rights. */
-static DWORD look_and_remove(const struct unlodctr *asked, const char *service,
-                             opl_load_result *ret)
+static DWORD look_and_remove(const struct unlodctr *opts, const char *service, opl_load_result *ret)
 {
-    opl_load_options look = asked->options;
+    opl_load_options look = opts->options;
     look.dry_run = true;
     look.remark = NULL;
     if (opl_load_remove(service, &look, NULL) != ERROR_FILE_NOT_FOUND)
-        return opl_load_remove(service, &asked->options, ret);
-    look.remark = asked->options.remark;
+        return opl_load_remove(service, &opts->options, ret);
+    look.remark = opts->options.remark;
     return opl_load_remove(service, &look, ret);
 }
 
-static void print_removed(const struct unlodctr *asked, const char *service,
+static void print_removed(const struct unlodctr *opts, const char *service,
                           const opl_load_result *result)
 {
     if (!result->last_help)
         printf("%s: its library is %s\n", service,
-               asked->options.dry_run ? "not removed: a dry run" : "removed");
+               opts->options.dry_run ? "not removed: a dry run" : "removed");
     else
         printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result->first_counter,
                result->last_help > result->last_counter ? result->last_help : result->last_counter,
-               asked->options.dry_run ? "dry run, would be removed" : "removed");
+               opts->options.dry_run ? "dry run, would be removed" : "removed");
 }
 
 /* Prints the reason of the failure, if no remark did. */
-static DWORD remove_service(struct unlodctr *asked, const char *service, opl_load_result *ret)
+static DWORD remove_service(struct unlodctr *opts, const char *service, opl_load_result *ret)
 {
-    asked->errors = 0;
-    DWORD status = look_and_remove(asked, service, ret);
-    if (status == ERROR_FILE_NOT_FOUND && !asked->options.user && is_loaded(service)) {
+    opts->errors = 0;
+    DWORD status = look_and_remove(opts, service, ret);
+    if (status == ERROR_FILE_NOT_FOUND && !opts->options.user && is_loaded(service)) {
         fprintf(stderr, "unlodctr: %s: it was loaded with --user; use 'unlodctr --user %s'\n",
                 service, service);
         return status;
     }
-    if (status && asked->errors)
+    if (status && opts->errors)
         return status;
     if (status == ERROR_FILE_NOT_FOUND) {
         fprintf(stderr, "unlodctr: %s: is not loaded%s; \"lodctr /Q\" shows what is (error 2)\n",
-                service, asked->options.user ? " for this user" : "");
+                service, opts->options.user ? " for this user" : "");
         return status;
     }
     if (status)
         return status_complain("unlodctr", service, status);
-    if (!asked->quiet && !asked->as_json)
-        print_removed(asked, service, ret);
+    if (!opts->quiet && !opts->as_json)
+        print_removed(opts, service, ret);
     return status;
 }
 
@@ -128,7 +127,7 @@ static void json_result(struct json *json, DWORD status, const opl_load_result *
 {
     json_close(json, ']');
     json_integer(json, "status", status);
-    json_string(json, "statusText", status_words(status));
+    json_string(json, "statusText", status_message(status));
     if (!status && result->last_help) {
         json_integer(json, "firstCounter", result->first_counter);
         json_integer(json, "lastCounter", result->last_counter);
@@ -138,35 +137,35 @@ static void json_result(struct json *json, DWORD status, const opl_load_result *
     json_close(json, '}');
 }
 
-static DWORD remove_and_tell(struct unlodctr *asked, const char *service)
+static DWORD remove_and_report(struct unlodctr *opts, const char *service)
 {
     opl_load_result result = {0};
-    if (!asked->as_json)
-        return remove_service(asked, service, &result);
-    json_open(&asked->json, NULL, '{');
-    json_string(&asked->json, "service", service);
-    json_open(&asked->json, "remarks", '[');
-    DWORD status = remove_service(asked, service, &result);
-    json_result(&asked->json, status, &result);
+    if (!opts->as_json)
+        return remove_service(opts, service, &result);
+    json_open(&opts->json, NULL, '{');
+    json_string(&opts->json, "service", service);
+    json_open(&opts->json, "remarks", '[');
+    DWORD status = remove_service(opts, service, &result);
+    json_result(&opts->json, status, &result);
     return status;
 }
 
-static DWORD remove_all(struct unlodctr *asked)
+static DWORD remove_all(struct unlodctr *opts)
 {
     DWORD first = ERROR_SUCCESS;
-    if (asked->as_json) {
-        json_open(&asked->json, NULL, '{');
-        json_bool(&asked->json, "dryRun", asked->options.dry_run);
-        json_open(&asked->json, "services", '[');
+    if (opts->as_json) {
+        json_open(&opts->json, NULL, '{');
+        json_bool(&opts->json, "dryRun", opts->options.dry_run);
+        json_open(&opts->json, "services", '[');
     }
-    for (int i = 0; i < asked->service_count; i++) {
-        DWORD status = remove_and_tell(asked, asked->services[i]);
+    for (int i = 0; i < opts->service_count; i++) {
+        DWORD status = remove_and_report(opts, opts->services[i]);
         first = first ? first : status;
     }
-    if (asked->as_json) {
-        json_close(&asked->json, ']');
-        json_integer(&asked->json, "status", first);
-        json_close(&asked->json, '}');
+    if (opts->as_json) {
+        json_close(&opts->json, ']');
+        json_integer(&opts->json, "status", first);
+        json_close(&opts->json, '}');
         putchar('\n');
     }
     return first;
@@ -180,36 +179,36 @@ static int refuse(const struct options *options)
 }
 
 /* 0: continue, or end if there are no services; else the exit code. */
-static int read_options(struct unlodctr *asked, int argc, char **argv)
+static int read_options(struct unlodctr *opts, int argc, char **argv)
 {
     struct options options;
     int id = options_begin(&options, &tool, argc, argv);
-    asked->services = argv; /* reuses argv, which was parsed up to here */
+    opts->services = argv; /* reuses argv, which was parsed up to here */
     while (id > 0 && (id = options_next(&options)) > 0) {
-        asked->options.user |= id == USER;
-        asked->options.dry_run |= id == DRY_RUN;
-        asked->quiet |= id == QUIET;
-        asked->as_json |= id == JSON;
+        opts->options.user |= id == USER;
+        opts->options.dry_run |= id == DRY_RUN;
+        opts->quiet |= id == QUIET;
+        opts->as_json |= id == JSON;
         if (id == LIBRARY)
-            asked->options.library = "";
+            opts->options.library = "";
         if (id == OPTION_WORD)
-            asked->services[asked->service_count++] = (char *)options.value;
+            opts->services[opts->service_count++] = (char *)options.value;
         if (id == REFUSED)
             return refuse(&options);
     }
-    if (id == OPTION_END && !asked->service_count)
+    if (id == OPTION_END && !opts->service_count)
         options_complain(&options, "SERVICE is missing");
-    bool wrong = id == OPTION_WRONG || (id == OPTION_END && !asked->service_count);
-    asked->service_count = id == OPTION_END ? asked->service_count : 0;
+    bool wrong = id == OPTION_WRONG || (id == OPTION_END && !opts->service_count);
+    opts->service_count = id == OPTION_END ? opts->service_count : 0;
     return wrong ? ERROR_INVALID_PARAMETER : ERROR_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
-    struct unlodctr asked = {.options.remark = take_remark, .json.out = stdout};
-    asked.options.self = &asked;
-    int wrong = read_options(&asked, argc, argv);
+    struct unlodctr opts = {.options.remark = take_remark, .json.out = stdout};
+    opts.options.self = &opts;
+    int wrong = read_options(&opts, argc, argv);
     if (wrong)
         return wrong;
-    return status_exit("unlodctr", asked.service_count ? remove_all(&asked) : ERROR_SUCCESS);
+    return status_exit("unlodctr", opts.service_count ? remove_all(&opts) : ERROR_SUCCESS);
 }

@@ -79,7 +79,7 @@ static const char *title_or_number(const struct names *names, uint32_t index, ch
 static bool load_counters(struct view_object *object, const struct names *names)
 {
     opl_counter_view at = {0};
-    while (picture_next_counter(object->now_picture, &object->now, &at)) {
+    while (snapshot_next_counter(object->now_snapshot, &object->now, &at)) {
         void *grown = grow(object->counters, object->counter_count, sizeof *object->counters);
         if (!grown)
             return false;
@@ -102,7 +102,7 @@ static bool load_counters(struct view_object *object, const struct names *names)
 static void pair_counters(struct view_object *object)
 {
     opl_counter_view at = {0};
-    while (picture_next_counter(object->before_picture, &object->before, &at)) {
+    while (snapshot_next_counter(object->before_snapshot, &object->before, &at)) {
         if (at.position >= object->counter_count)
             return;
         struct view_counter *counter = &object->counters[at.position];
@@ -143,7 +143,7 @@ static bool parent_name(struct snapshot *snapshot, struct parents *parents,
     if (parents->at.end && parents->at.position > definition->ParentObjectInstance)
         parents->at = (opl_instance_view){0};
     while (!parents->at.end || parents->at.position != definition->ParentObjectInstance)
-        if (!picture_next_instance(snapshot, &parents->object, &parents->at))
+        if (!snapshot_next_instance(snapshot, &parents->object, &parents->at))
             return false;
     opl_instance_name(&snapshot->block, &parents->object, &parents->at, name, NAME_ROOM);
     return true;
@@ -182,7 +182,7 @@ static void find_tellers(struct snapshot *snapshot, const opl_object_view *where
 {
     opl_counter_view at = {0};
     memset(tellers, 0, sizeof *tellers * TELLERS);
-    while (picture_next_counter(snapshot, where, &at))
+    while (snapshot_next_counter(snapshot, where, &at))
         for (size_t i = 0; i < TELLERS; i++)
             if (at.definition.CounterNameTitleIndex == teller_titles[i] && !tellers[i].offset)
                 tellers[i] = at;
@@ -211,15 +211,15 @@ static bool load_instances(struct view_object *object)
     struct parents parents = {0};
     opl_instance_view at = {0};
     opl_counter_view tellers[TELLERS];
-    find_tellers(object->now_picture, &object->now, tellers);
+    find_tellers(object->now_snapshot, &object->now, tellers);
     keep_text(object, "");
-    while (picture_next_instance(object->now_picture, &object->now, &at)) {
+    while (snapshot_next_instance(object->now_snapshot, &object->now, &at)) {
         void *grown = grow(object->instances, object->instance_count, sizeof *object->instances);
         if (!grown)
             return false;
         object->instances = grown;
         struct view_instance *instance = &object->instances[object->instance_count++];
-        path_read(&path, object->now_picture, &object->now, &parents, &at, tellers);
+        path_read(&path, object->now_snapshot, &object->now, &parents, &at, tellers);
         *instance = (struct view_instance){.now = at, .has_parent = path.has_parent};
         instance->name = keep_text(object, path.name);
         instance->path = keep_text(object, path.whole);
@@ -253,13 +253,13 @@ static struct keyed *old_keys(struct view_object *object, size_t *ret_count)
     size_t count = 0;
     opl_instance_view at = {0};
     opl_counter_view tellers[TELLERS];
-    find_tellers(object->before_picture, &object->before, tellers);
-    while (picture_next_instance(object->before_picture, &object->before, &at)) {
+    find_tellers(object->before_snapshot, &object->before, tellers);
+    while (snapshot_next_instance(object->before_snapshot, &object->before, &at)) {
         struct keyed *grown = grow(keys, count, sizeof *keys);
         if (!grown)
             break;
         keys = grown;
-        path_read(&path, object->before_picture, &object->before, &parents, &at, tellers);
+        path_read(&path, object->before_snapshot, &object->before, &parents, &at, tellers);
         keys[count] = (struct keyed){NULL, keep_text(object, path.key), count, at};
         count++;
     }
@@ -321,7 +321,7 @@ bool view_object_load(struct view_object *object, struct snapshot *now,
                       const opl_object_view *where, struct snapshot *before,
                       const struct names *names)
 {
-    *object = (struct view_object){.now_picture = now, .now = *where, .before_picture = before};
+    *object = (struct view_object){.now_snapshot = now, .now = *where, .before_snapshot = before};
     object->title = title_or_number(names, where->type.ObjectNameTitleIndex, object->number);
     object->has_before =
         before &&

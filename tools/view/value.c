@@ -55,12 +55,12 @@ void view_value_get(const struct view_object *object, const struct view_instance
     if (counter->now.definition.CounterType == PERF_COUNTER_NODATA)
         return;
     if (is_text(counter)) {
-        bool there = opl_counter_text(&object->now_picture->block, &object->now, &instance->now,
+        bool there = opl_counter_text(&object->now_snapshot->block, &object->now, &instance->now,
                                       &counter->now, NULL, 0) != 0;
         ret->state = there ? VIEW_STRING : VIEW_DAMAGED;
         return;
     }
-    ret->has_raw = opl_counter_sample(&object->now_picture->block, &object->now, &instance->now,
+    ret->has_raw = opl_counter_sample(&object->now_snapshot->block, &object->now, &instance->now,
                                       &counter->now, &ret->raw);
     if (!ret->has_raw) {
         ret->state = VIEW_DAMAGED;
@@ -70,7 +70,7 @@ void view_value_get(const struct view_object *object, const struct view_instance
         return;
     ret->whole = view_whole(counter);
     if (object->has_before && instance->has_before && counter->has_before)
-        has_before = opl_counter_sample(&object->before_picture->block, &object->before,
+        has_before = opl_counter_sample(&object->before_snapshot->block, &object->before,
                                         &instance->before, &counter->before, &before);
     if (!counter->type.name)
         ret->state = VIEW_UNKNOWN;
@@ -84,8 +84,8 @@ void view_value_string(const struct view_object *object, const struct view_insta
                        const struct view_counter *counter, char *out, size_t room)
 {
     char text[1024] = "";
-    opl_counter_text(&object->now_picture->block, &object->now, &instance->now, &counter->now, text,
-                     sizeof text);
+    opl_counter_text(&object->now_snapshot->block, &object->now, &instance->now, &counter->now,
+                     text, sizeof text);
     text_clean(text, out, room);
 }
 
@@ -94,7 +94,7 @@ void view_value_string(const struct view_object *object, const struct view_insta
 /* Units that are not the same as in English. */
 static const struct unit_word {
     const char *language, *english, *word;
-} unit_words[] = {
+} unit_text[] = {
     {"019", "B",   "Б"      },
     {"019", "KiB", "КиБ"  },
     {"019", "MiB", "МиБ"  },
@@ -124,10 +124,10 @@ void view_unit_language(const char *language)
 
 static const char *unit_word(const char *english)
 {
-    for (size_t i = 0; i < sizeof unit_words / sizeof *unit_words; i++)
-        if (strcasecmp(unit_words[i].language, unit_language) == 0 &&
-            strcmp(unit_words[i].english, english) == 0)
-            return unit_words[i].word;
+    for (size_t i = 0; i < sizeof unit_text / sizeof *unit_text; i++)
+        if (strcasecmp(unit_text[i].language, unit_language) == 0 &&
+            strcmp(unit_text[i].english, english) == 0)
+            return unit_text[i].word;
     return english;
 }
 

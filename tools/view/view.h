@@ -54,7 +54,7 @@ size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room);
 /* The difference of two texts, ignoring case; 0: equal; small if one contains the other. */
 unsigned names_distance(const char *left, const char *right);
 
-/* ---- picture.c ---- */
+/* ---- snapshot.c ---- */
 struct snapshot {
     unsigned char *data;
     size_t size, room;
@@ -65,24 +65,24 @@ struct snapshot {
 /* Reads names and snapshots from another machine, until view_disconnect. */
 LSTATUS view_connect(const char *machine);
 void view_disconnect(void);
-bool view_is_far(void);
+bool view_is_remote(void);
 HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, local or remote */
 /* HKEY_LOCAL_MACHINE, local or remote; the caller closes it. */
 LSTATUS view_root(HKEY *ret);
 /* Queries view_key; reuses the snapshot's memory. */
-LSTATUS picture_query(struct snapshot *snapshot, const char *query);
+LSTATUS snapshot_query(struct snapshot *snapshot, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
-int picture_read(struct snapshot *snapshot, const char *path);
-int picture_save(const struct snapshot *snapshot, const char *path);
+int snapshot_read(struct snapshot *snapshot, const char *path);
+int snapshot_save(const struct snapshot *snapshot, const char *path);
 /* Prepares the block; false: nothing in it can be read. A truncated block is read to its end. */
-bool picture_begin(struct snapshot *snapshot);
+bool snapshot_begin(struct snapshot *snapshot);
 /* Like the iterators of block.h, but keep the first fault, and end where the bytes end. */
-bool picture_next_object(struct snapshot *snapshot, opl_object_view *object);
-bool picture_next_counter(struct snapshot *snapshot, const opl_object_view *object,
-                          opl_counter_view *counter);
-bool picture_next_instance(struct snapshot *snapshot, const opl_object_view *object,
-                           opl_instance_view *instance);
-void picture_done(struct snapshot *snapshot);
+bool snapshot_next_object(struct snapshot *snapshot, opl_object_view *object);
+bool snapshot_next_counter(struct snapshot *snapshot, const opl_object_view *object,
+                           opl_counter_view *counter);
+bool snapshot_next_instance(struct snapshot *snapshot, const opl_object_view *object,
+                            opl_instance_view *instance);
+void snapshot_done(struct snapshot *snapshot);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
@@ -106,7 +106,7 @@ struct view_instance {
     size_t parent_name;
 };
 struct view_object {
-    struct snapshot *now_picture, *before_picture;
+    struct snapshot *now_snapshot, *before_snapshot;
     opl_object_view now, before;
     bool has_before;
     const char *title; /* never NULL */

@@ -7,7 +7,7 @@
 
 /* `machine` as it was given: a NAME with or without backslashes, or an address. Valid until the
  * next call. NULL: there is no message for this status. */
-const char *machine_words(const char *machine, LSTATUS status);
+const char *machine_message(const char *machine, LSTATUS status);
 
 /* Why openperflib-smb cannot log in: its rules for the password file (src/remote). */
 const char *smb_login_text(const char *machine);

@@ -16,11 +16,11 @@ enum { FIRST_ROOM = 256 * 1024, LAST_ROOM = 1 << 29, BUSY_TRIES = 10, BUSY_MILLI
 /* ---- the machine ---- */
 
 static HKEY remote_key;
-static const char *far_machine;
+static const char *remote_machine;
 
 LSTATUS view_connect(const char *machine)
 {
-    far_machine = machine;
+    remote_machine = machine;
     return RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &remote_key);
 }
 
@@ -28,10 +28,10 @@ void view_disconnect(void)
 {
     RegCloseKey(view_key());
     remote_key = NULL;
-    far_machine = NULL;
+    remote_machine = NULL;
 }
 
-bool view_is_far(void)
+bool view_is_remote(void)
 {
     return remote_key;
 }
@@ -44,12 +44,13 @@ HKEY view_key(void)
 LSTATUS view_root(HKEY *ret)
 {
     *ret = HKEY_LOCAL_MACHINE;
-    return remote_key ? RegConnectRegistryA(far_machine, HKEY_LOCAL_MACHINE, ret) : ERROR_SUCCESS;
+    return remote_key ? RegConnectRegistryA(remote_machine, HKEY_LOCAL_MACHINE, ret)
+                      : ERROR_SUCCESS;
 }
 
 /* ---- its bytes ---- */
 
-static bool picture_reserve(struct snapshot *snapshot, size_t room)
+static bool snapshot_reserve(struct snapshot *snapshot, size_t room)
 {
     if (room <= snapshot->room)
         return true;
@@ -78,13 +79,13 @@ static opl_block_fault begin_cut_off(struct snapshot *snapshot)
         return OPL_BLOCK_HEADER;
     memcpy(&header, snapshot->data, sizeof header);
     whole = header.LittleEndian == 1 ? header.TotalByteLength : 0;
-    if (whole <= snapshot->size || whole > LAST_ROOM || !picture_reserve(snapshot, whole))
+    if (whole <= snapshot->size || whole > LAST_ROOM || !snapshot_reserve(snapshot, whole))
         return OPL_BLOCK_HEADER;
     memset(snapshot->data + snapshot->size, 0, whole - snapshot->size);
     return opl_block_init(&snapshot->block, snapshot->data, whole);
 }
 
-bool picture_begin(struct snapshot *snapshot)
+bool snapshot_begin(struct snapshot *snapshot)
 {
     snapshot->fault = opl_block_init(&snapshot->block, snapshot->data, snapshot->size);
     snapshot->fault_offset = snapshot->block.fault_offset;
@@ -96,11 +97,11 @@ bool picture_begin(struct snapshot *snapshot)
     return snapshot->fault == OPL_BLOCK_GOOD;
 }
 
-LSTATUS picture_query(struct snapshot *snapshot, const char *query)
+LSTATUS snapshot_query(struct snapshot *snapshot, const char *query)
 {
     size_t room = snapshot->room ? snapshot->room : FIRST_ROOM;
     for (int busy = 0; room <= LAST_ROOM;) {
-        if (!picture_reserve(snapshot, room))
+        if (!snapshot_reserve(snapshot, room))
             return ERROR_NOT_ENOUGH_MEMORY;
         DWORD size = (DWORD)room;
         LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, snapshot->data, &size);
@@ -120,7 +121,7 @@ static int read_all(struct snapshot *snapshot, int fd)
 {
     snapshot->size = 0;
     for (;;) {
-        if (!picture_reserve(snapshot, snapshot->size + FIRST_ROOM))
+        if (!snapshot_reserve(snapshot, snapshot->size + FIRST_ROOM))
             return ENOMEM;
         ssize_t count = read(fd, snapshot->data + snapshot->size, snapshot->room - snapshot->size);
         if (count == 0)
@@ -134,7 +135,7 @@ static int read_all(struct snapshot *snapshot, int fd)
     }
 }
 
-int picture_read(struct snapshot *snapshot, const char *path)
+int snapshot_read(struct snapshot *snapshot, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -146,7 +147,7 @@ int picture_read(struct snapshot *snapshot, const char *path)
     return error;
 }
 
-int picture_save(const struct snapshot *snapshot, const char *path)
+int snapshot_save(const struct snapshot *snapshot, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (!file)
@@ -157,30 +158,30 @@ int picture_save(const struct snapshot *snapshot, const char *path)
     return good ? 0 : errno ? errno : EIO;
 }
 
-bool picture_next_object(struct snapshot *snapshot, opl_object_view *object)
+bool snapshot_next_object(struct snapshot *snapshot, opl_object_view *object)
 {
     bool more = opl_block_next_object(&snapshot->block, object);
     keep_fault(snapshot);
     return more && object->offset + object->type.HeaderLength <= snapshot->size;
 }
 
-bool picture_next_counter(struct snapshot *snapshot, const opl_object_view *object,
-                          opl_counter_view *counter)
+bool snapshot_next_counter(struct snapshot *snapshot, const opl_object_view *object,
+                           opl_counter_view *counter)
 {
     bool more = opl_object_next_counter(&snapshot->block, object, counter);
     keep_fault(snapshot);
     return more && counter->offset + counter->definition.ByteLength <= snapshot->size;
 }
 
-bool picture_next_instance(struct snapshot *snapshot, const opl_object_view *object,
-                           opl_instance_view *instance)
+bool snapshot_next_instance(struct snapshot *snapshot, const opl_object_view *object,
+                            opl_instance_view *instance)
 {
     bool more = opl_object_next_instance(&snapshot->block, object, instance);
     keep_fault(snapshot);
     return more && instance->end <= snapshot->size;
 }
 
-void picture_done(struct snapshot *snapshot)
+void snapshot_done(struct snapshot *snapshot)
 {
     free(snapshot->data);
     *snapshot = (struct snapshot){0};

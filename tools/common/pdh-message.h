@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* What went wrong and what to do; never NULL. Valid until the next call. */
-const char *pdh_words(PDH_STATUS status);
+const char *pdh_message(PDH_STATUS status);
 /* Prints "TOOL: ABOUT: message (0xC0000BB8)" on stderr, or what PDH's last call found wrong in a
  * capture, with the position. Returns the exit code: 1, or 4 for missing rights. */
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages for PDH's statuses. A row describes the thing that is named before it. */
-#include "pdh-words.h"
+#include "pdh-message.h"
 
 #include <openperflib/capture.h>
 #include <windef.h>
@@ -56,7 +56,7 @@ static const struct {
     {PDH_NOT_IMPLEMENTED,           "this is not implemented yet"                                 },
 };
 
-const char *pdh_words(PDH_STATUS status)
+const char *pdh_message(PDH_STATUS status)
 {
     static char other[48];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -90,6 +90,7 @@ bool pdh_unshown(const char *tool)
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status)
 {
     if (!pdh_remark(tool))
-        fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, about, pdh_words(status), (unsigned)status);
+        fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, about, pdh_message(status),
+                (unsigned)status);
     return (DWORD)status == PDH_ACCESS_DENIED ? NO_RIGHTS : FAILED;
 }

@@ -3,7 +3,7 @@
  * A row for each kind of connection and each status that a remote query can return, because the
  * likely cause depends on the connection. A name stands for its address in the list of machines.
  */
-#include "machine-words.h"
+#include "machine-message.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static enum way find_way(const char *machine, LSTATUS status, char address[stati
     return status == ERROR_BAD_NETPATH ? BY_NAME : BY_SMB;
 }
 
-const char *machine_words(const char *machine, LSTATUS status)
+const char *machine_message(const char *machine, LSTATUS status)
 {
     static char words[2 * ADDRESS_ROOM];
     char address[ADDRESS_ROOM] = "";
