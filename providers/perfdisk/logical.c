@@ -102,43 +102,44 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 /* ---- the instances ---- */
 
 /* Queries file systems that may hang at the same time, and once for both objects. */
-struct far {
+struct remote_fs {
     LONGLONG time;
     opl_place places[];
 };
 
-static const opl_place *far_places(opl_reading *reading, struct perfdisk_mounts *mounts)
+static const opl_place *remote_places(opl_reading *reading, struct perfdisk_mounts *mounts)
 {
     size_t count = 0;
-    struct far *far = opl_reading_memory(reading, PERFDISK_PLACES,
-                                         sizeof *far + mounts->count * sizeof *far->places);
-    if (!far || far->time == opl_reading_time(reading))
-        return far ? far->places : NULL;
-    far->time = opl_reading_time(reading);
+    struct remote_fs *remote_fs = opl_reading_memory(
+        reading, PERFDISK_PLACES, sizeof *remote_fs + mounts->count * sizeof *remote_fs->places);
+    if (!remote_fs || remote_fs->time == opl_reading_time(reading))
+        return remote_fs ? remote_fs->places : NULL;
+    remote_fs->time = opl_reading_time(reading);
     for (size_t i = 0; i < mounts->count; i++)
         if (mounts->list[i].waits)
-            far->places[count++].path = mounts->list[i].point;
+            remote_fs->places[count++].path = mounts->list[i].point;
     if (count)
-        opl_reading_remote_spaces(reading, far->places, count);
-    return far->places;
+        opl_reading_remote_spaces(reading, remote_fs->places, count);
+    return remote_fs->places;
 }
 
 /* Its space, if it has a size and we may read it. One that does not answer has no values: 0
  * bytes free would be a false alarm. */
 static bool read_space(opl_reading *reading, const struct perfdisk_mount *mount,
-                       const opl_place *far, struct perfdisk_item *item)
+                       const opl_place *remote_fs, struct perfdisk_item *item)
 {
-    item->spaced = far ? far->known : opl_reading_space(reading, mount->point, &item->space);
-    if (far)
-        item->space = far->space;
+    item->spaced =
+        remote_fs ? remote_fs->known : opl_reading_space(reading, mount->point, &item->space);
+    if (remote_fs)
+        item->space = remote_fs->space;
     return item->spaced && item->space.size > 0;
 }
 
 static void add_mount(opl_listing *listing, const struct perfdisk_devices *devices,
-                      const struct perfdisk_mount *mount, const opl_place *far)
+                      const struct perfdisk_mount *mount, const opl_place *remote_fs)
 {
     struct perfdisk_item item = {.device = devices ? find_device(devices, mount->device) : NULL};
-    if (!read_space(opl_listing_reading(listing), mount, far, &item))
+    if (!read_space(opl_listing_reading(listing), mount, remote_fs, &item))
         return;
     opl_listing_item(listing, mount->name, &item);
     const struct perfdisk_device *disk = devices ? find_device(devices, mount->parent) : NULL;
@@ -151,12 +152,12 @@ static void list_mounts(opl_listing *listing)
     opl_reading *reading = opl_listing_reading(listing);
     struct perfdisk_devices *devices = perfdisk_devices_read(reading);
     struct perfdisk_mounts *mounts = perfdisk_mounts_read(reading);
-    const opl_place *far = mounts ? far_places(reading, mounts) : NULL;
-    for (size_t i = 0; far && i < mounts->count; i++) {
+    const opl_place *remote_fs = mounts ? remote_places(reading, mounts) : NULL;
+    for (size_t i = 0; remote_fs && i < mounts->count; i++) {
         struct perfdisk_mount *mount = &mounts->list[i];
         if (devices && (mounts->changed || devices->changed))
             find_out(reading, devices, mount);
-        add_mount(listing, devices, mount, mount->waits ? far++ : NULL);
+        add_mount(listing, devices, mount, mount->waits ? remote_fs++ : NULL);
     }
     if (mounts && devices)
         mounts->changed = false;
@@ -166,11 +167,11 @@ static void list_spaces(opl_listing *listing)
 {
     opl_reading *reading = opl_listing_reading(listing);
     struct perfdisk_mounts *mounts = perfdisk_mounts_read(reading);
-    const opl_place *far = mounts ? far_places(reading, mounts) : NULL;
-    for (size_t i = 0; far && i < mounts->count; i++) {
+    const opl_place *remote_fs = mounts ? remote_places(reading, mounts) : NULL;
+    for (size_t i = 0; remote_fs && i < mounts->count; i++) {
         const struct perfdisk_mount *mount = &mounts->list[i];
         struct perfdisk_item item = {.device = NULL};
-        if (read_space(reading, mount, mount->waits ? far++ : NULL, &item))
+        if (read_space(reading, mount, mount->waits ? remote_fs++ : NULL, &item))
             opl_listing_item(listing, mount->name, &item);
     }
 }

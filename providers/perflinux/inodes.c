@@ -63,12 +63,12 @@ static bool begins(const struct mount *mount, const char *prefix)
 }
 
 /* Served by another machine or a program. */
-static bool is_far(const struct mount *mount)
+static bool is_network(const struct mount *mount)
 {
-    static const char *const far[] = {
+    static const char *const network[] = {
         "cifs",   "smb3",      "afs",      "ceph",   "coda",  "9p",    "lustre", "beegfs",   "gpfs",
         "vboxsf", "glusterfs", "orangefs", "vmhgfs", "ncpfs", "smbfs", "pvfs2",  "virtiofs", NULL};
-    return begins(mount, "nfs") || begins(mount, "fuse") || is_one_of(mount, far);
+    return begins(mount, "nfs") || begins(mount, "fuse") || is_one_of(mount, network);
 }
 
 static bool is_wanted(const struct mount *mount)
@@ -77,7 +77,7 @@ static bool is_wanted(const struct mount *mount)
                                        "cramfs",   "romfs", NULL}; /* read-only */
     static const char *const in_memory[] = {"tmpfs", "zfs", "btrfs", "bcachefs", "ubifs", NULL};
     static const char *const layered[] = {"overlay", "aufs", NULL};
-    if (is_far(mount) || is_one_of(mount, full))
+    if (is_network(mount) || is_one_of(mount, full))
         return false;
     if (is_one_of(mount, layered))
         return mount->point_bytes == 1;
@@ -107,7 +107,8 @@ static bool is_needless(const struct mount *mount, const char *text, const char 
         if (at < line && is_wanted(&other) && other.major == mount->major &&
             other.minor == mount->minor)
             return true;
-        if ((at > line && same_point(mount, &other)) || (is_far(&other) && is_below(mount, &other)))
+        if ((at > line && same_point(mount, &other)) ||
+            (is_network(&other) && is_below(mount, &other)))
             return true;
     }
     return false;

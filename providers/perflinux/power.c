@@ -145,9 +145,9 @@ static bool milliwatts(opl_reading *reading, const opl_source *watts, const opl_
                        uint64_t *ret)
 {
     uint64_t volts;
-    bool told = opl_reading_column(reading, watts, 1, ret);
+    bool known = opl_reading_column(reading, watts, 1, ret);
     *ret = magnitude(*ret) / 1000;
-    if (told)
+    if (known)
         return true;
     if (!opl_reading_column(reading, amperes, 1, ret) ||
         !opl_reading_column(reading, &supply_voltage, 1, &volts))

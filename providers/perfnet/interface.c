@@ -15,7 +15,7 @@
 
 #include "perfnet.h"
 
-enum { MOST_INTERFACES = 4096, LASTING = 8 };
+enum { MOST_INTERFACES = 4096, PERSISTENT = 8 };
 static const LONGLONG SPEED_LASTS = 10 * 10000000LL;
 static const uint64_t UNKNOWN = UINT64_MAX;
 
@@ -180,7 +180,7 @@ static bool bandwidth(opl_reading *reading, const opl_source *source, uint64_t *
     if (!current || !sys_is_ours)
         return false;
     age = now - current->speed_time;
-    if (opl_reading_position(reading) < LASTING || age < 0 || age >= SPEED_LASTS) {
+    if (opl_reading_position(reading) < PERSISTENT || age < 0 || age >= SPEED_LASTS) {
         current->speed_known = opl_reading_column(reading, source, 1, &current->speed) &&
                                current->speed > 0 && current->speed < UINT32_MAX;
         current->speed_time = now;

@@ -188,29 +188,29 @@ static const char *const nfs_writes[] = {"WRITE:", NULL};
 static bool read_bytes(opl_reading *reading, uint64_t *ret)
 {
     *ret = 0;
-    bool told = add_shares(reading, &reads, NULL, ret);
-    return add_mounts(reading, nfs_bytes, FROM_SERVER, ret) || told;
+    bool found = add_shares(reading, &reads, NULL, ret);
+    return add_mounts(reading, nfs_bytes, FROM_SERVER, ret) || found;
 }
 
 static bool written_bytes(opl_reading *reading, uint64_t *ret)
 {
     *ret = 0;
-    bool told = add_shares(reading, &writes, NULL, ret);
-    return add_mounts(reading, nfs_bytes, TO_SERVER, ret) || told;
+    bool found = add_shares(reading, &writes, NULL, ret);
+    return add_mounts(reading, nfs_bytes, TO_SERVER, ret) || found;
 }
 
 static bool read_requests(opl_reading *reading, uint64_t *ret)
 {
     *ret = 0;
-    bool told = add_shares(reading, &reads, ret, NULL);
-    return add_mounts(reading, nfs_reads, SENT, ret) || told;
+    bool found = add_shares(reading, &reads, ret, NULL);
+    return add_mounts(reading, nfs_reads, SENT, ret) || found;
 }
 
 static bool write_requests(opl_reading *reading, uint64_t *ret)
 {
     *ret = 0;
-    bool told = add_shares(reading, &writes, ret, NULL);
-    return add_mounts(reading, nfs_writes, SENT, ret) || told;
+    bool found = add_shares(reading, &writes, ret, NULL);
+    return add_mounts(reading, nfs_writes, SENT, ret) || found;
 }
 
 #define EXPERT PERF_DETAIL_EXPERT
