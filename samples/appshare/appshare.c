@@ -114,9 +114,9 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     struct values values;
     DWORD room = *bytes;
-    Asked asked = sampleAsked(query, definitions.object.ObjectNameTitleIndex);
+    Request request = sampleRequest(query, definitions.object.ObjectNameTitleIndex);
     *bytes = *types = 0;
-    if (asked == NOT_ASKED || asked == ASKED_COSTLY)
+    if (request == NOT_REQUESTED || request == REQUEST_COSTLY)
         return ERROR_SUCCESS;
     if (room < definitions.object.TotalByteLength)
         return ERROR_MORE_DATA;

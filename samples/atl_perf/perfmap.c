@@ -131,8 +131,8 @@ DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD by
     for (i = 0; i < map->count; i++) {
         const PerfObject *object = &map->objects[i];
         DWORD size = descriptions[i].object.TotalByteLength;
-        Asked asked = sampleAsked(query, descriptions[i].object.ObjectNameTitleIndex);
-        if ((asked != ASKED_GLOBAL && asked != ASKED_BY_NUMBER) || !object->values(values))
+        Request request = sampleRequest(query, descriptions[i].object.ObjectNameTitleIndex);
+        if ((request != REQUEST_GLOBAL && request != REQUEST_BY_NUMBER) || !object->values(values))
             continue;
         if (room - used < size)
             return ERROR_MORE_DATA;

@@ -31,9 +31,9 @@ static BOOL isNumber(LPCWSTR text, int length, DWORD number)
     return length > 0 && value == number;
 }
 
-Asked sampleAsked(LPCWSTR query, DWORD object)
+Request sampleRequest(LPCWSTR query, DWORD object)
 {
-    Asked asked = NOT_ASKED;
+    Request request = NOT_REQUESTED;
     BOOL any = FALSE;
     for (;;) {
         int length = 0;
@@ -42,16 +42,16 @@ Asked sampleAsked(LPCWSTR query, DWORD object)
         while (query[length] != 0 && !isBlank(query[length]))
             length++;
         if (length == 0)
-            return any ? asked : ASKED_GLOBAL;
+            return any ? request : REQUEST_GLOBAL;
         if (!any && isWord(query, length, TEXT("Foreign")))
-            return NOT_ASKED;
+            return NOT_REQUESTED;
         any = TRUE;
         if (isNumber(query, length, object))
-            asked = ASKED_BY_NUMBER;
-        else if (asked == NOT_ASKED && isWord(query, length, TEXT("Global")))
-            asked = ASKED_GLOBAL;
-        else if (asked == NOT_ASKED && isWord(query, length, TEXT("Costly")))
-            asked = ASKED_COSTLY;
+            request = REQUEST_BY_NUMBER;
+        else if (request == NOT_REQUESTED && isWord(query, length, TEXT("Global")))
+            request = REQUEST_GLOBAL;
+        else if (request == NOT_REQUESTED && isWord(query, length, TEXT("Costly")))
+            request = REQUEST_COSTLY;
         query += length;
     }
 }

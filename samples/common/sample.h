@@ -45,9 +45,9 @@ extern const WCHAR samplePerformanceKey[];
 void sampleSeed(void);
 
 /* How a query requests an object. */
-typedef enum { NOT_ASKED, ASKED_GLOBAL, ASKED_COSTLY, ASKED_BY_NUMBER } Asked;
+typedef enum { NOT_REQUESTED, REQUEST_GLOBAL, REQUEST_COSTLY, REQUEST_BY_NUMBER } Request;
 /* Words separated by blanks: Global, Costly, title indices. An empty query is Global; "Foreign"
  * queries another computer and is not answered here. */
-Asked sampleAsked(LPCWSTR query, DWORD object);
+Request sampleRequest(LPCWSTR query, DWORD object);
 
 #endif

@@ -126,10 +126,10 @@ static void writeObject(opl_build *build, BOOL everything)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     opl_build build;
-    Asked asked = sampleAsked(query, name + COSTLY_FOLDER);
+    Request request = sampleRequest(query, name + COSTLY_FOLDER);
     opl_build_init(&build, *data, *bytes);
-    if (asked != NOT_ASKED)
-        writeObject(&build, asked != ASKED_GLOBAL);
+    if (request != NOT_REQUESTED)
+        writeObject(&build, request != REQUEST_GLOBAL);
     return opl_build_collect(&build, data, bytes, types);
 }
 

@@ -14,7 +14,7 @@ static struct original original;
 static DWORD openedAgain;
 static DWORD name, help;                    /* the numbers of our counter */
 static DWORD removed, changed, changedInto; /* numbers of counters, 0: none; and a value */
-static ULONGLONG asked;
+static ULONGLONG queries;
 
 BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved)
 {
@@ -35,7 +35,7 @@ static DWORD readSettings(HKEY own)
     placeNumber(own, TEXT("Remove"), &removed);
     placeNumber(own, TEXT("Change"), &changed);
     placeNumber(own, TEXT("Value"), &changedInto);
-    asked = 0;
+    queries = 0;
     return result;
 }
 
@@ -95,7 +95,7 @@ static PERF_OBJECT_TYPE *findSystem(BYTE *at, const BYTE *end, DWORD count)
 
 static LONG changeSystem(PERF_OBJECT_TYPE *object, BYTE *end)
 {
-    LONG grown = changeAdd(object, end, name, help, ++asked);
+    LONG grown = changeAdd(object, end, name, help, ++queries);
     if (changed)
         changeValue(object, changed, changedInto);
     if (removed)

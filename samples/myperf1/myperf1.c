@@ -80,9 +80,9 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     struct answer now = answer; /* several threads may be here at once */
     DWORD room = *bytes;
-    Asked asked = sampleAsked(query, now.object.ObjectNameTitleIndex);
+    Request request = sampleRequest(query, now.object.ObjectNameTitleIndex);
     *bytes = *types = 0;
-    if (asked == NOT_ASKED || asked == ASKED_COSTLY)
+    if (request == NOT_REQUESTED || request == REQUEST_COSTLY)
         return ERROR_SUCCESS;
     if (room < sizeof now)
         return ERROR_MORE_DATA;

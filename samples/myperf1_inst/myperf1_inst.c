@@ -94,10 +94,10 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     static const BYTE zeros[8] = {0};
     struct room room = {(BYTE *)*data, *bytes, 0};
     struct definitions head = definitions;
-    Asked asked = sampleAsked(query, head.object.ObjectNameTitleIndex);
+    Request request = sampleRequest(query, head.object.ObjectNameTitleIndex);
     DWORD i, count;
     *bytes = *types = 0;
-    if (asked == NOT_ASKED || asked == ASKED_COSTLY)
+    if (request == NOT_REQUESTED || request == REQUEST_COSTLY)
         return ERROR_SUCCESS;
     count = dataCount();
     put(&room, &head, sizeof head);

@@ -44,9 +44,9 @@ static void writeObject(opl_build *build)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     opl_build build;
-    Asked asked = sampleAsked(query, name + MYPERF2_OBJECT);
+    Request request = sampleRequest(query, name + MYPERF2_OBJECT);
     opl_build_init(&build, *data, *bytes);
-    if (asked == ASKED_GLOBAL || asked == ASKED_BY_NUMBER)
+    if (request == REQUEST_GLOBAL || request == REQUEST_BY_NUMBER)
         writeObject(&build);
     return opl_build_collect(&build, data, bytes, types);
 }

@@ -84,15 +84,15 @@ void hold_end(struct held *held)
 }
 
 bool hold_is(const struct held *held, const struct held *self, const struct look *look,
-             const struct identity *who)
+             const struct identity *identity)
 {
     const struct process *looked = look_find(look, self->id);
     int64_t tick = SECOND_100NS / sysconf(_SC_CLK_TCK);
-    if (!looked || held->id != who->id)
+    if (!looked || held->id != identity->id)
         return false;
-    int64_t counters_say = who->began - looked->who.began;
-    int64_t kernel_says = ((int64_t)held->began_ticks - (int64_t)self->began_ticks) * tick;
-    return llabs(counters_say - kernel_says) <= 2 * tick; /* each may be rounded */
+    int64_t counters_value = identity->began - looked->identity.began;
+    int64_t kernel_value = ((int64_t)held->began_ticks - (int64_t)self->began_ticks) * tick;
+    return llabs(counters_value - kernel_value) <= 2 * tick; /* each may be rounded */
 }
 
 /* All four user ids must match: a process with different ones is changing its user. */

@@ -23,12 +23,12 @@ static bool same(const struct identity *left, const struct identity *right)
 static int compare(const void *left, const void *right)
 {
     const struct record *a = left, *b = right;
-    return a->who.id < b->who.id ? -1 : a->who.id > b->who.id;
+    return a->identity.id < b->identity.id ? -1 : a->identity.id > b->identity.id;
 }
 
 struct record *judge_find(const struct judge *judge, uint32_t id)
 {
-    struct record key = {.who.id = id};
+    struct record key = {.identity.id = id};
     return judge->count ? bsearch(&key, judge->all, judge->count, sizeof key, compare) : NULL;
 }
 
@@ -40,8 +40,8 @@ static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before
     PDH_FMT_COUNTERVALUE value;
     LONGLONG time_base = SECOND_100NS;
     PDH_RAW_COUNTER samples[2] = {*newest, *before};
-    int64_t said = newest->SecondValue - before->SecondValue;
-    if (llabs(said - passed) > passed / 100 + SECOND_100NS / 100)
+    int64_t reported = newest->SecondValue - before->SecondValue;
+    if (llabs(reported - passed) > passed / 100 + SECOND_100NS / 100)
         return -1;
     PDH_STATUS status = PdhFormatFromRawValue(PERF_100NSEC_TIMER, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100,
                                               &time_base, &samples[0], &samples[1], &value);
@@ -65,7 +65,7 @@ static void weigh(struct record *record, const struct judge *judge, const struct
     bool calm = !heavy && record->percent >= 0 && look->load >= 0 && look->load < busy_machine;
     if (!busy) {
         record->busy = 0;
-        record->told = false;
+        record->reported = false;
     }
     if (!calm)
         record->calm = 0;
@@ -76,9 +76,9 @@ static void weigh(struct record *record, const struct judge *judge, const struct
 static struct record known_or_new(const struct judge *judge, const struct process *process,
                                   const struct look *look)
 {
-    struct record *before = judge_find(judge, process->who.id);
-    struct record record = {.who = process->who, .percent = -1};
-    if (before && same(&before->who, &process->who)) {
+    struct record *before = judge_find(judge, process->identity.id);
+    struct record record = {.identity = process->identity, .percent = -1};
+    if (before && same(&before->identity, &process->identity)) {
         record = *before;
         before->held = NULL; /* the new record has it */
         record.percent = share(&process->work, &before->work, look->time - judge->time);

@@ -37,8 +37,8 @@ static void clear_line(void)
 }
 
 /* "16:40:12 lowered 4711 cruncher: reasons and figures" */
-__attribute__((format(printf, 3, 4))) static void say(const char *what, const struct process *whom,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+print_event(const char *what, const struct process *whom, const char *format, ...)
 {
     char time_text[16], why[256];
     time_t now = time(NULL);
@@ -48,7 +48,7 @@ __attribute__((format(printf, 3, 4))) static void say(const char *what, const st
     va_end(arguments);
     strftime(time_text, sizeof time_text, "%H:%M:%S", localtime(&now));
     clear_line();
-    printf("%s %-11s %7u %s: %s\n", time_text, what, (unsigned)whom->who.id, whom->name, why);
+    printf("%s %-11s %7u %s: %s\n", time_text, what, (unsigned)whom->identity.id, whom->name, why);
     fflush(stdout);
 }
 
@@ -59,12 +59,12 @@ static void report(DWORD id, const struct process *whom, const char *what, int f
     const char *strings[] = {text};
     if (!protector.log)
         return;
-    snprintf(text, sizeof text, "process %u (%s) was %s: nice %d to %d", (unsigned)whom->who.id,
-             whom->name, what, from, to);
+    snprintf(text, sizeof text, "process %u (%s) was %s: nice %d to %d",
+             (unsigned)whom->identity.id, whom->name, what, from, to);
     ReportEventA(protector.log, EVENTLOG_INFORMATION_TYPE, 0, id, NULL, 1, 0, strings, NULL);
 }
 
-static void say_how_things_are(void)
+static void print_state(void)
 {
     const struct record *busiest = NULL;
     struct winsize size;
@@ -76,13 +76,14 @@ static void say_how_things_are(void)
         if (record->percent >= 0 && (!busiest || record->percent > busiest->percent))
             busiest = record;
     }
-    const struct process *process = busiest ? look_find(&protector.look, busiest->who.id) : NULL;
+    const struct process *process =
+        busiest ? look_find(&protector.look, busiest->identity.id) : NULL;
     if (!process)
         return;
     snprintf(line, sizeof line,
              "%zu processes, all processors %.0f %%; busiest: %u %s, %.0f %% of one",
-             protector.look.count, protector.look.load, (unsigned)process->who.id, process->name,
-             busiest->percent);
+             protector.look.count, protector.look.load, (unsigned)process->identity.id,
+             process->name, busiest->percent);
     bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
     clear_line(); /* which could not clear what a narrow terminal has wrapped */
     fprintf(stderr, "%.*s", known ? size.ws_col - 1 : 79, line);
@@ -100,9 +101,9 @@ static void complain(const char *what, PDH_STATUS status)
 static const char *why_spared(const struct process *process)
 {
     uint32_t own = protector.self->id;
-    if (process->who.id == own)
+    if (process->identity.id == own)
         return "it is this program";
-    if (look_is_parent(&protector.look, process->who.id, own))
+    if (look_is_parent(&protector.look, process->identity.id, own))
         return "it is a parent of this program";
     if (!process->has_memory)
         return "it is a thread of the kernel, or dead";
@@ -113,8 +114,8 @@ static const char *why_spared(const struct process *process)
 static void spare(struct record *record, const struct process *process, const char *why)
 {
     if (!record->spared || strcmp(record->spared, why) != 0)
-        say("left alone", process, "%.1f %% of a processor for %.1f s; %s", record->mean,
-            record->busy, why);
+        print_event("left alone", process, "%.1f %% of a processor for %.1f s; %s", record->mean,
+                    record->busy, why);
     record->spared = why;
 }
 
@@ -123,12 +124,12 @@ static void spare(struct record *record, const struct process *process, const ch
 static void lower(struct record *record, const struct process *process, struct held *held)
 {
     if (hold_lower(held, protector.options.nice)) {
-        say("lowered", process,
-            "%.1f %% of a processor for %.1f s, all processors %.0f %%; nice %d to %d",
-            record->mean, record->busy, protector.look.load, held->was, held->given);
+        print_event("lowered", process,
+                    "%.1f %% of a processor for %.1f s, all processors %.0f %%; nice %d to %d",
+                    record->mean, record->busy, protector.look.load, held->was, held->given);
         report(EVENT_LOWERED, process, "lowered", held->was, held->given);
     } else {
-        say("not lowered", process, "%s", strerror(errno));
+        print_event("not lowered", process, "%s", strerror(errno));
         protector.failed |= errno != ESRCH;
     }
     record->held = held; /* to be restored; perhaps only some threads were lowered */
@@ -139,9 +140,9 @@ static void would_lower(const struct record *record, const struct process *proce
 {
     int nice;
     if (hold_nice(held, &nice))
-        say("would lower", process,
-            "%.1f %% of a processor for %.1f s, all processors %.0f %%; nice %d to %d",
-            record->mean, record->busy, protector.look.load, nice, protector.options.nice);
+        print_event("would lower", process,
+                    "%.1f %% of a processor for %.1f s, all processors %.0f %%; nice %d to %d",
+                    record->mean, record->busy, protector.look.load, nice, protector.options.nice);
 }
 
 static void give_back(struct record *record, const struct process *process, const char *why)
@@ -149,10 +150,10 @@ static void give_back(struct record *record, const struct process *process, cons
     struct held *held = record->held;
     record->held = NULL;
     if (held->count > 0 && hold_give_back(held)) {
-        say("given back", process, "%s; nice %d to %d", why, held->given, held->was);
+        print_event("given back", process, "%s; nice %d to %d", why, held->given, held->was);
         report(EVENT_GIVEN_BACK, process, "given back its priority", held->given, held->was);
     } else if (held->count > 0 && errno != ESRCH) {
-        say("not given", process, "%s: %s", why, strerror(errno));
+        print_event("not given", process, "%s: %s", why, strerror(errno));
         protector.failed = true;
     }
     hold_end(held);
@@ -160,10 +161,10 @@ static void give_back(struct record *record, const struct process *process, cons
 
 static void act_on(struct record *record, const struct process *process)
 {
-    record->told = true;
+    record->reported = true;
     const char *why = why_spared(process);
-    struct held *held = why ? NULL : hold(process->who.id);
-    if (!why && (!held || !hold_is(held, protector.self, &protector.look, &process->who)))
+    struct held *held = why ? NULL : hold(process->identity.id);
+    if (!why && (!held || !hold_is(held, protector.self, &protector.look, &process->identity)))
         why = hold_why(SPARE_GONE);
     enum spare spared = why ? SPARE_NOT : hold_judge(held, protector.options.nice);
     if (!why && spared != SPARE_NOT)
@@ -181,7 +182,7 @@ static void act_on(struct record *record, const struct process *process)
 static void consider(const struct process *process)
 {
     char why[64];
-    struct record *record = judge_find(&protector.judge, process->who.id);
+    struct record *record = judge_find(&protector.judge, process->identity.id);
     if (!record || !options_name_it(&protector.options, process->name))
         return;
     if (record->held) {
@@ -192,7 +193,7 @@ static void consider(const struct process *process)
         }
         return;
     }
-    if (!record->told && judge_too_long(&protector.judge, record))
+    if (!record->reported && judge_too_long(&protector.judge, record))
         act_on(record, process);
 }
 
@@ -206,7 +207,7 @@ static bool see_ourselves(void)
     char link[16] = "";
     if (readlink("/proc/self", link, sizeof link - 1) > 0 && atol(link) == getpid() && process &&
         process->parent == (uint32_t)getppid())
-        protector.self = hold(process->who.id);
+        protector.self = hold(process->identity.id);
     if (!protector.self)
         fputs("processor_protector: the counters tell of other processes than those that this "
               "program could reach; nothing is done\n",
@@ -267,7 +268,7 @@ static bool protect(const sigset_t *signals)
             return false;
         for (size_t i = 0; i < protector.look.count; i++)
             consider(&protector.look.all[i]);
-        say_how_things_are();
+        print_state();
     }
     return true;
 }
@@ -277,7 +278,7 @@ static void finish(void)
 {
     for (size_t i = 0; i < protector.judge.count && protector.options.restore; i++) {
         struct record *record = &protector.judge.all[i];
-        const struct process *process = look_find(&protector.look, record->who.id);
+        const struct process *process = look_find(&protector.look, record->identity.id);
         if (record->held && process)
             give_back(record, process, "this program ends");
     }

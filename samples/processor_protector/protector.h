@@ -29,7 +29,7 @@ struct identity {
 /* ---- watch.c ---- */
 
 struct process {
-    struct identity who;
+    struct identity identity;
     uint32_t parent;
     bool has_memory; /* kernel threads and the dead have none */
     char name[NAME_BYTES];
@@ -76,12 +76,12 @@ struct held;
 
 /* What is known of a process since it was seen first. */
 struct record {
-    struct identity who;
+    struct identity identity;
     PDH_RAW_COUNTER work;
     double percent;     /* in the last interval; below 0: not known */
     double busy, calm;  /* seconds without a break, of which one is 0 */
     double mean;        /* percent, since it is busy or calm */
-    bool told;          /* since it is busy */
+    bool reported;      /* since it is busy */
     const char *spared; /* the reason that was told last; NULL: none */
     struct held *held;  /* NULL: it is as we found it */
 };
@@ -125,7 +125,7 @@ struct held *hold(uint32_t id);
 /* Is it the process of the look? Both sides count from when this program began (`self`, held and
  * looked at), so that no clock is in between. */
 bool hold_is(const struct held *held, const struct held *self, const struct look *look,
-             const struct identity *who);
+             const struct identity *identity);
 enum spare hold_judge(const struct held *held, int nice);
 const char *hold_why(enum spare spare);
 /* The least nice value of its threads. */

@@ -94,7 +94,7 @@ static void take_process(const struct watch *watch, DWORD at, struct look *ret)
         raw[i] = &watch->answers[i].items[at].RawValue;
     struct process *process = &ret->all[ret->count];
     *process = (struct process){
-        .who = {(uint32_t)raw[ID]->FirstValue, raw[BEGAN]->FirstValue},
+        .identity = {(uint32_t)raw[ID]->FirstValue, raw[BEGAN]->FirstValue},
         .parent = (uint32_t)raw[PARENT]->FirstValue,
         .has_memory = raw[MEMORY]->FirstValue != 0,
         .work = *raw[WORK],
@@ -104,7 +104,7 @@ static void take_process(const struct watch *watch, DWORD at, struct look *ret)
     ret->count++;
 }
 
-static bool make_room(struct look *look, size_t count)
+static bool reserve(struct look *look, size_t count)
 {
     if (count <= look->room)
         return true;
@@ -125,7 +125,7 @@ static PDH_STATUS put_together(const struct watch *watch, struct look *ret)
         if (watch->answers[i].count != count)
             return (PDH_STATUS)PDH_INVALID_DATA;
     }
-    if (!make_room(ret, count))
+    if (!reserve(ret, count))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     for (DWORD at = 0; at < count; at++) {
         if (watch->answers[ID].items[at].RawValue.FirstValue != 0 && agree(watch, at))
@@ -155,7 +155,7 @@ PDH_STATUS watch_look(struct watch *watch, struct look *ret, const char **ret_wh
 const struct process *look_find(const struct look *look, uint32_t id)
 {
     for (size_t i = 0; i < look->count; i++) {
-        if (look->all[i].who.id == id)
+        if (look->all[i].identity.id == id)
             return &look->all[i];
     }
     return NULL;

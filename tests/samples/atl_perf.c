@@ -3,7 +3,7 @@
  * atl_perf registers itself: whatever languages are installed and whatever its module of texts has,
  * every base has every number, right where there is a text, and afterwards nothing is left.
  */
-#include "picture.h"
+#include "snapshot.h"
 
 #include "module.h"
 

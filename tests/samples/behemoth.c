@@ -188,7 +188,7 @@ static int listen_at_place(void)
     return listening;
 }
 
-static uint32_t asked_for(int notes)
+static uint32_t requested(int notes)
 {
     uint32_t what = 0;
     struct pollfd one = {.fd = notes, .events = POLLIN};
@@ -218,11 +218,11 @@ static void c138_the_summary_alone_does_not_cost_the_herd(void **state)
         close(listening);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(ask_counters(alone), 0);
-        assert_int_equal(asked_for(ends[0]), BEHEMOTH_SUMMARY);
-        assert_int_equal(asked_for(ends[0]), knows ? 0 : BEHEMOTH_HERD);
+        assert_int_equal(requested(ends[0]), BEHEMOTH_SUMMARY);
+        assert_int_equal(requested(ends[0]), knows ? 0 : BEHEMOTH_HERD);
         assert_int_equal(ask_counters(both), 0);
-        assert_int_equal(asked_for(ends[0]), BEHEMOTH_HERD);
-        assert_int_equal(asked_for(ends[0]), 0);
+        assert_int_equal(requested(ends[0]), BEHEMOTH_HERD);
+        assert_int_equal(requested(ends[0]), 0);
         kill(server, SIGKILL);
         end_of(server);
         server = 0;
@@ -634,8 +634,8 @@ static void strangers_who_do_not_listen_cost_little(void **state)
     chmod(lab_root, 0755);
     assert_int_equal(pipe(ready) | pipe(until), 0);
     long before = memory_of(server);
-    pid_t stranger = fork();
-    if (stranger == 0) {
+    pid_t third_party = fork();
+    if (third_party == 0) {
         close(until[1]);
         ask_and_not_listen(ready[1], until[0]);
     }
@@ -644,7 +644,7 @@ static void strangers_who_do_not_listen_cost_little(void **state)
     wait_for_server();
     long grown = memory_of(server) - before;
     close(until[1]), close(ready[0]);
-    assert_int_equal(end_of(stranger), 0);
+    assert_int_equal(end_of(third_party), 0);
     assert_in_range(grown, 0, 20 * 16 * 1024 / 2); /* all of their answers would be twice that */
     stop();
 }
@@ -829,8 +829,8 @@ static void a_strangers_wish_is_refused(void **state)
     }
     start("--count=5", NULL, NULL);
     chmod(lab_root, 0755);
-    pid_t stranger = fork();
-    if (stranger == 0) {
+    pid_t third_party = fork();
+    if (third_party == 0) {
         struct behemoth_line line = {.socket = -1};
         uint64_t id = 1;
         bool good = setgid(65534) == 0 && setuid(65534) == 0 && ask(BEHEMOTH_KILL, &id, 8, &line);
@@ -838,7 +838,7 @@ static void a_strangers_wish_is_refused(void **state)
         good = good && ask(BEHEMOTH_HERD, NULL, 0, &line) && behemoth_herd_of(&line);
         _exit(good ? 0 : 1);
     }
-    assert_int_equal(end_of(stranger), 0);
+    assert_int_equal(end_of(third_party), 0);
     stop();
 }
 

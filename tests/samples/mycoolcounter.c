@@ -4,7 +4,7 @@
  * byte with the answer before it came, over a frozen tree, at every test level, here and in a
  * helper.
  */
-#include "picture.h"
+#include "snapshot.h"
 
 #include "module.h"
 
@@ -294,24 +294,24 @@ static void c92_room_is_kept_for_the_counter(void **state)
     struct answer before = ask("2"), now;
     install();
     for (int isolation = 0; isolation < 2; isolation++) {
-        ULONGLONG asked = 0;
+        ULONGLONG queried = 0;
         set_place(isolation);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         for (DWORD room = 8; room < MOST_ROOM; room += 8) {
             DWORD status = ask_room("2", room, &now);
             if (status) {
                 assert_int_equal(status, ERROR_MORE_DATA);
-                assert_int_equal(asked, 0);
+                assert_int_equal(queried, 0);
                 continue;
             }
             ULONGLONG value = assert_one_more(find_object(&before, SYSTEM),
                                               find_object(&now, SYSTEM), number("Counter"));
-            assert_int_equal(value, ++asked);
+            assert_int_equal(value, ++queried);
             free(now.bytes);
-            if (asked == 3)
+            if (queried == 3)
                 break;
         }
-        assert_int_equal(asked, 3);
+        assert_int_equal(queried, 3);
     }
     const char *events = lab_events(NULL, false); /* small steps are many tries, which is told */
     while (strncmp(events, "warning 4016", 12) == 0)

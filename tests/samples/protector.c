@@ -32,7 +32,7 @@
 #include "../experiments/lab.h"
 #include "../skip.h"
 
-enum { STRANGER = 65534 };
+enum { THIRD_PARTY = 65534 };
 
 /* ---- looks that are made up ---- */
 
@@ -65,7 +65,7 @@ static int begin(void **state)
     };
     for (uint32_t i = 0; i < 4; i++)
         all[i] = (struct process){
-            .who = {100 + i, 1000 * i},
+            .identity = {100 + i, 1000 * i},
               .parent = 1, .has_memory = true, .name = "cc"
         };
     assert_true(judge_look(&judge, &made));
@@ -131,7 +131,7 @@ static void a_number_that_is_used_again_is_somebody_new(void **state)
     (void)state;
     second(0, 1);
     second(0, 1);
-    all[0].who.began += 5; /* it ended, and another one has its number */
+    all[0].identity.began += 5; /* it ended, and another one has its number */
     second(0, 1);
     assert_false(too_long(100));
     assert_true(judge_find(&judge, 100)->percent < 0);
@@ -256,7 +256,7 @@ static void *rest(void *of)
 struct kind {
     double spins; /* seconds; 0: for ever, below 0: never */
     int threads, policy, nice;
-    bool stranger; /* another user */
+    bool third_party; /* another user */
 };
 
 static void be(const struct kind *kind, const char *name, int ready)
@@ -267,7 +267,7 @@ static void be(const struct kind *kind, const char *name, int ready)
     prctl(PR_SET_NAME, name);
     if ((kind->policy && sched_setscheduler(0, kind->policy, &none) < 0) ||
         (kind->nice && setpriority(PRIO_PROCESS, 0, kind->nice) < 0) ||
-        (kind->stranger && setuid(STRANGER) < 0))
+        (kind->third_party && setuid(THIRD_PARTY) < 0))
         _exit(1);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user has none from before */
     for (int i = 1; i < kind->threads; i++)
@@ -371,11 +371,11 @@ static void who_is_spared(void **state)
         {{.spins = -1, .nice = 19},            SPARE_NICE  },
         {{.spins = -1, .policy = SCHED_IDLE},  SPARE_POLICY},
         {{.spins = -1, .policy = SCHED_BATCH}, SPARE_NOT   },
-        {{.spins = -1, .stranger = true},      SPARE_USER  },
+        {{.spins = -1, .third_party = true},   SPARE_USER  },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pid_t pid;
-        if (rows[i].kind.stranger && getuid() != 0) {
+        if (rows[i].kind.third_party && getuid() != 0) {
             say_skipped("only root has processes of other users");
             continue;
         }
@@ -421,8 +421,8 @@ static void looks_and_the_kernel_agree_on_who_it_is(void **state)
     assert_true(process->has_memory);
     assert_int_equal(process->parent, getpid());
     assert_true(look_is_parent(&look, (uint32_t)getpid(), (uint32_t)pid));
-    assert_true(hold_is(held, self, &look, &process->who));
-    struct identity before = process->who; /* who had the number a second ago */
+    assert_true(hold_is(held, self, &look, &process->identity));
+    struct identity before = process->identity; /* who had the number a second ago */
     before.began -= SECOND_100NS;
     assert_false(hold_is(held, self, &look, &before));
     const struct process *kernel = look_find(&look, 2);
@@ -439,7 +439,7 @@ static void looks_and_the_kernel_agree_on_who_it_is(void **state)
 struct run {
     pid_t pid;
     int out;
-    char said[16384];
+    char reported[16384];
     size_t bytes;
 };
 
@@ -472,7 +472,7 @@ static bool listen_to(struct run *run, int milliseconds)
     struct pollfd polled = {.fd = run->out, .events = POLLIN};
     if (poll(&polled, 1, milliseconds) <= 0)
         return true;
-    ssize_t got = read(run->out, run->said + run->bytes, sizeof run->said - 1 - run->bytes);
+    ssize_t got = read(run->out, run->reported + run->bytes, sizeof run->reported - 1 - run->bytes);
     run->bytes += got > 0 ? (size_t)got : 0;
     return got > 0;
 }
@@ -483,16 +483,16 @@ static bool hears(struct run *run, const char *what, pid_t whom)
     char text[64];
     long long until = lab_now_ms() + 10000;
     snprintf(text, sizeof text, "%-11s %7u ", what, (unsigned)whom);
-    while (!strstr(run->said, text) && lab_now_ms() < until && listen_to(run, 100))
+    while (!strstr(run->reported, text) && lab_now_ms() < until && listen_to(run, 100))
         ;
-    return strstr(run->said, text) != NULL;
+    return strstr(run->reported, text) != NULL;
 }
 
 static int finish(struct run *run)
 {
     int status;
     kill(run->pid, SIGTERM);
-    while (listen_to(run, 10000) && run->bytes < sizeof run->said - 1)
+    while (listen_to(run, 10000) && run->bytes < sizeof run->reported - 1)
         ;
     close(run->out);
     assert_int_equal(waitpid(run->pid, &status, 0), run->pid);
@@ -511,11 +511,11 @@ static void c37_a_dry_run_names_it_and_changes_nothing(void **state)
     start(&run, QUICK, "--seconds=0.4", "--nice=19", own_name('b'), NULL);
     assert_true(hears(&run, "would lower", busy));
     assert_int_equal(finish(&run), 0);
-    assert_non_null(strstr(run.said, "% of a processor for 0."));
+    assert_non_null(strstr(run.reported, "% of a processor for 0."));
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
     char other[32];
     snprintf(other, sizeof other, " %u ", (unsigned)burst);
-    assert_null(strstr(run.said, other));
+    assert_null(strstr(run.reported, other));
     assert_string_equal(lab_events(NULL, true), "");
     bury(busy);
     bury(burst);
@@ -548,7 +548,7 @@ static void who_gives_back_gives_all_back_at_the_end(void **state)
         while (listen_to(&run, 10000))
             ;
         assert_int_equal(finish(&run), 1);
-        assert_non_null(strstr(run.said, "RLIMIT_NICE"));
+        assert_non_null(strstr(run.reported, "RLIMIT_NICE"));
     } else {
         assert_true(hears(&run, "lowered", busy));
         assert_int_equal(finish(&run), 0);
@@ -563,19 +563,19 @@ static void c37_never_its_parents(void **state)
 {
     (void)state;
     struct run run;
-    char name[16] = "", told[64];
+    char name[16] = "", reported[64];
     int own = getpriority(PRIO_PROCESS, 0);
     long long until = lab_now_ms() + 10000;
     prctl(PR_GET_NAME, name);
     prctl(PR_SET_NAME, own_name('p'));
     start(&run, QUICK, "--seconds=0.2", "--nice=19", "--act", own_name('p'), NULL);
-    snprintf(told, sizeof told, "left alone  %7u ", (unsigned)getpid());
-    while (!strstr(run.said, told) && lab_now_ms() < until && listen_to(&run, 0))
+    snprintf(reported, sizeof reported, "left alone  %7u ", (unsigned)getpid());
+    while (!strstr(run.reported, reported) && lab_now_ms() < until && listen_to(&run, 0))
         spin_until(0.02);
     assert_int_equal(finish(&run), 0);
     prctl(PR_SET_NAME, name);
-    assert_non_null(strstr(run.said, told));
-    assert_non_null(strstr(run.said, "it is a parent of this program"));
+    assert_non_null(strstr(run.reported, reported));
+    assert_non_null(strstr(run.reported, "it is a parent of this program"));
     assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
 }
 
@@ -588,7 +588,7 @@ static void c37_never_itself(void **state)
           NULL);
     assert_true(hears(&run, "left alone", run.pid));
     assert_int_equal(finish(&run), 0);
-    assert_non_null(strstr(run.said, "it is this program"));
+    assert_non_null(strstr(run.reported, "it is this program"));
 }
 
 static void c37_never_another_users(void **state)
@@ -600,11 +600,11 @@ static void c37_never_another_users(void **state)
         return;
     }
     int own = getpriority(PRIO_PROCESS, 0);
-    pid_t busy = child(&(struct kind){.stranger = true}, own_name('u'));
+    pid_t busy = child(&(struct kind){.third_party = true}, own_name('u'));
     start(&run, QUICK, "--seconds=0.2", "--nice=19", "--act", own_name('u'), NULL);
     assert_true(hears(&run, "left alone", busy));
     assert_int_equal(finish(&run), 0);
-    assert_non_null(strstr(run.said, "it is not (or not only) this user's"));
+    assert_non_null(strstr(run.reported, "it is not (or not only) this user's"));
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
     bury(busy);
 }
@@ -621,7 +621,7 @@ static void another_machines_numbers_mean_nobody_here(void **state)
     while (listen_to(&run, 10000))
         ;
     assert_int_equal(finish(&run), 1);
-    assert_non_null(strstr(run.said, "nothing is done"));
+    assert_non_null(strstr(run.reported, "nothing is done"));
 }
 
 static void wrong_options_are_refused(void **state)
@@ -636,7 +636,7 @@ static void wrong_options_are_refused(void **state)
         while (listen_to(&run, 10000))
             ;
         assert_int_equal(finish(&run), 2);
-        assert_non_null(strstr(run.said, "processor_protector: "));
+        assert_non_null(strstr(run.reported, "processor_protector: "));
     }
 }
 

@@ -113,20 +113,20 @@ static const struct look *look_of(uint64_t ticks)
 
 /* ---- values ---- */
 
-static void differ(const char *who, const char *what, int64_t counter, int64_t server)
+static void differ(const char *holder, const char *what, int64_t counter, int64_t server)
 {
     if (compare.differences++ < 10)
         fprintf(stderr,
                 "behemoth-compare: second %" PRIu64 ", %s, %s: the counter says %" PRId64
                 ", the server %" PRId64 "\n",
-                compare.last_compared, who, what, counter, server);
+                compare.last_compared, holder, what, counter, server);
 }
 
-static void same(const char *who, const char *what, uint64_t counter, uint64_t server)
+static void same(const char *holder, const char *what, uint64_t counter, uint64_t server)
 {
     compare.values++;
     if (counter != server)
-        differ(who, what, (int64_t)counter, (int64_t)server);
+        differ(holder, what, (int64_t)counter, (int64_t)server);
 }
 
 /* An age grows while the snapshot is kept, which is not long. */

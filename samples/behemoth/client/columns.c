@@ -11,14 +11,14 @@
 #include <time.h>
 
 const struct column columns[COLUMNS] = {
-    {"name",     BEHEMOTH,          "",    FORM_NAME,   true },
-    {"sex",      BEHEMOTH_SEX,      "",    FORM_SEX,    true },
-    {"age",      BEHEMOTH_AGE,      "",    FORM_AGE,    true },
-    {"x",        BEHEMOTH_X,        "m",   FORM_NUMBER, false},
-    {"y",        BEHEMOTH_Y,        "m",   FORM_NUMBER, false},
-    {"weight",   BEHEMOTH_WEIGHT,   "kg",  FORM_NUMBER, true },
-    {"volume",   BEHEMOTH_VOLUME,   "l",   FORM_NUMBER, false},
-    {"birthday", BEHEMOTH_BIRTHDAY, "UTC", FORM_DATE,   false},
+    {"name",     BEHEMOTH,          "",    KIND_NAME,   true },
+    {"sex",      BEHEMOTH_SEX,      "",    KIND_SEX,    true },
+    {"age",      BEHEMOTH_AGE,      "",    KIND_AGE,    true },
+    {"x",        BEHEMOTH_X,        "m",   KIND_NUMBER, false},
+    {"y",        BEHEMOTH_Y,        "m",   KIND_NUMBER, false},
+    {"weight",   BEHEMOTH_WEIGHT,   "kg",  KIND_NUMBER, true },
+    {"volume",   BEHEMOTH_VOLUME,   "l",   KIND_NUMBER, false},
+    {"birthday", BEHEMOTH_BIRTHDAY, "UTC", KIND_DATE,   false},
 };
 
 /* ---- a cell ---- */
@@ -65,15 +65,15 @@ void column_cell(const struct view *view, const struct shown_behemoth *one,
     size_t value = column->symbol / 2;
     double age;
     snprintf(out, COLUMN_CELL, "-");
-    if (column->form == FORM_AGE && shown_age(view->shown, one, &age))
+    if (column->kind == KIND_AGE && shown_age(view->shown, one, &age))
         age_text(age, out);
-    if (column->form == FORM_AGE || !view->shown->has[value])
+    if (column->kind == KIND_AGE || !view->shown->has[value])
         return;
-    if (column->form == FORM_SEX)
+    if (column->kind == KIND_SEX)
         sex_text(view, one->values[value], out);
-    if (column->form == FORM_NUMBER)
+    if (column->kind == KIND_NUMBER)
         snprintf(out, COLUMN_CELL, "%" PRIu64, one->values[value]);
-    if (column->form == FORM_DATE)
+    if (column->kind == KIND_DATE)
         date_text(one->values[value], out);
 }
 
@@ -99,10 +99,10 @@ struct column_row *column_sort(const struct view *view)
     const struct column *by = &columns[view->sort < COLUMNS ? view->sort : COLUMN_NAME];
     struct column_row *rows = calloc(shown->count + 1, sizeof *rows);
     for (size_t i = 0; rows && i < shown->count; i++) {
-        uint64_t value = by->form == FORM_NAME ? 0 : shown->all[i].values[by->symbol / 2];
+        uint64_t value = by->kind == KIND_NAME ? 0 : shown->all[i].values[by->symbol / 2];
         /* The value of an age is when it began. */
-        rows[i] = (struct column_row){by->form == FORM_AGE ? ~value : value,
-                                      by->form == FORM_NAME ? shown->all[i].name : NULL, i};
+        rows[i] = (struct column_row){by->kind == KIND_AGE ? ~value : value,
+                                      by->kind == KIND_NAME ? shown->all[i].name : NULL, i};
     }
     if (rows && view->sort < COLUMNS)
         qsort(rows, shown->count, sizeof *rows, view->descending ? descending : ascending);

@@ -6,13 +6,13 @@
 #include "view.h"
 
 enum { COLUMN_NAME = 0, COLUMNS = 8, COLUMN_CELL = 32 };
-enum column_form { FORM_NAME, FORM_SEX, FORM_AGE, FORM_NUMBER, FORM_DATE };
+enum column_kind { KIND_NAME, KIND_SEX, KIND_AGE, KIND_NUMBER, KIND_DATE };
 
 struct column {
     const char *word; /* for --sort and JSON */
     unsigned symbol;  /* its title is this one's */
     const char *unit;
-    enum column_form form;
+    enum column_kind kind;
     bool in_tree;
 };
 extern const struct column columns[COLUMNS];

@@ -33,15 +33,15 @@ static void json_value(FILE *out, const struct view *view, const struct shown_be
     static const char *const sexes[] = {"\"male\"", "\"female\""};
     char cell[COLUMN_CELL];
     double age;
-    uint64_t value = column->form == FORM_NAME ? 0 : one->values[column->symbol / 2];
+    uint64_t value = column->kind == KIND_NAME ? 0 : one->values[column->symbol / 2];
     fprintf(out, ",\"%s\":", column->word);
-    if (column->form == FORM_AGE && shown_age(view->shown, one, &age))
+    if (column->kind == KIND_AGE && shown_age(view->shown, one, &age))
         fprintf(out, "%.1f", age);
-    else if (column->form == FORM_AGE || !view->shown->has[column->symbol / 2])
+    else if (column->kind == KIND_AGE || !view->shown->has[column->symbol / 2])
         fputs("null", out);
-    else if (column->form == FORM_SEX && value < 2)
+    else if (column->kind == KIND_SEX && value < 2)
         fputs(sexes[value], out);
-    else if (column->form != FORM_DATE)
+    else if (column->kind != KIND_DATE)
         fprintf(out, "%" PRIu64, value);
     else {
         column_cell(view, one, column, cell);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static bool make_room(struct kin *kin, size_t count)
+static bool reserve(struct kin *kin, size_t count)
 {
     if (count <= kin->room)
         return true;
@@ -85,7 +85,7 @@ static void put_in_order(struct kin *kin, int64_t at)
 
 bool kin_find(struct kin *kin, const struct shown *shown)
 {
-    if (!make_room(kin, shown->count))
+    if (!reserve(kin, shown->count))
         return false;
     kin->count = shown->count;
     kin->families = kin->strays = kin->circles = 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_LEAST = 65536, ROOM_MOST = 256 << 20, TITLES = 16 };
+enum { SMALLEST_SIZE = 65536, LARGEST_SIZE = 256 << 20, TITLES = 16 };
 
 static size_t find_titles(const struct base *base, const char *text, DWORD found[TITLES])
 {
@@ -85,9 +85,9 @@ static LSTATUS ask(struct shown *shown, DWORD *ret_size)
                              ? RegQueryValueExA(shown->data, query, NULL, NULL, shown->block, &size)
                              : ERROR_MORE_DATA;
         *ret_size = size;
-        if (status != ERROR_MORE_DATA || shown->block_room >= ROOM_MOST)
+        if (status != ERROR_MORE_DATA || shown->block_room >= LARGEST_SIZE)
             return status;
-        DWORD room = shown->block_room > 0 ? shown->block_room * 2 : ROOM_LEAST;
+        DWORD room = shown->block_room > 0 ? shown->block_room * 2 : SMALLEST_SIZE;
         BYTE *block = realloc(shown->block, room);
         if (!block)
             return ERROR_NOT_ENOUGH_MEMORY;

@@ -65,7 +65,7 @@ static const char *cell_colour(const struct view *view, const struct shown_behem
                                const struct column *column)
 {
     uint64_t sex = one->values[BEHEMOTH_SEX / 2];
-    if (column->form != FORM_SEX || !view->shown->has[BEHEMOTH_SEX / 2] || sex > 1)
+    if (column->kind != KIND_SEX || !view->shown->has[BEHEMOTH_SEX / 2] || sex > 1)
         return "";
     return sex == 0 ? view->look.male : view->look.female;
 }
@@ -99,7 +99,7 @@ static int column_width(const struct view *view, size_t i)
     size_t value = column->symbol / 2;
     for (size_t j = 0; j < shown->count; j++) {
         uint64_t its = shown->all[j].values[value];
-        bool wider = !widest || (column->form == FORM_AGE ? its < widest->values[value]
+        bool wider = !widest || (column->kind == KIND_AGE ? its < widest->values[value]
                                                           : its > widest->values[value]);
         widest = wider ? &shown->all[j] : widest;
     }

@@ -176,7 +176,7 @@ static bool receive_all(int fd, void *to, size_t count, int64_t until)
     return true;
 }
 
-static bool make_room(struct behemoth_line *line, size_t bytes)
+static bool reserve(struct behemoth_line *line, size_t bytes)
 {
     if (bytes <= line->room)
         return true;
@@ -199,7 +199,7 @@ static bool receive_answer(struct behemoth_line *line, int64_t until)
         errno = EPROTO;
         return false;
     }
-    return make_room(line, line->head.bytes) &&
+    return reserve(line, line->head.bytes) &&
            receive_all(line->socket, line->body, line->head.bytes, until);
 }
 

@@ -48,7 +48,7 @@ const struct behemoth *manager_find(const struct behemoth_herd *herd, const char
 
 const char *sex_word(uint32_t sex);
 /* "1:02:03"; the room is for at least 24 bytes. */
-const char *age_words(int64_t age, char *room);
+const char *age_text(int64_t age, char *room);
 /* "2026-11-22 16:30:05" of a FILETIME, UTC; the same room. */
 const char *time_words(int64_t filetime, char *room);
 /* A number from `least` to `most`; false: it is none. */

@@ -49,13 +49,13 @@ static void print_status(const struct manager *manager, const struct behemoth_he
     int64_t mean = herd->count > 0 ? (int64_t)(herd->ages / herd->count) : 0;
     printf("Server      process %" PRIu64 ", at %s\n", herd->process, manager->place);
     printf("Herd time   %s UTC", time_words(herd->time, room));
-    printf(", %s since it began\n", age_words((int64_t)herd->ticks * BEHEMOTH_SECOND, room));
+    printf(", %s since it began\n", age_text((int64_t)herd->ticks * BEHEMOTH_SECOND, room));
     printf("Behemoths   %u: %u female, %u male\n", (unsigned)herd->count, (unsigned)females,
            (unsigned)(herd->count - females));
     printf("Life        %" PRIu64 " came, %" PRIu64 " were born, %" PRIu64 " died\n", herd->founded,
            herd->births, herd->deaths);
-    printf("Mean age    %s", age_words(mean * BEHEMOTH_SECOND, room));
-    printf(" of %s\n", age_words((int64_t)herd->lifetime * BEHEMOTH_SECOND, room));
+    printf("Mean age    %s", age_text(mean * BEHEMOTH_SECOND, room));
+    printf(" of %s\n", age_text((int64_t)herd->lifetime * BEHEMOTH_SECOND, room));
     printf("Weight      %.1f t together\n", (double)herd->weight / KILOGRAMS);
     printf("Field       %u x %u m\n", (unsigned)herd->width, (unsigned)herd->height);
 }
@@ -188,7 +188,7 @@ static void print_rows(const struct manager *manager, const struct row *rows, si
     for (size_t i = 0; i < count; i++) {
         const struct behemoth *is = rows[i].is;
         printf("%8" PRIu64 "  %-15s %-6s %9s %6u %6u %6u %6u %4u %6u  %s\n", is->id, is->name,
-               sex_word(is->sex), age_words(rows[i].age, age), (unsigned)is->x, (unsigned)is->y,
+               sex_word(is->sex), age_text(rows[i].age, age), (unsigned)is->x, (unsigned)is->y,
                (unsigned)is->weight, (unsigned)is->volume, (unsigned)is->generation,
                (unsigned)is->children, rows[i].mother ? rows[i].mother->name : "-");
     }

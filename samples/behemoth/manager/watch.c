@@ -49,8 +49,8 @@ static void clock_words(char *room, size_t bytes)
         strftime(room, bytes, "%H:%M:%S", &tm);
 }
 
-__attribute__((format(printf, 3, 4))) static void tell(struct watch *watch, char sign,
-                                                       const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void print_line(struct watch *watch, char sign,
+                                                             const char *format, ...)
 {
     struct event *event = &watch->events[watch->event_count++ % EVENTS];
     va_list list;
@@ -63,23 +63,23 @@ __attribute__((format(printf, 3, 4))) static void tell(struct watch *watch, char
         printf("%s %c %s\n", event->when, sign, event->text);
 }
 
-static void tell_newcomer(struct watch *watch, const struct behemoth_herd *herd,
-                          const struct behemoth *is)
+static void print_newcomer(struct watch *watch, const struct behemoth_herd *herd,
+                           const struct behemoth *is)
 {
     const struct behemoth *all = behemoth_all(herd);
     if (is->mother_position != BEHEMOTH_NONE)
-        tell(watch, '+', "%s (%" PRIu64 "), %s, of %s", is->name, is->id, sex_word(is->sex),
-             all[is->mother_position].name);
+        print_line(watch, '+', "%s (%" PRIu64 "), %s, of %s", is->name, is->id, sex_word(is->sex),
+                   all[is->mother_position].name);
     else
-        tell(watch, '+', "%s (%" PRIu64 "), %s", is->name, is->id, sex_word(is->sex));
+        print_line(watch, '+', "%s (%" PRIu64 "), %s", is->name, is->id, sex_word(is->sex));
 }
 
-static void tell_death(struct watch *watch, const struct behemoth_herd *herd,
-                       const struct behemoth *was)
+static void print_death(struct watch *watch, const struct behemoth_herd *herd,
+                        const struct behemoth *was)
 {
     char age[32];
-    tell(watch, '-', "%s (%" PRIu64 "), %s, at the age of %s", was->name, was->id,
-         sex_word(was->sex), age_words(herd->time - was->birthday, age));
+    print_line(watch, '-', "%s (%" PRIu64 "), %s, at the age of %s", was->name, was->id,
+               sex_word(was->sex), age_text(herd->time - was->birthday, age));
 }
 
 /* Both are sorted by number: one that is in only one list was born or died. */
@@ -91,17 +91,17 @@ static void compare(struct watch *watch, const struct behemoth_herd *herd)
     for (size_t j = 0; i < herd->count || j < watch->count;) {
         bool old_left = j < watch->count, new_left = i < herd->count;
         if (old_left && (!new_left || watch->all[j].id < all[i].id)) {
-            tell_death(watch, herd, &watch->all[j++]);
+            print_death(watch, herd, &watch->all[j++]);
         } else if (!old_left || all[i].id < watch->all[j].id) {
             came++;
-            tell_newcomer(watch, herd, &all[i++]);
+            print_newcomer(watch, herd, &all[i++]);
         } else {
             i++, j++;
         }
     }
     uint64_t counted = herd->births + herd->founded - watch->now.births - watch->now.founded;
     if (counted > came)
-        tell(watch, ' ', "%" PRIu64 " came and went between two looks", counted - came);
+        print_line(watch, ' ', "%" PRIu64 " came and went between two looks", counted - came);
 }
 
 static bool keep(struct watch *watch, const struct behemoth_herd *herd)
@@ -127,13 +127,13 @@ static void take(struct watch *watch, const struct behemoth_herd *herd)
     bool first = watch->looks == 0;
     bool other = !first && (herd->process != watch->now.process);
     if (!watch->there && !first)
-        tell(watch, ' ', "the server is back, process %" PRIu64, herd->process);
+        print_line(watch, ' ', "the server is back, process %" PRIu64, herd->process);
     if (other && (herd->ticks < watch->now.ticks || herd->births < watch->now.births))
-        tell(watch, ' ', "it began anew from what was saved");
+        print_line(watch, ' ', "it began anew from what was saved");
     else if (!first)
         compare(watch, herd);
     if (first)
-        tell(watch, ' ', "%u behemoths", (unsigned)herd->count);
+        print_line(watch, ' ', "%u behemoths", (unsigned)herd->count);
     watch->there = keep(watch, herd);
 }
 
@@ -149,7 +149,7 @@ static void look(struct watch *watch)
         return;
     }
     if (watch->there)
-        tell(watch, ' ', "the server does not answer any more; waiting for it");
+        print_line(watch, ' ', "the server does not answer any more; waiting for it");
     watch->there = false;
 }
 
@@ -192,10 +192,10 @@ static void put_head(struct canvas *canvas, const struct watch *watch)
     put_line(canvas, watch->there ? "" : "\033[1;31m", "%s",
              watch->there ? "" : "The server does not answer; this is what it said last.");
     put_line(canvas, "", "Herd time  %s  %s since it began, %.0f seconds in one of ours",
-             time_words(now->time, when), age_words((int64_t)now->ticks * BEHEMOTH_SECOND, age),
+             time_words(now->time, when), age_text((int64_t)now->ticks * BEHEMOTH_SECOND, age),
              speed);
     put_line(canvas, "", "Living     %-8u mean age %s, %.1f t", (unsigned)now->count,
-             age_words(mean * BEHEMOTH_SECOND, age), (double)now->weight / 1000);
+             age_text(mean * BEHEMOTH_SECOND, age), (double)now->weight / 1000);
     put_line(canvas, "\033[32m", "Born       %-8" PRIu64 " %.1f in a second", now->births, births);
     put_line(canvas, "\033[31m", "Died       %-8" PRIu64 " %.1f in a second", now->deaths, deaths);
 }

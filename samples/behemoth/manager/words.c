@@ -13,7 +13,7 @@ const char *sex_word(uint32_t sex)
     return sex == BEHEMOTH_FEMALE ? "female" : "male";
 }
 
-const char *age_words(int64_t age, char *room)
+const char *age_text(int64_t age, char *room)
 {
     long long seconds = age / BEHEMOTH_SECOND;
     snprintf(room, 24, "%lld:%02d:%02d", seconds / 3600, (int)(seconds / 60 % 60),

@@ -54,7 +54,7 @@ void snapshot_close(void)
 
 /* ---- an answer ---- */
 
-static bool make_room(size_t count)
+static bool reserve(size_t count)
 {
     if (count <= state.room)
         return true;
@@ -97,7 +97,7 @@ static void take_items(const struct behemoth_herd *herd)
 static bool take_answer(void)
 {
     const struct behemoth_herd *herd = behemoth_herd_of(&state.line);
-    if (!herd || !make_room(herd->count > 0 ? herd->count : 1))
+    if (!herd || !reserve(herd->count > 0 ? herd->count : 1))
         return false;
     take_items(herd);
     state.now.herd = *herd;

@@ -43,7 +43,7 @@ static bool is_lock(int fd)
 
 bool service_lock(const char *path, const char *what)
 {
-    char lock[4096], who[32] = "";
+    char lock[4096], holder[32] = "";
     make_folders(path);
     if ((size_t)snprintf(lock, sizeof lock, "%s.lock", path) >= sizeof lock)
         return errno = ENAMETOOLONG, complain(path), false;
@@ -51,9 +51,9 @@ bool service_lock(const char *path, const char *what)
     if (fd < 0)
         return complain(lock), false;
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        ssize_t bytes = read(fd, who, sizeof who - 1);
-        who[bytes > 0 ? bytes : 0] = 0;
-        fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", who, what, path);
+        ssize_t bytes = read(fd, holder, sizeof holder - 1);
+        holder[bytes > 0 ? bytes : 0] = 0;
+        fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", holder, what, path);
         close(fd);
         errno = EWOULDBLOCK;
         return false;
@@ -64,8 +64,8 @@ bool service_lock(const char *path, const char *what)
         errno = EEXIST;
         return false;
     }
-    int bytes = snprintf(who, sizeof who, "%ld", (long)getpid());
-    if (ftruncate(fd, 0) < 0 || write(fd, who, (size_t)bytes) < 0)
+    int bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
+    if (ftruncate(fd, 0) < 0 || write(fd, holder, (size_t)bytes) < 0)
         complain(lock); /* a second server will not know the first one's number */
     return true;        /* the descriptor stays open, and the lock with it */
 }

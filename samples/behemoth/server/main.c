@@ -27,20 +27,20 @@ static struct service {
     uint64_t forward_to; /* as fast as it can, until this tick */
 } service;
 
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t stop_requested;
 
 static void stop(int number)
 {
     (void)number;
-    told_to_stop = 1;
+    stop_requested = 1;
 }
 
 /* Signals are delivered only while waiting; long loops check for them. */
-static bool is_told_to_stop(void)
+static bool must_stop(void)
 {
     sigset_t pending;
-    return told_to_stop || (sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 ||
-                                                          sigismember(&pending, SIGINT) == 1));
+    return stop_requested || (sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 ||
+                                                            sigismember(&pending, SIGINT) == 1));
 }
 
 static bool save(void)
@@ -62,15 +62,15 @@ static struct answer plain(enum behemoth_status status)
 
 static struct answer with(const void *body, size_t bytes)
 {
-    struct answer says = {BEHEMOTH_OK, malloc(bytes), bytes};
-    if (!says.body)
+    struct answer content = {BEHEMOTH_OK, malloc(bytes), bytes};
+    if (!content.body)
         return plain(BEHEMOTH_FAILED);
-    memcpy(says.body, body, bytes);
-    return says;
+    memcpy(content.body, body, bytes);
+    return content;
 }
 
 /* The answer is a copy of one moment: the herd does not change meanwhile. */
-static struct answer tell_herd(bool each)
+static struct answer print_herd(bool each)
 {
     const struct herd *herd = &service.herd;
     uint64_t count = each ? herd->count : 0;
@@ -158,7 +158,7 @@ static struct answer answer(void *of, const struct behemoth_head *head, const vo
         head->bytes != bytes[head->what])
         return plain(BEHEMOTH_BAD);
     if (head->what == BEHEMOTH_HERD || head->what == BEHEMOTH_SUMMARY)
-        return tell_herd(head->what == BEHEMOTH_HERD);
+        return print_herd(head->what == BEHEMOTH_HERD);
     if (head->what == BEHEMOTH_PARAMETERS)
         return all_parameters();
     return may_change ? change(head->what, body) : plain(BEHEMOTH_REFUSED);
@@ -234,7 +234,7 @@ static bool begin_life(void)
     }
     if (!settings->since)
         herd_earlier(&service.herd, settings->forward);
-    for (uint64_t i = 0; i < settings->forward && !is_told_to_stop(); i++)
+    for (uint64_t i = 0; i < settings->forward && !must_stop(); i++)
         tick();
     service.last = behemoth_now();
     return true;
@@ -243,7 +243,7 @@ static bool begin_life(void)
 static void serve(const sigset_t *mask)
 {
     int64_t every = service.settings.save_every * 1000;
-    while (!service.stop && !told_to_stop) {
+    while (!service.stop && !stop_requested) {
         peers_serve(&service.peers, until_next_tick(), mask);
         if (is_forwarding())
             live_fast();

@@ -40,12 +40,12 @@ void peers_end(struct peers *peers)
 /* ---- a place ---- */
 
 /* The connection that was idle longest, of all or of other users; NULL: none. */
-static struct peer *quietest(struct peers *peers, bool strangers)
+static struct peer *quietest(struct peers *peers, bool other_users)
 {
     struct peer *found = NULL;
     for (int i = 0; i < PEERS; i++) {
         struct peer *peer = &peers->all[i];
-        if (peer->fd >= 0 && !(strangers && peer->may_change) &&
+        if (peer->fd >= 0 && !(other_users && peer->may_change) &&
             (!found || peer->since < found->since))
             found = peer;
     }
@@ -83,16 +83,16 @@ static void free_descriptor(struct peers *peers)
 
 static void accept_one(struct peers *peers)
 {
-    struct ucred who;
-    socklen_t size = sizeof who;
+    struct ucred holder;
+    socklen_t size = sizeof holder;
     int fd = accept4(peers->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
             free_descriptor(peers);
         return;
     }
-    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
-    bool may_change = known && (who.uid == 0 || who.uid == geteuid());
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &holder, &size) == 0;
+    bool may_change = known && (holder.uid == 0 || holder.uid == geteuid());
     struct peer *peer = find_place(peers, may_change);
     *peer = (struct peer){.fd = fd, .may_change = may_change, .since = behemoth_now()};
 }
@@ -112,16 +112,16 @@ static int request_bytes(const struct peer *peer)
 }
 
 /* False: no memory. */
-static bool begin_answer(struct peer *peer, const struct answer *says, uint32_t number)
+static bool begin_answer(struct peer *peer, const struct answer *content, uint32_t number)
 {
-    struct behemoth_head head = {BEHEMOTH_MAGIC, says->status, (uint32_t)says->bytes, number};
-    peer->answer = malloc(HEAD + says->bytes);
+    struct behemoth_head head = {BEHEMOTH_MAGIC, content->status, (uint32_t)content->bytes, number};
+    peer->answer = malloc(HEAD + content->bytes);
     if (!peer->answer)
         return false;
     memcpy(peer->answer, &head, sizeof head);
-    if (says->bytes > 0)
-        memcpy(peer->answer + HEAD, says->body, says->bytes);
-    peer->bytes = HEAD + says->bytes;
+    if (content->bytes > 0)
+        memcpy(peer->answer + HEAD, content->body, content->bytes);
+    peer->bytes = HEAD + content->bytes;
     peer->sent = 0;
     peer->since = behemoth_now();
     return true;
@@ -129,7 +129,7 @@ static bool begin_answer(struct peer *peer, const struct answer *says, uint32_t 
 
 /* Limits the memory for answers that other users do not read: the connection that was idle
  * longest is closed first. */
-static void limit_strangers(struct peers *peers, const struct peer *newest)
+static void limit_other_users(struct peers *peers, const struct peer *newest)
 {
     for (;;) {
         struct peer *quiet = NULL;
@@ -156,13 +156,13 @@ static bool answer(struct peers *peers, struct peer *peer, size_t bytes)
     memcpy(body, peer->request + HEAD, head.bytes);
     peer->have -= bytes;
     memmove(peer->request, peer->request + bytes, peer->have);
-    struct answer says = peers->answer(peers->of, &head, body, peer->may_change);
-    peer->due = says.due;
+    struct answer content = peers->answer(peers->of, &head, body, peer->may_change);
+    peer->due = content.due;
     peer->number = head.number;
-    bool good = says.due > 0 || begin_answer(peer, &says, head.number);
-    free(says.body);
+    bool good = content.due > 0 || begin_answer(peer, &content, head.number);
+    free(content.body);
     if (good && peer->answer && !peer->may_change)
-        limit_strangers(peers, peer);
+        limit_other_users(peers, peer);
     return good;
 }
 
@@ -262,13 +262,13 @@ void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
 
 void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status)
 {
-    const struct answer says = {.status = status};
+    const struct answer content = {.status = status};
     for (int i = 0; i < PEERS; i++) {
         struct peer *peer = &peers->all[i];
         if (peer->fd < 0 || peer->due == 0 || peer->due > tick)
             continue;
         peer->due = 0;
-        if (!begin_answer(peer, &says, peer->number))
+        if (!begin_answer(peer, &content, peer->number))
             hang_up(peer);
     }
 }
