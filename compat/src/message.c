@@ -16,7 +16,7 @@ static const struct {
 };
 
 /* Also for HRESULTs that contain a status. */
-static const char *words_of(DWORD id)
+static const char *text_of(DWORD id)
 {
     LSTATUS status = id >> 16 == 0x8007 ? (LSTATUS)(id & 0xffff) : (LSTATUS)id;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -197,7 +197,7 @@ static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, vo
         message.array = (const DWORD_PTR *)arguments;
     else
         message.list = arguments;
-    const char *words = words_of(id);
+    const char *words = text_of(id);
     DWORD status = ERROR_SUCCESS;
     if (!to || (flags & FORMAT_MESSAGE_FROM_STRING && !source))
         status = ERROR_INVALID_PARAMETER;
