@@ -361,9 +361,9 @@ int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (!part_named(argv[i])) {
-            bool asked = strcmp(argv[i], "--help") == 0;
-            fputs(help, asked ? stdout : stderr);
-            return asked ? 0 : 2;
+            bool wants_help = strcmp(argv[i], "--help") == 0;
+            fputs(help, wants_help ? stdout : stderr);
+            return wants_help ? 0 : 2;
         }
     results = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (results == MAP_FAILED)

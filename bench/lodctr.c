@@ -208,9 +208,9 @@ int main(int argc, char **argv)
         return 0;
     }
     if (!read_arguments(argc, argv)) {
-        bool asked = argc > 1 && !strcmp(argv[1], "--help");
-        fputs(help, asked ? stdout : stderr);
-        return asked ? 0 : 2;
+        bool wants_help = argc > 1 && !strcmp(argv[1], "--help");
+        fputs(help, wants_help ? stdout : stderr);
+        return wants_help ? 0 : 2;
     }
     if (readlink("/proc/self/exe", own_path, sizeof own_path - 1) < 0)
         fail("/proc/self/exe", errno);

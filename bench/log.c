@@ -182,7 +182,7 @@ static double time_numbers(bool printf_too)
 /* ---- the program ---- */
 
 /* relog itself, as a process: its CPU seconds and its peak memory. */
-static void run_relog(const char *relog, const char *form, bool half, uint64_t size)
+static void run_relog(const char *relog, const char *format, bool half, uint64_t size)
 {
     struct rusage usage;
     int status;
@@ -191,7 +191,7 @@ static void run_relog(const char *relog, const char *form, bool half, uint64_t s
     if (process == 0) {
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);
-        execl(relog, "relog", made_path, "-y", "-f", form, "-o", "/dev/null",
+        execl(relog, "relog", made_path, "-y", "-f", format, "-o", "/dev/null",
               half ? "-t" : (char *)NULL, "2", (char *)NULL);
         _exit(127);
     }
@@ -199,16 +199,16 @@ static void run_relog(const char *relog, const char *form, bool half, uint64_t s
         fail("relog fails");
     double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-    printf("relog -f %-5s %-19s %8.2f s, %.0f MB/s, %ld KB: %s\n", form, half ? "-t 2" : "",
+    printf("relog -f %-5s %-19s %8.2f s, %.0f MB/s, %ld KB: %s\n", format, half ? "-t 2" : "",
            seconds, (double)size / MEGA / seconds, usage.ru_maxrss,
            usage.ru_maxrss < TARGET_KB ? "below 64 MB" : "NOT below 64 MB");
 }
 
 static void run_all(const char *relog, uint64_t size)
 {
-    static const char *const forms[] = {"CSV", "TSV", "jsonl", "json"};
-    for (size_t i = 0; i < COUNT(forms); i++)
-        run_relog(relog, forms[i], false, size);
+    static const char *const formats[] = {"CSV", "TSV", "jsonl", "json"};
+    for (size_t i = 0; i < COUNT(formats); i++)
+        run_relog(relog, formats[i], false, size);
     run_relog(relog, "CSV", true, size);
 }
 
@@ -227,14 +227,14 @@ static void compare_numbers(void)
 int main(int argc, char **argv)
 {
     if (argc < 2 || argc > 4 || strcmp(argv[1], "--help") == 0) {
-        bool asked = argc > 1 && strcmp(argv[1], "--help") == 0;
+        bool wants_help = argc > 1 && strcmp(argv[1], "--help") == 0;
         fputs(
             "usage: bench-log CAPTURE [RELOG [MB]]\n\n"
             "The cost of reading, cooking and writing. CAPTURE is\n"
             "tests/golden/perfmon-logs/CounterSamples.blg; its samples are repeated to 100 MB, or\n"
             "MB, in /var/tmp. With the path of relog also the cost of the whole program.\n",
-            asked ? stdout : stderr);
-        return asked ? 0 : 2;
+            wants_help ? stdout : stderr);
+        return wants_help ? 0 : 2;
     }
     size_t mega = argc > 3 ? strtoul(argv[3], NULL, 10) : TARGET_MB;
     uint64_t size = make_capture(argv[1], mega);

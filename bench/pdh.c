@@ -184,9 +184,9 @@ int main(int argc, char **argv)
 {
     int processes = argc > 1 ? atoi(argv[1]) : 5000;
     if (argc > 2 || processes <= 0) {
-        bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
-        fputs(help, asked ? stdout : stderr);
-        return asked ? 0 : 2;
+        bool wants_help = argc == 2 && strcmp(argv[1], "--help") == 0;
+        fputs(help, wants_help ? stdout : stderr);
+        return wants_help ? 0 : 2;
     }
     bench_root_make();
     bench_part(first_value, 0);

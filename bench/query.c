@@ -317,9 +317,9 @@ int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (!understood(argv[i])) {
-            bool asked = strcmp(argv[i], "--help") == 0;
-            fputs(help, asked ? stdout : stderr);
-            return asked ? 0 : 2;
+            bool wants_help = strcmp(argv[i], "--help") == 0;
+            fputs(help, wants_help ? stdout : stderr);
+            return wants_help ? 0 : 2;
         }
     bench_root_make();
     for (size_t i = 0; i < COUNT(parts); i++)

@@ -104,11 +104,11 @@ static void measure(const char *what, void (*work)(void))
 int main(int argc, char **argv)
 {
     if (argc > 1) {
-        bool asked = strcmp(argv[1], "--help") == 0;
+        bool wants_help = strcmp(argv[1], "--help") == 0;
         fputs("usage: bench-wire\n\nThe cost of building, checking and walking a block, in "
               "microseconds.\n",
-              asked ? stdout : stderr);
-        return asked ? 0 : 2;
+              wants_help ? stdout : stderr);
+        return wants_help ? 0 : 2;
     }
     memory = malloc(ROOM);
     if (!memory)

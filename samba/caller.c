@@ -84,5 +84,5 @@ bool caller_message(struct dcesrv_call_state *state, struct buffer *ret)
         .path = name,
         .name = sids.data ? sids.data : "",
     };
-    return !sids.failed && form_write_request(&request, ret);
+    return !sids.failed && proto_write_request(&request, ret);
 }

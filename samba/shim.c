@@ -322,7 +322,7 @@ static bool ask(struct call *call, uint16_t operation)
         question.flags |= PROTO_NO_DATA | (request->has_size ? 0 : PROTO_NO_SIZE);
     else if (value)
         question.room = request->room < PROTO_DATA_BYTES ? request->room : PROTO_DATA_BYTES;
-    if (!call->path || !form_write_request(&question, &call->message))
+    if (!call->path || !proto_write_request(&question, &call->message))
         return false;
     stream_ask(call);
     return true;

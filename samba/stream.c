@@ -155,7 +155,7 @@ static bool take_reply(struct client *client, bool *ret_taken)
     if (!*ret_taken)
         return size != SIZE_MAX;
     if (size != stream->in.len || !stream->first ||
-        !form_read_reply(stream->in.data, size, &reply) || reply.id != stream->number)
+        !proto_read_reply(stream->in.data, size, &reply) || reply.id != stream->number)
         return false;
     if (!stream->awaits_caller) {
         finish(client, &reply);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static inline void say_skipped(const char *why)
+static inline void report_skipped(const char *why)
 {
     printf("# skipped: %s\n", why);
     fflush(stdout);

@@ -111,7 +111,7 @@ static void start_sending(struct call *call)
     call->sent = 0;
     call->deadline = clock_ticks() + (target->missed ? patience : time_for(call));
     call->request.id = ++target->number;
-    if (!form_write_request(&call->request, &call->message))
+    if (!proto_write_request(&call->request, &call->message))
         end_call(call, call->message.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER);
 }
 
@@ -189,7 +189,7 @@ static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t room,
     status = size ? link_receive(link, size, message) : ERROR_INVALID_DATA;
     if (status)
         return status;
-    bool good = form_read_reply(message->data, message->len, ret) && ret->id == id;
+    bool good = proto_read_reply(message->data, message->len, ret) && ret->id == id;
     return good ? ERROR_SUCCESS : ERROR_INVALID_DATA;
 }
 

@@ -27,20 +27,20 @@ static void add_number(struct buffer *buffer, uint32_t number)
 size_t proto_size(const void *start, size_t most)
 {
     size_t size = proto_number(start);
-    bool good = proto_number((const char *)start + 4) == FORM_MARK;
+    bool good = proto_number((const char *)start + 4) == PROTO_MARK;
     return good && size >= PROTO_REPLY_HEAD && size <= most ? size : 0;
 }
 
 /* ---- writing ---- */
 
-bool form_write_request(const struct proto_request *request, struct buffer *ret)
+bool proto_write_request(const struct proto_request *request, struct buffer *ret)
 {
     size_t path = strlen(request->path) + 1, name = request->name ? strlen(request->name) + 1 : 0;
     buffer_clear(ret);
     if (path > PROTO_PATH_BYTES || name > PROTO_NAME_BYTES)
         return false;
     add_number(ret, (uint32_t)(PROTO_REQUEST_HEAD + path + name));
-    add_number(ret, FORM_MARK);
+    add_number(ret, PROTO_MARK);
     add_number(ret, request->id);
     add_number(ret, request->operation | (uint32_t)request->flags << 16);
     add_number(ret, request->root);
@@ -61,7 +61,7 @@ bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret)
     if (name > PROTO_NAME_BYTES || reply->data_size > PROTO_DATA_BYTES)
         return false;
     add_number(ret, (uint32_t)(PROTO_REPLY_HEAD + name + reply->data_size));
-    add_number(ret, FORM_MARK);
+    add_number(ret, PROTO_MARK);
     add_number(ret, reply->id);
     add_number(ret, reply->status);
     add_number(ret, reply->type);
@@ -102,7 +102,7 @@ bool proto_read_request(const void *message, size_t size, struct proto_request *
     return is_text(ret->path, path) && (!name || is_text(ret->name, name));
 }
 
-bool form_read_reply(const void *message, size_t size, struct proto_reply *ret)
+bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret)
 {
     const char *at = message;
     size_t most = PROTO_REPLY_HEAD + (size_t)PROTO_NAME_BYTES + PROTO_DATA_BYTES;

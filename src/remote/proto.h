@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 enum {
-    FORM_MARK = 0x314b504f, /* "OPK1": the protocol and its version */
+    PROTO_MARK = 0x314b504f, /* "OPK1": the protocol and its version */
     PROTO_REQUEST_HEAD = 36,
     PROTO_REPLY_HEAD = 32,
     PROTO_START = 8, /* size and mark: enough to know how much follows */
@@ -57,11 +57,11 @@ struct proto_reply {
 size_t proto_size(const void *start, size_t most);
 /* Both replace the content of `ret`. The reply's data is not copied: the caller sends it after the
  * header. */
-bool form_write_request(const struct proto_request *request, struct buffer *ret);
+bool proto_write_request(const struct proto_request *request, struct buffer *ret);
 bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret);
 /* The whole message; texts and data point into it. False: malformed. */
 bool proto_read_request(const void *message, size_t size, struct proto_request *ret);
-bool form_read_reply(const void *message, size_t size, struct proto_reply *ret);
+bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret);
 
 uint32_t proto_number(const void *at); /* little-endian, at any alignment */
 void proto_put_number(void *at, uint32_t number);

@@ -69,7 +69,7 @@ static inline void in_child(void (*body)(void))
 
 static inline void skipped(const char *why)
 {
-    say_skipped(why);
+    report_skipped(why);
     _exit(SKIPPED);
 }
 

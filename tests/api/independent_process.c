@@ -71,11 +71,11 @@ INDEPENDENT(the_umask_never_makes_unreadable_state)
 static pthread_barrier_t start;
 static int thread_failures;
 
-static void thread_round(unsigned self, unsigned round, BYTE *room, DWORD room_size, HKEY key)
+static void thread_round(unsigned self, unsigned round, BYTE *room, DWORD capacity_size, HKEY key)
 {
     static const char *const queries[] = {"2 230", "Counter 009", "238", "232", "Explain 019"};
     char name[32];
-    DWORD size = room_size, type = 0;
+    DWORD size = capacity_size, type = 0;
     const char *query = queries[(self + round) % COUNT(queries)];
     if (self == 0 && round % 8 == 7)
         RegCloseKey(HKEY_PERFORMANCE_DATA); /* while the others ask */
@@ -101,13 +101,13 @@ static void thread_round(unsigned self, unsigned round, BYTE *room, DWORD room_s
 static void *one_thread(void *data)
 {
     unsigned self = (unsigned)(uintptr_t)data, count = rounds(20);
-    DWORD room_size = 4 << 20;
-    BYTE *room = malloc(room_size);
+    DWORD capacity_size = 4 << 20;
+    BYTE *room = malloc(capacity_size);
     HKEY key = NULL;
     RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key, NULL);
     pthread_barrier_wait(&start);
     for (unsigned round = 0; round < count; round++)
-        thread_round(self, round, room, room_size, key);
+        thread_round(self, round, room, capacity_size, key);
     RegCloseKey(key);
     free(room);
     return NULL;
@@ -404,7 +404,7 @@ INDEPENDENT(a_full_disk_loses_nothing)
     all_is_well();
 }
 
-INDEPENDENT(a_read_only_disk_is_told)
+INDEPENDENT(a_read_only_disk_is_reported)
 {
     HKEY key = NULL;
     mount_over_root("mode=0755", 0);
@@ -445,7 +445,7 @@ static int run_copy(const char *copy, const char *errors)
 INDEPENDENT(setuid_programs_ignore_the_environment)
 {
     char copy[128], command[256], errors[128];
-    struct stat told = {0};
+    struct stat reported = {0};
     if (geteuid() != 0)
         skipped("only root can make a setuid program");
     CHECK_IS(RegCloseKey(created(HKEY_LOCAL_MACHINE, TEST_KEY)), 0);
@@ -466,8 +466,8 @@ INDEPENDENT(setuid_programs_ignore_the_environment)
     if (code == SKIPPED)
         skipped("setuid has no effect here");
     CHECK_IS(code, 0);
-    CHECK_IS(stat(errors, &told), 0);
-    CHECK_IS(told.st_size, 0); /* not traced */
+    CHECK_IS(stat(errors, &reported), 0);
+    CHECK_IS(reported.st_size, 0); /* not traced */
 }
 
 int main(int count, char **values)
@@ -486,7 +486,7 @@ int main(int count, char **values)
         cmocka_unit_test(an_empty_system_root),
         cmocka_unit_test(without_rights_writing_is_error_5),
         cmocka_unit_test(a_full_disk_loses_nothing),
-        cmocka_unit_test(a_read_only_disk_is_told),
+        cmocka_unit_test(a_read_only_disk_is_reported),
         cmocka_unit_test(setuid_programs_ignore_the_environment),
     };
     arguments = values;

@@ -392,12 +392,12 @@ INDEPENDENT(threads_and_their_processes)
     while (opl_object_next_instance(&block, &processes, &process)) {
         char name[256];
         opl_instance_name(&block, &processes, &process, name, sizeof(name));
-        uint64_t said = number_of(&block, &processes, &process, 680);
+        uint64_t reported = number_of(&block, &processes, &process, 680);
         if (process.position == (DWORD)processes.type.NumInstances - 1)
             CHECK_IS(counted[process.position], 1); /* _Total of _Total */
-        else if (counted[process.position] != said)
+        else if (counted[process.position] != reported)
             printf("# %s: %u threads, says %llu\n", name, counted[process.position],
-                   (unsigned long long)said),
+                   (unsigned long long)reported),
                 failures++;
     }
 }
@@ -534,11 +534,11 @@ INDEPENDENT(system_agrees_with_the_lists)
     CHECK(opl_object_next_instance(&block, &system, &only));
     CHECK_IS(system.type.NumInstances, PERF_NO_INSTANCES);
     CHECK_IS(processors.type.NumInstances, sysconf(_SC_NPROCESSORS_ONLN) + 1);
-    long long said = (long long)number_of(&block, &system, &only, 248);
+    long long reported = (long long)number_of(&block, &system, &only, 248);
     long long listed = processes.type.NumInstances - 1;
-    printf("# System says %lld, Process lists %d\n", said, processes.type.NumInstances);
-    CHECK(said >= listed - 8);
-    CHECK(said <= listed + 8 || !sees_all_processes());
+    printf("# System says %lld, Process lists %d\n", reported, processes.type.NumInstances);
+    CHECK(reported >= listed - 8);
+    CHECK(reported <= listed + 8 || !sees_all_processes());
     CHECK_IS(block.header.PerfFreq.QuadPart, 10000000);
     CHECK_IS(block.header.DefaultObject, 238);
 }

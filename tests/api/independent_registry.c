@@ -274,11 +274,11 @@ static void read_when_told(int from)
 {
     HKEY key = NULL;
     unsigned char round;
-    int late = 0;
+    int stale = 0;
     CHECK_IS(RegOpenKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY, 0, KEY_READ, &key), 0);
     while (read(from, &round, 1) == 1)
-        late += dword_of(key, "round") < round || dword_of(key, "round") == ~0u;
-    CHECK_IS(late, 0);
+        stale += dword_of(key, "round") < round || dword_of(key, "round") == ~0u;
+    CHECK_IS(stale, 0);
     CHECK_IS(RegCloseKey(key), 0);
 }
 

@@ -142,13 +142,13 @@ static void c3_c109_the_size_cannot_be_asked(void **state)
 
 static void c3_a_small_buffer_leaves_size_and_names_the_type(void **state)
 {
-    static const DWORD rooms[] = {0, 10, 100};
-    for (size_t i = 0; i < COUNT(rooms); i++) {
-        size = rooms[i];
+    static const DWORD sizes[] = {0, 10, 100};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        size = sizes[i];
         type = 77;
         assert_int_equal(RegQueryValueExA(DATA, "Global", NULL, &type, data, &size),
                          ERROR_MORE_DATA);
-        assert_int_equal(size, rooms[i]);
+        assert_int_equal(size, sizes[i]);
         assert_int_equal(type, REG_BINARY);
     }
 }
@@ -481,7 +481,7 @@ static void *ask_again_and_again(void *self)
     return NULL;
 }
 
-static void c145_more_data_is_told_to_the_thread_that_asked(void **state)
+static void c145_more_data_is_reported_to_the_thread_that_asked(void **state)
 {
     enum { CALLERS = 8 };
     struct caller callers[CALLERS];
@@ -528,7 +528,7 @@ int main(void)
         cmocka_unit_test(other_calls_on_the_data_key),
         cmocka_unit_test(c3_closing_the_unopened_key_succeeds_any_number_of_times),
         cmocka_unit_test(keys_are_accepted_sign_and_zero_extended),
-        cmocka_unit_test(c145_more_data_is_told_to_the_thread_that_asked),
+        cmocka_unit_test(c145_more_data_is_reported_to_the_thread_that_asked),
         cmocka_unit_test(c28_a_connection_to_this_machine_by_its_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

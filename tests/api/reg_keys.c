@@ -93,7 +93,7 @@ static void foreign_stale_and_closed_handles(void **state)
     }
 }
 
-static void a_deleted_key_says_so(void **state)
+static void a_deleted_key_is_reported(void **state)
 {
     HKEY key = made(KEY_ALL_ACCESS), sub, fresh;
     DWORD size = 4;
@@ -455,7 +455,7 @@ int main(void)
         CLEAN_TEST(paths_that_are_refused),
         CLEAN_TEST(open_without_subkey_answers_the_same_key),
         CLEAN_TEST(foreign_stale_and_closed_handles),
-        CLEAN_TEST(a_deleted_key_says_so),
+        CLEAN_TEST(a_deleted_key_is_reported),
         CLEAN_TEST(delete_key_refuses_subkeys),
         CLEAN_TEST(delete_tree_with_and_without_subkey),
         CLEAN_TEST(subkeys_one_by_one),

@@ -53,7 +53,7 @@ static HANDLE create(const char *name, DWORD bytes)
 
 struct other {
     pid_t number;
-    int told;
+    int reported;
 };
 
 static struct other start(void (*act)(void))
@@ -71,8 +71,8 @@ static struct other start(void (*act)(void))
         _exit(1);
     }
     close(pipes[1]);
-    other.told = pipes[0];
-    assert_int_equal(read(other.told, &byte, 1), 1);
+    other.reported = pipes[0];
+    assert_int_equal(read(other.reported, &byte, 1), 1);
     return other;
 }
 
@@ -80,7 +80,7 @@ static void end(struct other other)
 {
     kill(other.number, SIGKILL);
     waitpid(other.number, NULL, 0);
-    close(other.told);
+    close(other.reported);
 }
 
 static void other_creates(void)
@@ -302,7 +302,7 @@ static void other_owns(void)
     WaitForSingleObject(mutex, 0); /* twice */
 }
 
-static void c122_a_killed_owner_is_told(void **state)
+static void c122_a_killed_owner_is_reported(void **state)
 {
     struct other other = start(other_owns);
     HANDLE mutex = OpenMutexA(MUTEX_ALL_ACCESS, FALSE, "shared mutex");
@@ -366,11 +366,11 @@ static void only_what_is_ours_is_closed(void **state)
 {
     int pipes[2], file = open("/proc/self/exe", O_RDONLY);
     assert_int_equal(pipe(pipes), 0);
-    const int strangers[] = {file, pipes[0], pipes[1], 0, 1, 2, -1, 99999};
-    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
-        assert_false(CloseHandle((HANDLE)(intptr_t)strangers[i]));
+    const int third_parties[] = {file, pipes[0], pipes[1], 0, 1, 2, -1, 99999};
+    for (size_t i = 0; i < sizeof third_parties / sizeof *third_parties; i++) {
+        assert_false(CloseHandle((HANDLE)(intptr_t)third_parties[i]));
         assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
-        assert_int_equal(WaitForSingleObject((HANDLE)(intptr_t)strangers[i], 0), WAIT_FAILED);
+        assert_int_equal(WaitForSingleObject((HANDLE)(intptr_t)third_parties[i], 0), WAIT_FAILED);
     }
     assert_true(fcntl(file, F_GETFD) >= 0 && fcntl(pipes[1], F_GETFD) >= 0);
     close(file);
@@ -433,7 +433,7 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(nobody_else_may),
         cmocka_unit_test(without_a_name_and_of_files),
-        cmocka_unit_test(c122_a_killed_owner_is_told),
+        cmocka_unit_test(c122_a_killed_owner_is_reported),
         cmocka_unit_test(threads_exclude_each_other),
         cmocka_unit_test(only_what_is_ours_is_closed),
         cmocka_unit_test(processes),

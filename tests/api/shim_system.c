@@ -144,7 +144,7 @@ static void f_d5_c144_a_thread_lowers_its_own_priority(void **state)
     void *result;
     int own = getpriority(PRIO_PROCESS, 0);
     if (own > 14) {
-        say_skipped("this process has a low priority already");
+        report_skipped("this process has a low priority already");
         return;
     }
     assert_int_equal(pthread_create(&thread, NULL, lower, &lowering), 0);

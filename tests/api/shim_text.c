@@ -36,7 +36,7 @@ static void check(const char *expected, const char *format, va_list arguments)
     va_end(again);
 }
 
-static void says(const char *expected, const char *format, ...)
+static void expect_text(const char *expected, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -47,38 +47,40 @@ static void says(const char *expected, const char *format, ...)
 static void numbers(void **state)
 {
     const DWORD big = 4000000000u;
-    says("", "");
-    says("100 %", "%d %%", 100);
-    says("4000000000", "%lu", big);
-    says("-294967296", "%ld", big);
-    says("4000000000 7 9", "%lu %lu %lu", big, (DWORD)7, (DWORD)9);
-    says("1 2 3 4 5 6 7 4000000000 9", "%lu %lu %lu %lu %lu %lu %lu %lu %d", 1u, 2u, 3u, 4u, 5u, 6u,
-         7u, big, 9);
-    says("18446744073709551615 -1", "%I64u %I64d", UINT64_MAX, INT64_C(-1));
-    says("18446744073709551615 -1", "%llu %lld", UINT64_MAX, INT64_C(-1));
-    says("5 -6", "%I32u %I32d", 5u, -6);
-    says("12 13", "%Iu %zu", (size_t)12, (size_t)13);
-    says("65535 -1 255 -1", "%hu %hd %hhu %hhd", 0x1ffff, 0xffff, 0x1ff, 0xff);
-    says("ff FF 0xff 0377 377", "%x %X %#x %#o %o", 255, 255, 255, 255, 255);
-    says("   42|42   |00042|+42| 42|  042", "%5d|%-5d|%05d|%+d|% d|%5.3d", 42, 42, 42, 42, 42, 42);
-    says("    7|7    |012", "%*d|%*d|%.*d", 5, 7, -5, 7, 3, 12);
-    says("3.50 1e+10 0.1 2", "%.2f %g %g %.0f", 3.5, 1e10, 0.1, 2.0);
-    says("1.5 2.25", "%Lg %g", 1.5L, 2.25);
-    says(sizeof(void *) == 8 ? "000000000000BEEF" : "0000BEEF", "%p", (void *)(uintptr_t)0xbeef);
-    says("ab", "a%nb", (void *)&errno);
-    says("q", "%q");
-    says("end ", "end %");
+    expect_text("", "");
+    expect_text("100 %", "%d %%", 100);
+    expect_text("4000000000", "%lu", big);
+    expect_text("-294967296", "%ld", big);
+    expect_text("4000000000 7 9", "%lu %lu %lu", big, (DWORD)7, (DWORD)9);
+    expect_text("1 2 3 4 5 6 7 4000000000 9", "%lu %lu %lu %lu %lu %lu %lu %lu %d", 1u, 2u, 3u, 4u,
+                5u, 6u, 7u, big, 9);
+    expect_text("18446744073709551615 -1", "%I64u %I64d", UINT64_MAX, INT64_C(-1));
+    expect_text("18446744073709551615 -1", "%llu %lld", UINT64_MAX, INT64_C(-1));
+    expect_text("5 -6", "%I32u %I32d", 5u, -6);
+    expect_text("12 13", "%Iu %zu", (size_t)12, (size_t)13);
+    expect_text("65535 -1 255 -1", "%hu %hd %hhu %hhd", 0x1ffff, 0xffff, 0x1ff, 0xff);
+    expect_text("ff FF 0xff 0377 377", "%x %X %#x %#o %o", 255, 255, 255, 255, 255);
+    expect_text("   42|42   |00042|+42| 42|  042", "%5d|%-5d|%05d|%+d|% d|%5.3d", 42, 42, 42, 42,
+                42, 42);
+    expect_text("    7|7    |012", "%*d|%*d|%.*d", 5, 7, -5, 7, 3, 12);
+    expect_text("3.50 1e+10 0.1 2", "%.2f %g %g %.0f", 3.5, 1e10, 0.1, 2.0);
+    expect_text("1.5 2.25", "%Lg %g", 1.5L, 2.25);
+    expect_text(sizeof(void *) == 8 ? "000000000000BEEF" : "0000BEEF", "%p",
+                (void *)(uintptr_t)0xbeef);
+    expect_text("ab", "a%nb", (void *)&errno);
+    expect_text("q", "%q");
+    expect_text("end ", "end %");
 }
 
 static void texts(void **state)
 {
     const WCHAR *wide = u"\x41f\x435\x440\x444";
-    says("[\xd0\x9f\xd0\xb5\xd1\x80\xd1\x84]", "[%ls]", wide);
-    says("[\xd0\x9f\xd0\xb5\xd1\x80\xd1\x84]", "[%ws]", wide);
-    says("[narrow]", "[%hs]", "narrow");
-    says("[   nar|nar   ]", "[%6.3hs|%-6.3hs]", "narrow", "narrow");
-    says("[(null)]", "[%hs]", (char *)NULL);
-    says("x y", "%hc %lc", 'x', 'y');
+    expect_text("[\xd0\x9f\xd0\xb5\xd1\x80\xd1\x84]", "[%ls]", wide);
+    expect_text("[\xd0\x9f\xd0\xb5\xd1\x80\xd1\x84]", "[%ws]", wide);
+    expect_text("[narrow]", "[%hs]", "narrow");
+    expect_text("[   nar|nar   ]", "[%6.3hs|%-6.3hs]", "narrow", "narrow");
+    expect_text("[(null)]", "[%hs]", (char *)NULL);
+    expect_text("x y", "%hc %lc", 'x', 'y');
     char narrow[32];
     WCHAR out[32];
     assert_int_equal(opl_snprintf(narrow, 32, "%s %S", "n", u"w"), 3);

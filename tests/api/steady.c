@@ -97,15 +97,15 @@ static void set(const char *name, const char *text)
 }
 
 /* A third-party provider in its helper process: object 22222. */
-static int register_stranger(void **state)
+static int register_third_party(void **state)
 {
     HKEY key;
     temp_make(root);
     setenv("OPENPERFLIB_ROOT", root, 1);
     set("Library", getenv("STRANGER"));
-    set("Open", "stranger_open");
-    set("Collect", "stranger_collect");
-    set("Close", "stranger_close");
+    set("Open", "third_party_open");
+    set("Collect", "third_party_collect");
+    set("Close", "third_party_close");
     set("Object List", "22222");
     return RegCreateKeyExA(HKEY_LOCAL_MACHINE, SERVICES "First\\Linkage", 0, NULL, 0, KEY_WRITE,
                            NULL, &key, NULL) ||
@@ -171,5 +171,5 @@ int main(void)
         cmocka_unit_test(a_steady_collection_allocates_nothing),
         cmocka_unit_test(the_counting_counts),
     };
-    return cmocka_run_group_tests(tests, register_stranger, remove_root);
+    return cmocka_run_group_tests(tests, register_third_party, remove_root);
 }

@@ -114,7 +114,7 @@ static void report_flood(const char *service, int count)
 }
 
 /* Its own kind may never come again. */
-static void a_count_is_said_with_any_event_a_minute_later(void **state)
+static void a_count_is_reported_with_any_event_a_minute_later(void **state)
 {
     BUFFER_AUTO log = {0};
     report_flood("Flood", 25);
@@ -140,7 +140,7 @@ static void a_count_is_said_with_any_event_a_minute_later(void **state)
 }
 
 /* A program that closes the key after each query is no way around the minute. */
-static void a_count_is_said_at_the_end_of_a_session(void **state)
+static void a_count_is_reported_at_the_end_of_a_session(void **state)
 {
     BUFFER_AUTO log = {0};
     report_flood("Flood", 25);
@@ -179,7 +179,7 @@ static void a_child_does_not_say_its_parents_counts(void **state)
 }
 
 /* Not a thousand lines at one event; none is forgotten. */
-static void many_counts_are_said_bit_by_bit(void **state)
+static void many_counts_are_reported_bit_by_bit(void **state)
 {
     BUFFER_AUTO log = {0};
     char name[16];
@@ -272,10 +272,10 @@ int main(void)
         TEST(an_event_is_one_line_of_fields),
         TEST(words_come_from_the_catalog),
         TEST(a_flood_is_held_back),
-        TEST(a_count_is_said_with_any_event_a_minute_later),
-        TEST(a_count_is_said_at_the_end_of_a_session),
+        TEST(a_count_is_reported_with_any_event_a_minute_later),
+        TEST(a_count_is_reported_at_the_end_of_a_session),
         TEST(a_child_does_not_say_its_parents_counts),
-        TEST(many_counts_are_said_bit_by_bit),
+        TEST(many_counts_are_reported_bit_by_bit),
         TEST(threads_count_together),
         TEST(many_providers_are_all_held_back),
         TEST(many_kinds_forget_the_oldest),

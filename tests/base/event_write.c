@@ -234,7 +234,7 @@ static int write_to_full_disk(void)
     return write_text("x") == 0 && lines_of(events) == 1 ? 0 : 2;
 }
 
-static void a_full_disk_is_said(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     pid_t child = fork();
     if (child == 0)
@@ -242,7 +242,7 @@ static void a_full_disk_is_said(void **state)
     int status;
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        say_skipped("no mount namespace here");
+        report_skipped("no mount namespace here");
     else
         assert_int_equal(status, 0);
 }
@@ -299,7 +299,7 @@ static void half_a_line_is_taken_back(void **state)
     assert_int_equal(lines_of(events), 2);
 }
 
-static void a_root_that_cannot_be_written_is_said(void **state)
+static void a_root_that_cannot_be_written_is_reported(void **state)
 {
     chmod(folder, 0555);
     if (geteuid() != 0)
@@ -521,7 +521,7 @@ static void long_lines_of_the_system_log_are_shortened(void **state)
     close(fd);
 }
 
-static void no_log_at_all_is_said(void **state)
+static void no_log_at_all_is_reported(void **state)
 {
     static char long_path[300];
     memset(long_path, 'p', sizeof long_path - 1);
@@ -556,10 +556,10 @@ int main(void)
         TEST(several_processes_turn_one_file_over),
         TEST(a_stopped_lock_holder_delays_nobody),
         TEST(without_the_lock_a_full_file_grows),
-        TEST(a_full_disk_is_said),
+        TEST(a_full_disk_is_reported),
         TEST(f_c9_the_event_file_follows_no_link),
         TEST(half_a_line_is_taken_back),
-        TEST(a_root_that_cannot_be_written_is_said),
+        TEST(a_root_that_cannot_be_written_is_reported),
         TEST(a_pipe_is_not_waited_for),
         TEST(standard_output_is_left_alone),
         SOCKET_TEST(journald_gets_a_field_for_each_value),
@@ -568,7 +568,7 @@ int main(void)
         SOCKET_TEST(without_journald_the_system_log_gets_a_line),
         SOCKET_TEST(a_system_log_of_streams_gets_it_too),
         SOCKET_TEST(long_lines_of_the_system_log_are_shortened),
-        SOCKET_TEST(no_log_at_all_is_said),
+        SOCKET_TEST(no_log_at_all_is_reported),
         SOCKET_TEST(no_descriptor_stays_open),
     };
     unsetenv("OPENPERFLIB_TRACE");

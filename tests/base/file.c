@@ -164,11 +164,11 @@ static void a_folder_that_cannot_sync_is_fine(void **state)
     assert_int_equal(replace("new content"), ERROR_SUCCESS);
 }
 
-static void a_full_disk_says_so(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     if (fd < 0) {
-        say_skipped("there is no /dev/full");
+        report_skipped("there is no /dev/full");
         return;
     }
     assert_int_equal(real.write(fd, "x", 1), -1);
@@ -254,22 +254,22 @@ static void a_lock_keeps_others_out(void **state)
 
 static void only_few_are_trusted(void **state)
 {
-    uid_t me = geteuid(), stranger = me + 12345;
+    uid_t me = geteuid(), third_party = me + 12345;
     const struct {
         uid_t owner;
         mode_t mode;
         bool entry, trusted;
     } cases[] = {
-        {me,       S_IFREG | 0644,  false, true },
-        {0,        S_IFREG | 0755,  false, true },
-        {stranger, S_IFREG | 0644,  false, false},
-        {me,       S_IFREG | 0664,  false, false},
-        {me,       S_IFREG | 0646,  false, false},
-        {0,        S_IFDIR | 01777, true,  true },
-        {0,        S_IFDIR | 01777, false, false},
-        {0,        S_IFDIR | 0777,  true,  false},
-        {stranger, S_IFDIR | 01777, true,  false},
-        {0,        S_IFREG | 01666, true,  false},
+        {me,          S_IFREG | 0644,  false, true },
+        {0,           S_IFREG | 0755,  false, true },
+        {third_party, S_IFREG | 0644,  false, false},
+        {me,          S_IFREG | 0664,  false, false},
+        {me,          S_IFREG | 0646,  false, false},
+        {0,           S_IFDIR | 01777, true,  true },
+        {0,           S_IFDIR | 01777, false, false},
+        {0,           S_IFDIR | 0777,  true,  false},
+        {third_party, S_IFDIR | 01777, true,  false},
+        {0,           S_IFREG | 01666, true,  false},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct stat st = {.st_uid = cases[i].owner, .st_mode = cases[i].mode};
@@ -286,7 +286,7 @@ int main(void)
         TEST(any_failed_step_leaves_the_old_file),
         TEST(interruptions_are_repeated),
         TEST(a_folder_that_cannot_sync_is_fine),
-        TEST(a_full_disk_says_so),
+        TEST(a_full_disk_is_reported),
         TEST(odd_paths_are_refused),
         TEST(reads_what_has_no_size),
         TEST(folders_are_made_once),

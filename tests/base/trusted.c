@@ -114,7 +114,7 @@ static void f_c3_another_users_folder_is_not_used(void **state)
 {
     char deep[128];
     if (geteuid() != 0) {
-        say_skipped("only root gives folders away");
+        report_skipped("only root gives folders away");
         return;
     }
     snprintf(deep, sizeof deep, "%s/deep", folder);
@@ -183,7 +183,7 @@ static void f_c3_a_root_in_tmp_is_made(void **state)
 static void f_c11_the_owner_of_a_chroot_is_not_root(void **state)
 {
     if (geteuid() != 0) {
-        say_skipped("only root may chroot");
+        report_skipped("only root may chroot");
         return;
     }
     assert_int_equal(chown(folder, 12345, 12345), 0);

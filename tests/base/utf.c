@@ -61,7 +61,7 @@ static void lone_surrogates_survive(void **state)
     assert_memory_equal(back, odd, sizeof odd);
 }
 
-static void room_is_never_exceeded(void **state)
+static void space_is_never_exceeded(void **state)
 {
     char text[4] = {9, 9, 9, 9};
     uint16_t units[2] = {7, 7};
@@ -144,7 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_width_converts),     cmocka_unit_test(each_invalid_byte_is_replaced),
         cmocka_unit_test(empty_text_may_be_null),   cmocka_unit_test(lone_surrogates_survive),
-        cmocka_unit_test(room_is_never_exceeded),   cmocka_unit_test(misaligned_text_is_read),
+        cmocka_unit_test(space_is_never_exceeded),  cmocka_unit_test(misaligned_text_is_read),
         cmocka_unit_test(buffers_take_both_forms),  cmocka_unit_test(upper_is_the_simple_fold),
         cmocka_unit_test(comparing_orders_by_fold),
     };

@@ -3,7 +3,7 @@
  * Libraries that fail while they are loaded or unloaded: one file, built once for each kind; BROKEN
  * is what its constructor, its DllMain or its destructor does.
  */
-#include "stranger.h"
+#include "third_party.h"
 
 #include <signal.h>
 
@@ -30,7 +30,7 @@ DWORD lie_good(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 #ifdef UNDEFINED
     return this_function_is_nowhere();
 #endif
-    return stranger_answer(data, bytes, types);
+    return third_party_answer(data, bytes, types);
 }
 
 /* volatile: the compiler may not know better */

@@ -230,13 +230,13 @@ static void check_event(const struct outcome *wanted)
 static void check_disabled(const struct kind *kind, const struct outcome *wanted)
 {
     bool disabled = lab_get_dword(lab_performance("Faulty"), "Disable Performance Counters") == 1;
-    bool harmless = wanted->event == NONE || wanted->event == 1003 || wanted->event == 1004 ||
-                    wanted->event == 1008 || wanted->event == 1014 || wanted->event == 1016 ||
-                    wanted->event == 1019 || wanted->event == 2000 || wanted->event == 4006;
+    bool sanitized = wanted->event == NONE || wanted->event == 1003 || wanted->event == 1004 ||
+                     wanted->event == 1008 || wanted->event == 1014 || wanted->event == 1016 ||
+                     wanted->event == 1019 || wanted->event == 2000 || wanted->event == 4006;
     if (kind->flags & DISABLES && wanted->kept == DROPPED) {
         if (!disabled)
             fprintf(report, "it is not disabled\n");
-    } else if (harmless && disabled && !(kind->flags & DISABLES)) {
+    } else if (sanitized && disabled && !(kind->flags & DISABLES)) {
         fprintf(report, "it is disabled\n");
     }
 }

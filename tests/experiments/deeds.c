@@ -4,7 +4,7 @@
  * reach another. Only a helper process survives being its host; see kinds.c. What ends by itself is
  * bounded, and nothing here can harm but the helper, its client and the folder of the test.
  */
-#include "stranger.h"
+#include "third_party.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,7 +34,7 @@
         DWORD room = *bytes;                                                                       \
         (void)start, (void)room;                                                                   \
         __VA_ARGS__;                                                                               \
-        return stranger_answer(data, bytes, types);                                                \
+        return third_party_answer(data, bytes, types);                                             \
     }
 #define OPEN_DEED(name, ...)                                                                       \
     EXPORT DWORD open_##name(LPWSTR names);                                                        \
@@ -76,7 +76,7 @@ static void sleep_for_ever(void)
 /* What was tried: refused (as it should be), or not. */
 static void note_refusal(long result)
 {
-    stranger_note(result < 0 ? "refused" : "allowed");
+    third_party_note(result < 0 ? "refused" : "allowed");
 }
 
 /* ---- dying ---- */
@@ -330,7 +330,7 @@ DEED(child_dies, if (start_child() == 0) crash())
 
 static void on_signal(int number)
 {
-    stranger_note("a provider's handler ran");
+    third_party_note("a provider's handler ran");
 }
 
 static void handle_everything(void)
@@ -364,7 +364,7 @@ DEED(limits_processes, limit(RLIMIT_NPROC))
 DEED(changes_folder, if (chdir("/proc") == 0) umask(0777))
 DEED(changes_environment, clearenv(); setenv("LC_ALL", "tr_TR.UTF-8", 1))
 DEED(changes_locale, setlocale(LC_ALL, "de_DE.UTF-8"))
-DEED(changes_user, if (setgid(65534) || setuid(65534)) stranger_note("no other user"))
+DEED(changes_user, if (setgid(65534) || setuid(65534)) third_party_note("no other user"))
 DEED(lowers_priority, setpriority(PRIO_PROCESS, 0, 19))
 DEED(sets_a_timer, set_timer())
 DEED(changes_its_name, prctl(PR_SET_NAME, "init"); prctl(PR_SET_DUMPABLE, 0))

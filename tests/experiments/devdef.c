@@ -21,7 +21,7 @@ static char command[512];
 static long long last_counter, last_help;
 static char found[1 << 14];
 
-static void tell(const char *format, ...)
+static void print(const char *format, ...)
 {
     va_list list;
     size_t used = strlen(found);
@@ -30,24 +30,24 @@ static void tell(const char *format, ...)
     va_end(list);
 }
 
-static void tell_number(const char *place, const char *key, const char *name, long long from)
+static void print_number(const char *place, const char *key, const char *name, long long from)
 {
     long long value = lab_get_dword(key, name);
     if (value < 0)
-        tell("%s %s none\n", place, name);
+        print("%s %s none\n", place, name);
     else
-        tell("%s %s L+%lld\n", place, name, value - from);
+        print("%s %s L+%lld\n", place, name, value - from);
 }
 
-static void tell_numbers(void)
+static void print_numbers(void)
 {
     static const char *const names[] = {"First Counter", "Last Counter", "First Help", "Last Help"};
     const char *service = lab_performance("DriverName");
     found[0] = '\0';
     for (int i = 0; i < 4; i++)
-        tell_number("DriverName", service, names[i], i < 2 ? last_counter : last_help);
-    tell_number("Perflib", LAB_PERFLIB, "Last Counter", last_counter);
-    tell_number("Perflib", LAB_PERFLIB, "Last Help", last_help);
+        print_number("DriverName", service, names[i], i < 2 ? last_counter : last_help);
+    print_number("Perflib", LAB_PERFLIB, "Last Counter", last_counter);
+    print_number("Perflib", LAB_PERFLIB, "Last Help", last_help);
 }
 
 /* The text of an index in a language, asked like a program asks; NULL: there is none. */
@@ -69,13 +69,13 @@ static const char *text_of(const char *base, const char *language, long long ind
     return NULL;
 }
 
-static void tell_texts(const char *language)
+static void print_texts(const char *language)
 {
     for (int offset = 2; offset <= 6; offset += 2) {
         const char *name = text_of("Counter", language, last_counter + offset);
-        tell("%s L+%d %s\n", language, offset, name ? name : "none");
+        print("%s L+%d %s\n", language, offset, name ? name : "none");
         const char *help = text_of("Explain", language, last_help + offset);
-        tell("%s L+%d %s\n", language, offset, help ? help : "none");
+        print("%s L+%d %s\n", language, offset, help ? help : "none");
     }
 }
 
@@ -109,10 +109,10 @@ static void load(void)
 static void c99_c100_c102_c104_first_is_l_plus_2(void **state)
 {
     load();
-    tell_numbers();
-    tell_texts("009");
-    tell_texts("00C");
-    tell_texts("007");
+    print_numbers();
+    print_texts("009");
+    print_texts("00C");
+    print_texts("007");
     expect_golden("loaded.txt");
 }
 
@@ -151,16 +151,16 @@ static void c94_c102_unloading_leaves_nothing(void **state)
     load();
     snprintf(command, sizeof command, "unlodctr DriverName");
     assert_int_equal(UnloadPerfCounterTextStringsA(command, TRUE), 0);
-    tell_numbers();
+    print_numbers();
     expect_golden("unloaded.txt");
     assert_null(text_of("Counter", "009", last_counter + 2));
     assert_null(text_of("Explain", "00C", last_help + 6));
     assert_int_equal(UnloadPerfCounterTextStringsA(command, TRUE), ERROR_FILE_NOT_FOUND);
     load();
-    tell_numbers();
-    tell_texts("009");
-    tell_texts("00C");
-    tell_texts("007");
+    print_numbers();
+    print_texts("009");
+    print_texts("00C");
+    print_texts("007");
     expect_golden("loaded.txt");
 }
 

@@ -3,7 +3,7 @@
  * A provider of lies: each Collect gives a right answer with one thing wrong - a status, a length,
  * a pointer, a count - or writes where it may not. What must become of each stands in kinds.c.
  */
-#include "stranger.h"
+#include "third_party.h"
 
 EXPORT DWORD lie_open(LPWSTR names);
 EXPORT DWORD lie_close(void);
@@ -25,16 +25,16 @@ DWORD lie_close(void)
     {                                                                                              \
         unsigned char *start = *data;                                                              \
         DWORD room = *bytes;                                                                       \
-        DWORD status = stranger_answer(data, bytes, types);                                        \
+        DWORD status = third_party_answer(data, bytes, types);                                     \
         (void)start, (void)room;                                                                   \
         if (status)                                                                                \
             return status;                                                                         \
         __VA_ARGS__;                                                                               \
         return status;                                                                             \
     }
-#define FIELD(name, offset, value) LIE(name, stranger_put(start + (offset), (DWORD)(value)))
+#define FIELD(name, offset, value) LIE(name, third_party_put(start + (offset), (DWORD)(value)))
 #define FIELD_PLUS(name, offset, add)                                                              \
-    LIE(name, stranger_put(start + (offset), stranger_get(start + (offset)) + (DWORD)(add)))
+    LIE(name, third_party_put(start + (offset), third_party_get(start + (offset)) + (DWORD)(add)))
 /* pointer and length agree, whatever they say */
 #define CLAIM(name, length) LIE(name, *bytes = (DWORD)(length); *data = start + (DWORD)(length))
 
@@ -76,8 +76,8 @@ CLAIM(claim_guard_too, room + 1032)
 CLAIM(claim_enormous, 0xfffffff8)
 CLAIM(claim_4_bytes, 4)
 CLAIM(claim_half, ANSWER_SIZE / 2)
-LIE(multiple_of_4, stranger_put(start + BLOCK, 12); stranger_put(start, ANSWER_SIZE + 4);
-    stranger_put(start + ANSWER_SIZE, 0); *bytes += 4; *data = (char *)*data + 4)
+LIE(multiple_of_4, third_party_put(start + BLOCK, 12); third_party_put(start, ANSWER_SIZE + 4);
+    third_party_put(start + ANSWER_SIZE, 0); *bytes += 4; *data = (char *)*data + 4)
 
 /* ---- counts of objects ---- */
 LIE(objects_0, *types = 0)
@@ -132,32 +132,33 @@ FIELD(block_length_enormous, BLOCK, 0xfffffff8)
 FIELD(name_outside, INSTANCE + 16, 4000)
 FIELD(name_offset_negative, INSTANCE + 16, 0x80000000)
 FIELD(name_length_enormous, INSTANCE + 20, 0x7ffffffe)
-LIE(name_without_end, memset(start + INSTANCE + 24, 'o', 8); stranger_put(start + INSTANCE + 20, 8))
-LIE(name_odd_length, stranger_put(start + INSTANCE + 20, 7))
-LIE(name_not_utf16, stranger_put(start + INSTANCE + 24, 0xd800dfff);
-    stranger_put(start + INSTANCE + 28, 0xd800))
+LIE(name_without_end, memset(start + INSTANCE + 24, 'o', 8);
+    third_party_put(start + INSTANCE + 20, 8))
+LIE(name_odd_length, third_party_put(start + INSTANCE + 20, 7))
+LIE(name_not_utf16, third_party_put(start + INSTANCE + 24, 0xd800dfff);
+    third_party_put(start + INSTANCE + 28, 0xd800))
 FIELD(parent_out_of_range, INSTANCE + 8, 0x7fffffff)
-LIE(parent_is_itself, stranger_put(start + INSTANCE + 4, STRANGER_OBJECT))
+LIE(parent_is_itself, third_party_put(start + INSTANCE + 4, THIRD_PARTY_OBJECT))
 FIELD(unique_id, INSTANCE + 12, 7)
 
 /* ---- unusual, and right ---- */
 FIELD(unasked_object, 12, 22228)
-LIE(slack_4, memset(start + ANSWER_SIZE, 0, 8); stranger_put(start + BLOCK, 12);
-    stranger_put(start, ANSWER_SIZE + 8); *bytes += 8; *data = (char *)*data + 8)
-LIE(slack_8, memset(start + ANSWER_SIZE, 0, 8); stranger_put(start, ANSWER_SIZE + 8); *bytes += 8;
-    *data = (char *)*data + 8)
-LIE(unaligned_large, memset(start + ANSWER_SIZE, 0, 24); stranger_put(start + BLOCK, 32);
-    stranger_put(start + DEFINITION + 28, PERF_COUNTER_LARGE_RAWCOUNT);
-    stranger_put(start + DEFINITION + 32, 8); stranger_put(start + DEFINITION + 36, 21);
-    stranger_put(start, ANSWER_SIZE + 24); *bytes += 24; *data = (char *)*data + 24)
+LIE(slack_4, memset(start + ANSWER_SIZE, 0, 8); third_party_put(start + BLOCK, 12);
+    third_party_put(start, ANSWER_SIZE + 8); *bytes += 8; *data = (char *)*data + 8)
+LIE(slack_8, memset(start + ANSWER_SIZE, 0, 8); third_party_put(start, ANSWER_SIZE + 8);
+    *bytes += 8; *data = (char *)*data + 8)
+LIE(unaligned_large, memset(start + ANSWER_SIZE, 0, 24); third_party_put(start + BLOCK, 32);
+    third_party_put(start + DEFINITION + 28, PERF_COUNTER_LARGE_RAWCOUNT);
+    third_party_put(start + DEFINITION + 32, 8); third_party_put(start + DEFINITION + 36, 21);
+    third_party_put(start, ANSWER_SIZE + 24); *bytes += 24; *data = (char *)*data + 24)
 LIE(two_objects, memcpy(start + ANSWER_SIZE, start, ANSWER_SIZE); *types = 2; *bytes *= 2;
     *data = (char *)*data + ANSWER_SIZE)
 LIE(fills_the_room, memset(start + ANSWER_SIZE, 0xee, room - ANSWER_SIZE))
 
 /* ---- writing where it may not ---- */
-LIE(writes_4_below, stranger_put(start - 4, 0xdeadbeef))
+LIE(writes_4_below, third_party_put(start - 4, 0xdeadbeef))
 LIE(writes_1024_below, memset(start - 1024, 0x5a, 1024))
-LIE(writes_4_above, stranger_put(start + room, 0xdeadbeef))
+LIE(writes_4_above, third_party_put(start + room, 0xdeadbeef))
 LIE(writes_1024_above, memset(start + room, 0x5a, 1024))
 LIE(writes_the_last_guard_byte, start[room + 1023] ^= 1)
 LIE(writes_the_first_guard_byte, start[-1024] ^= 1)

@@ -101,7 +101,7 @@ static void kill_what_is_left(FILE *report)
 }
 
 /* Everything that lost its parent is the warden's child now. */
-static void bury(FILE *report)
+static void tombstone(FILE *report)
 {
     long long until = lab_now_ms() + BURIAL_MS;
     pid_t gone;
@@ -126,7 +126,7 @@ static void be_warden(size_t number)
         _exit(1);
     lab_open();
     await_case(start_case(&jobs[number], report), report);
-    bury(report);
+    tombstone(report);
     lab_close();
     fprintf(report, "buried\n");
     fclose(report);
@@ -180,7 +180,7 @@ static const char *result_of(size_t job)
 }
 
 /* One row: all its levels. */
-static void c123_to_c129_every_stranger_at_every_level(void **state)
+static void c123_to_c129_every_third_party_at_every_level(void **state)
 {
     const struct kind *kind = *state;
     for (size_t i = 0; i < job_count; i++)
@@ -256,8 +256,9 @@ static size_t choose(const char *way, struct CMUnitTest *tests)
                 continue;
             add_jobs(&kind_tables[t], kind, from, to);
             snprintf(names[count], sizeof names[count], "%s, %s", kind->name, way);
-            tests[count] = (struct CMUnitTest){
-                names[count], c123_to_c129_every_stranger_at_every_level, NULL, NULL, (void *)kind};
+            tests[count] =
+                (struct CMUnitTest){names[count], c123_to_c129_every_third_party_at_every_level,
+                                    NULL, NULL, (void *)kind};
             count++;
         }
     return count;

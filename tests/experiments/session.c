@@ -17,7 +17,7 @@
 enum { PATIENCE_MS = 10000, MOST_STEPS = 24, MOST_EXPERIMENTS = 64 };
 
 int isolation;
-static char told[1 << 16]; /* what the last session printed */
+static char reported[1 << 16]; /* what the last session printed */
 static pid_t asker_pid;
 
 void install(const char *open, const char *collect, const char *list)
@@ -36,10 +36,10 @@ static void read_all(int from)
 {
     size_t used = 0;
     ssize_t count;
-    while ((count = read(from, told + used, sizeof told - 1 - used)) > 0 ||
+    while ((count = read(from, reported + used, sizeof reported - 1 - used)) > 0 ||
            (count < 0 && errno == EINTR))
         used += count > 0 ? (size_t)count : 0;
-    told[used] = '\0';
+    reported[used] = '\0';
     close(from);
 }
 
@@ -126,11 +126,11 @@ const char *answer_to(const char *question)
     static char line[4096];
     char head[64];
     snprintf(head, sizeof head, "%s: ", question);
-    const char *start = told;
+    const char *start = reported;
     while (strncmp(start, head, strlen(head)) != 0) {
         start = strchr(start, '\n');
         if (!start++ || !*start)
-            fail_msg("no answer to %s in:\n%s", question, told);
+            fail_msg("no answer to %s in:\n%s", question, reported);
     }
     start += strlen(head);
     snprintf(line, sizeof line, "%.*s", (int)strcspn(start, "\n"), start);

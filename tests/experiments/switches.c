@@ -49,7 +49,7 @@ static void disabled_by_1_and_on_64_bits_by_4(void **state)
     enum { never_here = sizeof(void *) == 8 ? 4 : 2, only_elsewhere = 6 - never_here };
     static const struct {
         DWORD value;
-        bool asked;
+        bool queried;
     } rows[] = {
         {1,              false},
         {never_here,     false},
@@ -60,8 +60,8 @@ static void disabled_by_1_and_on_64_bits_by_4(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         set("Disable Performance Counters", rows[i].value);
         session("22222", NULL);
-        expect_calls(rows[i].asked ? "attach, Open, Collect \"22222\", key closed, Close, detach"
-                                   : "key closed");
+        expect_calls(rows[i].queried ? "attach, Open, Collect \"22222\", key closed, Close, detach"
+                                     : "key closed");
     }
     expect_events("");
 }

@@ -206,7 +206,7 @@ static void c43_lengths_of_4_and_8(void **state)
     assert_false(event_seen(1016));
 }
 
-static void c118_error_codes_are_said_each_time_and_disable_nobody(void **state)
+static void c118_error_codes_are_reported_each_time_and_disable_nobody(void **state)
 {
     struct answer answer = good();
     answer.status = ERROR_GEN_FAILURE;
@@ -231,7 +231,7 @@ static void c118_more_data_until_there_is_no_more(void **state)
 }
 
 /* A valid answer of all the room there is. */
-static void who_fills_the_largest_room_has_failed(void **state)
+static void filling_the_largest_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
     answer.room = LARGEST_ANSWER;
@@ -248,7 +248,7 @@ static void who_fills_the_largest_room_has_failed(void **state)
 }
 
 /* Only rooms that others went without are counted, and one that it does not fill ends it. */
-static void who_fills_any_room_has_failed(void **state)
+static void filling_any_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
     size_t least = (size_t)answer.end;
@@ -397,10 +397,10 @@ int main(void)
         CASE(c129_the_first_failing_test_decides),
         CASE(c127_c128_contents),
         CASE(c43_lengths_of_4_and_8),
-        CASE(c118_error_codes_are_said_each_time_and_disable_nobody),
+        CASE(c118_error_codes_are_reported_each_time_and_disable_nobody),
         CASE(c118_more_data_until_there_is_no_more),
-        CASE(who_fills_the_largest_room_has_failed),
-        CASE(who_fills_any_room_has_failed),
+        CASE(filling_the_largest_buffer_is_a_failure),
+        CASE(filling_any_buffer_is_a_failure),
         CASE(what_does_not_fit_any_more_is_more_data),
         CASE(what_was_judged_is_what_is_kept),
         CASE(f_c12_an_object_of_another_service_is_dropped),

@@ -153,7 +153,7 @@ static void late_is_late_and_may_come_later(void **state)
     assert_false(isolate_busy(isolated));
 }
 
-static void ends_who_never_answers(void **state)
+static void ends_a_helper_that_never_answers(void **state)
 {
     static const char *const names[] = {"loop_collect", "stop_collect"};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -500,7 +500,7 @@ static void f_c5_a_broken_keeper_is_replaced(void **state)
     snprintf(path, sizeof path, "/proc/%d/fd/3", (int)keeper);
     int fd = open(path, O_RDWR);
     if (fd < 0) {
-        say_skipped("only root reaches the keeper's memory");
+        report_skipped("only root reaches the keeper's memory");
         return;
     }
     struct stat st;
@@ -619,7 +619,7 @@ static void memory_ends_before_the_machine_does(void **state)
 {
 #ifdef __SANITIZE_ADDRESS__
     (void)check_bomb;
-    say_skipped("the sanitizer's own memory is larger than any limit");
+    report_skipped("the sanitizer's own memory is larger than any limit");
 #else
     in_child("", check_bomb);
 #endif
@@ -667,7 +667,7 @@ int main(void)
         TEST(closes_and_says_what_close_said),
         TEST(says_at_once_what_it_died_of),
         TEST(late_is_late_and_may_come_later),
-        TEST(ends_who_never_answers),
+        TEST(ends_a_helper_that_never_answers),
         TEST(survives_loading_and_unloading),
         TEST(says_what_cannot_be_loaded),
         TEST(open_gets_the_export_names),

@@ -401,7 +401,7 @@ static void forbid_exec(void)
     check_refused("exec of ", ERROR_ACCESS_DENIED);
 }
 
-static void kill_who_execs(void)
+static void kill_helper_that_execs(void)
 {
     refuse(SYS_execve, SECCOMP_RET_KILL_PROCESS);
     check_refused("perfhost ended before it was ready", ERROR_PROCESS_ABORTED);
@@ -440,7 +440,7 @@ static void live_elsewhere(void)
 static void wait_for_process_1(void)
 {
     if (unshare(CLONE_NEWPID) && (unshare(CLONE_NEWUSER) || unshare(CLONE_NEWPID))) {
-        say_skipped("a PID namespace cannot be made here");
+        report_skipped("a PID namespace cannot be made here");
         return;
     }
     check_refused("namespace", ERROR_ACCESS_DENIED);
@@ -461,16 +461,16 @@ static void refusals_are_told(void **state)
 {
     in_child(wait_for_process_1);
     in_child(forbid_exec);
-    in_child(kill_who_execs);
+    in_child(kill_helper_that_execs);
     in_child(forbid_memory);
     in_child(forbid_processes);
     in_child(know_no_pidfd);
 }
 
-static void a_chroot_without_perfhost_is_told(void **state)
+static void a_chroot_without_perfhost_is_reported(void **state)
 {
     if (geteuid() != 0)
-        say_skipped("only root may chroot");
+        report_skipped("only root may chroot");
     else
         in_child(live_elsewhere);
 }
@@ -511,7 +511,7 @@ static void look_at_the_seals(void)
     snprintf(path, sizeof path, "/proc/%d/fd/3", (int)ids->keeper);
     int fd = open(path, O_RDWR);
     if (fd < 0) {
-        say_skipped("the keeper's descriptors cannot be seen here");
+        report_skipped("the keeper's descriptors cannot be seen here");
         return;
     }
     CHECK(fcntl(fd, F_GET_SEALS) >= 0);
@@ -583,7 +583,7 @@ static void lose_the_keeper(void)
     isolate_free(isolated);
 }
 
-static void killed_helpers_are_told_and_replaced(void **state)
+static void killed_helpers_are_reported_and_replaced(void **state)
 {
     in_child(lose_the_keeper);
 }
@@ -625,10 +625,10 @@ int main(void)
         cmocka_unit_test(limits_do_not_matter),
         cmocka_unit_test(forks_are_free),
         cmocka_unit_test(refusals_are_told),
-        cmocka_unit_test(a_chroot_without_perfhost_is_told),
+        cmocka_unit_test(a_chroot_without_perfhost_is_reported),
         cmocka_unit_test(memory_is_sealed),
         cmocka_unit_test(helpers_end_with_their_client),
-        cmocka_unit_test(killed_helpers_are_told_and_replaced),
+        cmocka_unit_test(killed_helpers_are_reported_and_replaced),
         cmocka_unit_test(keepers_are_replaced),
     };
     return cmocka_run_group_tests(tests, share_ids, NULL);

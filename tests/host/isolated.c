@@ -68,9 +68,9 @@ static void set_switch(const char *name, DWORD value)
 #define INSTALL(service, words) install(service, words "\0", sizeof words + 1)
 static void install(const char *service, const char *words, size_t bytes)
 {
-    set_text(service, "Open", "stranger_open");
-    set_text(service, "Collect", "stranger_collect");
-    set_text(service, "Close", "stranger_close");
+    set_text(service, "Open", "third_party_open");
+    set_text(service, "Collect", "third_party_collect");
+    set_text(service, "Close", "third_party_close");
     set_text(service, "Object List", words);
     set(below(service, "Linkage"), "Export", REG_MULTI_SZ, words, (DWORD)bytes);
     set_text(service, "Library", getenv("STRANGER"));
@@ -168,7 +168,7 @@ static void all_are_asked_at_once_and_joined_in_order(void **state)
 }
 
 /* The first answer within the deadline, later ones at once, and its return is noticed. */
-static void who_is_late_is_not_waited_for_again(void **state)
+static void an_overdue_provider_is_not_waited_for_again(void **state)
 {
     INSTALL("Late", "22222\0gate");
     INSTALL("Fine", "33332");
@@ -190,7 +190,7 @@ static void who_is_late_is_not_waited_for_again(void **state)
 }
 
 /* Ten times its deadline, at least 10 s. */
-static void who_stays_silent_is_ended(void **state)
+static void a_silent_helper_is_ended(void **state)
 {
     INSTALL("Silent", "22222\0gate");
     set_dword("Silent", "Collect Timeout", 900);
@@ -407,7 +407,7 @@ static void too_much_for_all_is_more_data(void **state)
 }
 
 /* As programs do: twice the room each time. The room that was enough, or 0. */
-static DWORD ask_with_growing_room(const char *query)
+static DWORD ask_with_growing_space(const char *query)
 {
     for (DWORD room = 8192; room <= sizeof data; room *= 2) {
         size = room;
@@ -421,13 +421,13 @@ static DWORD ask_with_growing_room(const char *query)
 }
 
 /* Each of its answers is valid. */
-static void who_fills_any_room_does_not_starve_the_others(void **state)
+static void filling_any_buffer_does_not_starve_the_others(void **state)
 {
     INSTALL("Hoarder", "22222\0hoard");
     INSTALL("Modest", "33332");
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("Hoarder", "Isolation", isolation);
-        assert_in_range(ask_with_growing_room("22222 33332"), 8192, 65536);
+        assert_in_range(ask_with_growing_space("22222 33332"), 8192, 65536);
         assert_string_equal(answered(), "33332");
         assert_int_equal(count_events(1020), 1);
         assert_non_null(strstr(read_all(events), "it fills a buffer of any size"));
@@ -437,7 +437,7 @@ static void who_fills_any_room_does_not_starve_the_others(void **state)
 }
 
 /* Alone it may have it all; and five failures are a quarantine as for others. */
-static void who_fills_the_room_alone_is_answered(void **state)
+static void one_provider_may_fill_the_buffer(void **state)
 {
     INSTALL("Hoarder", "22222\0hoard");
     INSTALL("Modest", "33332");
@@ -449,21 +449,21 @@ static void who_fills_the_room_alone_is_answered(void **state)
         assert_string_equal(answered(), "22222");
     }
     assert_string_equal(read_all(events), "");
-    assert_int_not_equal(ask_with_growing_room("22222 33332"), 0);
+    assert_int_not_equal(ask_with_growing_space("22222 33332"), 0);
     assert_int_equal(count_events(1017), 0);
     usleep(1100 * 1000);
-    assert_int_not_equal(ask_with_growing_room("22222 33332"), 0);
+    assert_int_not_equal(ask_with_growing_space("22222 33332"), 0);
     assert_int_equal(count_events(1017), 1);
 }
 
 /* Who needs much, and exactly what there is, is none of them. */
-static void who_needs_much_is_asked_on(void **state)
+static void a_provider_that_needs_much_is_queried_on(void **state)
 {
     INSTALL("First", "33332\0big 15500");
     INSTALL("Second", "33334\0big 31000");
     INSTALL("Third", "33336\0big 40000");
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(ask_with_growing_room("33332 33334 33336"), 131072);
+        assert_int_equal(ask_with_growing_space("33332 33334 33336"), 131072);
         assert_string_equal(answered(), "33332 33334 33336");
     }
     assert_string_equal(read_all(events), "");
@@ -488,7 +488,7 @@ static void a_crash_costs_only_its_objects_and_then_patience(void **state)
 }
 
 /* Windows' event speaks of an exception; the words say what it was. */
-static void f_e1_a_crash_and_an_exit_are_told_apart(void **state)
+static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
 {
     INSTALL("Crash", "22222\0crash");
     INSTALL("Exit", "33332\0exit");
@@ -502,7 +502,7 @@ static void f_e1_a_crash_and_an_exit_are_told_apart(void **state)
 }
 
 /* The commonest reason, and what to do. */
-static void an_open_that_finds_no_numbers_is_told_to_load_them(void **state)
+static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 {
     INSTALL("First", "22222\0lost");
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
@@ -517,7 +517,7 @@ static void an_open_that_finds_no_numbers_is_told_to_load_them(void **state)
 
 /* ---- other threads ---- */
 
-static void *ask_late(void *status)
+static void *ask_overdue(void *status)
 {
     unsigned char own[4096];
     DWORD room = sizeof own;
@@ -532,12 +532,12 @@ static pthread_t start_waiting(LSTATUS *status)
     set_dword("Late", "Collect Timeout", 900);
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
     close_gate();
-    assert_int_equal(pthread_create(&thread, NULL, ask_late, status), 0);
+    assert_int_equal(pthread_create(&thread, NULL, ask_overdue, status), 0);
     usleep(100 * 1000);
     return thread;
 }
 
-static void others_do_not_wait_for_who_waits(void **state)
+static void others_do_not_wait_for_a_waiting_query(void **state)
 {
     LSTATUS status = -1;
     INSTALL("Fine", "33332");
@@ -584,7 +584,7 @@ static void nobody_waits_longer_than_his_own_deadline(void **state)
 }
 
 /* The others that Costly asked have answered, though they stand behind the one that hangs. */
-static void who_has_answered_is_free_for_others(void **state)
+static void a_helper_that_answered_is_free_for_others(void **state)
 {
     pthread_t thread;
     long long took = 0;
@@ -622,7 +622,7 @@ static void *ask_question(void *self)
 }
 
 /* Nor while one before it has not even opened. */
-static void who_has_answered_is_free_while_another_opens(void **state)
+static void a_helper_that_answered_is_free_while_another_opens(void **state)
 {
     pthread_t thread;
     struct question both = {.query = "22222 33332"};
@@ -638,7 +638,7 @@ static void who_has_answered_is_free_while_another_opens(void **state)
 }
 
 /* Nor while another provider is queried by another program, which may wait longer. */
-static void who_has_answered_is_free_while_another_is_busy(void **state)
+static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
 {
     pthread_t threads[2];
     struct question alone = {.query = "22222"}, both = {.query = "22222 33332"};
@@ -675,7 +675,7 @@ static void early_answers_are_joined_in_order(void **state)
         ERROR_MORE_DATA);
 }
 
-static void closing_the_key_waits_for_who_asks(void **state)
+static void closing_the_key_waits_for_queries(void **state)
 {
     LSTATUS status = -1;
     pthread_t thread = start_waiting(&status);
@@ -940,7 +940,7 @@ static void a_library_that_was_replaced_runs_in_a_helper(void **state)
 }
 
 /* In-process it cannot be stopped: the delay is reported, and the answer kept. */
-static void late_in_this_process_is_said_and_kept(void **state)
+static void late_in_this_process_is_reported_and_kept(void **state)
 {
     INSTALL("First", "22222\0sleep 120");
     set_dword("First", "Isolation", 0);
@@ -952,7 +952,7 @@ static void late_in_this_process_is_said_and_kept(void **state)
 }
 
 /* OpenProcedureWaitTime only reports; wherever it runs. */
-static void a_slow_open_is_said(void **state)
+static void a_slow_open_is_reported(void **state)
 {
     INSTALL("First", "22222\0open 120");
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
@@ -1106,12 +1106,12 @@ int main(int argc, char **argv)
     const struct CMUnitTest alone[] = {CASE(no_helper_means_nothing_of_it_runs)};
     if (argc > 1 && !strcmp(argv[1], "no-helper"))
         return cmocka_run_group_tests(alone, enter_without_helper, leave);
-    const struct CMUnitTest slow[] = {CASE(who_stays_silent_is_ended)};
+    const struct CMUnitTest slow[] = {CASE(a_silent_helper_is_ended)};
     if (argc > 1 && !strcmp(argv[1], "slow"))
         return cmocka_run_group_tests(slow, enter, leave);
     const struct CMUnitTest tests[] = {
         CASE(all_are_asked_at_once_and_joined_in_order),
-        CASE(who_is_late_is_not_waited_for_again),
+        CASE(an_overdue_provider_is_not_waited_for_again),
         CASE(short_programs_that_find_it_silent_soon_do_not_wait),
         CASE(a_late_answer_forgives_what_other_programs_missed),
         CASE(a_good_answer_between_forgives_too),
@@ -1121,19 +1121,19 @@ int main(int argc, char **argv)
         CASE(costly_may_take_longer),
         CASE(without_hang_test_it_is_waited_for),
         CASE(too_much_for_all_is_more_data),
-        CASE(who_fills_any_room_does_not_starve_the_others),
-        CASE(who_fills_the_room_alone_is_answered),
-        CASE(who_needs_much_is_asked_on),
+        CASE(filling_any_buffer_does_not_starve_the_others),
+        CASE(one_provider_may_fill_the_buffer),
+        CASE(a_provider_that_needs_much_is_queried_on),
         CASE(a_crash_costs_only_its_objects_and_then_patience),
-        CASE(f_e1_a_crash_and_an_exit_are_told_apart),
-        CASE(an_open_that_finds_no_numbers_is_told_to_load_them),
-        CASE(others_do_not_wait_for_who_waits),
+        CASE(f_e1_a_crash_and_an_exit_are_distinguished),
+        CASE(an_open_that_finds_no_numbers_is_reported_to_load_them),
+        CASE(others_do_not_wait_for_a_waiting_query),
         CASE(nobody_waits_longer_than_his_own_deadline),
-        CASE(who_has_answered_is_free_for_others),
-        CASE(who_has_answered_is_free_while_another_opens),
-        CASE(who_has_answered_is_free_while_another_is_busy),
+        CASE(a_helper_that_answered_is_free_for_others),
+        CASE(a_helper_that_answered_is_free_while_another_opens),
+        CASE(a_helper_that_answered_is_free_while_another_is_busy),
         CASE(early_answers_are_joined_in_order),
-        CASE(closing_the_key_waits_for_who_asks),
+        CASE(closing_the_key_waits_for_queries),
         CASE(closing_the_key_waits_no_longer_than_a_deadline),
         CASE(closing_the_key_waits_for_collect_in_this_process),
         CASE(closing_the_key_lets_an_answer_through),
@@ -1144,8 +1144,8 @@ int main(int argc, char **argv)
         CASE(isolation_0_runs_here),
         CASE(a_resident_library_stays),
         CASE(a_library_that_was_replaced_runs_in_a_helper),
-        CASE(late_in_this_process_is_said_and_kept),
-        CASE(a_slow_open_is_said),
+        CASE(late_in_this_process_is_reported_and_kept),
+        CASE(a_slow_open_is_reported),
         CASE(an_open_that_is_late_is_awaited_once),
         CASE(event_log_level_says_which_events),
         CASE(level_4_is_the_callers_own_buffer),

@@ -311,7 +311,7 @@ static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
     assert_in_range(processes, 2, 100000);
 }
 
-static void strangers_run_in_a_helper_process(void **state)
+static void third_parties_run_in_a_helper_process(void **state)
 {
     install("faulty_open", "collect_good");
     set_dword(SERVICES "MyPerf\\Performance", "Isolation", 1);
@@ -401,7 +401,7 @@ int main(void)
         cmocka_unit_test(f_14_8_with_what_is_needed_and_how_many_there_are),
         cmocka_unit_test(c126_damage_is_answered_with_patience),
         cmocka_unit_test(c41_linkage_export_is_handed_to_open),
-        cmocka_unit_test(strangers_run_in_a_helper_process),
+        cmocka_unit_test(third_parties_run_in_a_helper_process),
         cmocka_unit_test(a_missing_procedure_is_named),
         cmocka_unit_test(f_b4_two_providers_with_one_number),
         /* last: an event is written singly only ten times */

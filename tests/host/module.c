@@ -72,7 +72,7 @@ static void a_missing_file_is_named(void **state)
 }
 
 /* The first bytes of a library, with the other word size. */
-static void another_word_size_is_told_apart(void **state)
+static void another_word_size_is_distinguished(void **state)
 {
     char path[] = "/tmp/openperflib-module-XXXXXX", start[64] = "\177ELF";
     struct module module;
@@ -122,7 +122,7 @@ int main(void)
         cmocka_unit_test_setup(of_two_services_dllmain_hears_the_first_and_the_last, fresh),
         cmocka_unit_test_setup(a_refusal_to_start_is_a_failure_to_load, fresh),
         cmocka_unit_test_setup(a_missing_file_is_named, fresh),
-        cmocka_unit_test_setup(another_word_size_is_told_apart, fresh),
+        cmocka_unit_test_setup(another_word_size_is_distinguished, fresh),
         cmocka_unit_test_setup(c39_only_collect_must_be_registered, fresh),
         cmocka_unit_test_setup(names_of_other_libraries_do_not_count, fresh),
     };

@@ -219,7 +219,7 @@ static void the_end_of_the_session_too(void **state)
     assert_false(quarantine_waits(myperf()));
 }
 
-static void who_is_late_once_is_asked_again(void **state)
+static void an_overdue_provider_is_queried_again_once(void **state)
 {
     quarantine_overdue(myperf());
     assert_false(quarantine_waits(myperf()));
@@ -366,7 +366,7 @@ int main(void)
         CASE(enabled_by_hand_and_answering_it_has_no_past),
         CASE(ten_good_minutes_are_forgiveness),
         CASE(the_end_of_the_session_too),
-        CASE(who_is_late_once_is_asked_again),
+        CASE(an_overdue_provider_is_queried_again_once),
         CASE(five_misses_mean_that_nobody_waits_for_ten_minutes),
         CASE(an_answer_forgives_all_misses),
         CASE(without_a_limit_nobody_doubts),

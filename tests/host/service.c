@@ -78,7 +78,7 @@ static void disabled_for_whom(void **state)
     }
 }
 
-static void a_value_of_a_wrong_type_is_said_and_passed_over(void **state)
+static void a_value_of_a_wrong_type_is_reported_and_passed_over(void **state)
 {
     set_text(PERFORMANCE, "Isolation", REG_SZ, "0");
     set_dword(PERFORMANCE, "Object List", 2);
@@ -159,7 +159,7 @@ int main(void)
         CASE(a_library_name_may_name_variables),
         CASE(c41_export_is_ended_twice),
         CASE(disabled_for_whom),
-        CASE(a_value_of_a_wrong_type_is_said_and_passed_over),
+        CASE(a_value_of_a_wrong_type_is_reported_and_passed_over),
         CASE(how_long_collect_may_take),
         CASE(perflibs_switches),
         CASE(code_stays_while_the_functions_do),

@@ -21,9 +21,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
-EXPORT DWORD stranger_open(LPWSTR names);
-EXPORT DWORD stranger_close(void);
-EXPORT DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+EXPORT DWORD third_party_open(LPWSTR names);
+EXPORT DWORD third_party_close(void);
+EXPORT DWORD third_party_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 enum { MOST_INSTANCES = 4096 };
 static struct {
@@ -72,7 +72,7 @@ static void take_word(const char *word)
     mode.observe |= !strcmp(word, "observe");
 }
 
-DWORD stranger_open(LPWSTR names)
+DWORD third_party_open(LPWSTR names)
 {
     char word[32];
     size_t used = 0;
@@ -88,7 +88,7 @@ DWORD stranger_open(LPWSTR names)
     return mode.lost ? ERROR_FILE_NOT_FOUND : ERROR_SUCCESS;
 }
 
-DWORD stranger_close(void)
+DWORD third_party_close(void)
 {
     note("close");
     if (mode.fall)
@@ -136,7 +136,7 @@ static void spend_time(void)
         exit(3);
 }
 
-DWORD stranger_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+DWORD third_party_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     const opl_build_counter counter = {.name_index = mode.object + 2,
                                        .help_index = mode.object + 3,

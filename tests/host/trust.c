@@ -81,7 +81,7 @@ static void another_owner_is_named(void **state)
 {
     char number[16];
     if (geteuid() != 0 || chown(deep, 12345, (gid_t)-1) != 0) {
-        say_skipped("only root gives files away");
+        report_skipped("only root gives files away");
         return;
     }
     snprintf(number, sizeof number, "%d", 12345);
@@ -90,7 +90,7 @@ static void another_owner_is_named(void **state)
     assert_non_null(strstr(why, number));
 }
 
-static void a_missing_file_says_so(void **state)
+static void a_missing_file_is_reported(void **state)
 {
     unlink(file);
     assert_int_equal(trust_check(file, why), ERROR_FILE_NOT_FOUND);
@@ -106,7 +106,7 @@ int main(void)
         CASE(ones_own_file_is_trusted),        CASE(a_file_that_others_may_write_is_not),
         CASE(nor_is_one_in_such_a_folder),     CASE(nor_is_one_far_below_such_a_folder),
         CASE(a_sticky_folder_of_root_is_fine), CASE(another_owner_is_named),
-        CASE(a_missing_file_says_so),
+        CASE(a_missing_file_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 static void check_refused(const char *why)
 {
     CHECK_IS(visitor_process(), 0);
-    CHECK(event_says(1018, why));
+    CHECK(event_has(1018, why));
     CHECK(answers("Global", 230));
 }
 
@@ -37,7 +37,7 @@ static bool forbid(long call, long other)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-INDEPENDENT(without_exec_the_event_says_so)
+INDEPENDENT(without_exec_the_event_is_reported)
 {
     visitor_install("Visitor", "visitor_collect");
     if (!forbid(SYS_execve, SYS_execveat))
@@ -45,7 +45,7 @@ INDEPENDENT(without_exec_the_event_says_so)
     check_refused("perfhost");
 }
 
-INDEPENDENT(without_clone_the_event_says_so)
+INDEPENDENT(without_clone_the_event_is_reported)
 {
     visitor_install("Visitor", "visitor_collect");
     if (!forbid(SYS_clone, SYS_clone3))
@@ -90,7 +90,7 @@ static void make_cell(const char *cell)
     CHECK(run("chmod -R go-w %s", cell));
 }
 
-INDEPENDENT(chroot_without_the_helper_says_so)
+INDEPENDENT(chroot_without_the_helper_is_reported)
 {
     char cell[96];
     snprintf(cell, sizeof cell, "%s/cell", test_root);
@@ -109,7 +109,7 @@ INDEPENDENT(chroot_without_the_helper_says_so)
 }
 
 /* Nothing is known there, and it must not look as if all were well. */
-INDEPENDENT(chroot_without_the_registry_says_so)
+INDEPENDENT(chroot_without_the_registry_is_reported)
 {
     char cell[96];
     snprintf(cell, sizeof cell, "%s/cell", test_root);
@@ -122,7 +122,7 @@ INDEPENDENT(chroot_without_the_registry_says_so)
     setenv("OPENPERFLIB_VENDOR", "/v", 1);
     strcpy(test_root, "/state");
     CHECK(!answers("Global", 2));
-    CHECK(event_says(4005, "/v/data/registry.d cannot be read"));
+    CHECK(event_has(4005, "/v/data/registry.d cannot be read"));
 }
 
 /* ---- no descriptors, no processes ---- */
@@ -185,7 +185,7 @@ static void ask_and_crash(void)
     CHECK_IS(visitor_process(), helper);
     visitor_install("Victim", "visitor_crash");
     CHECK(answers("Global", 2));
-    CHECK(event_says(1010, "Victim"));
+    CHECK(event_has(1010, "Victim"));
     CHECK_IS(visitor_process(), helper);
     CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
 }
@@ -248,7 +248,7 @@ static const char *const callers_words[] = {"OPENPERFLIB_VENDOR",
                                             "PYTHONPATH",
                                             "VISITOR"};
 
-static void say_callers_words(const char *value)
+static void print_callers_text(const char *value)
 {
     for (size_t i = 0; i < COUNT(callers_words); i++)
         setenv(callers_words[i], value, 1);
@@ -271,7 +271,7 @@ static int run_probe(const char *program, const char *word, const char *variable
         if (value && variable)
             setenv(variable, value, 1);
         else if (value)
-            say_callers_words(value);
+            print_callers_text(value);
         if (good)
             execl(program, program, word, (char *)NULL);
         _exit(SKIPPED);
@@ -374,11 +374,11 @@ INDEPENDENT(f_c2_no_variable_moves_a_setuid_program)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_exec_the_event_says_so),
-        cmocka_unit_test(without_clone_the_event_says_so),
+        cmocka_unit_test(without_exec_the_event_is_reported),
+        cmocka_unit_test(without_clone_the_event_is_reported),
         cmocka_unit_test(exec_forbidden_later_leaves_the_helper),
-        cmocka_unit_test(chroot_without_the_helper_says_so),
-        cmocka_unit_test(chroot_without_the_registry_says_so),
+        cmocka_unit_test(chroot_without_the_helper_is_reported),
+        cmocka_unit_test(chroot_without_the_registry_is_reported),
         cmocka_unit_test(no_descriptor_is_free_when_the_helper_starts),
         cmocka_unit_test(no_process_may_be_started),
         cmocka_unit_test(rights_given_up_after_the_helper_started),

@@ -88,7 +88,7 @@ static inline bool process_ends_within(pid_t pid, int milliseconds)
 }
 
 /* Does the event file have this text in a line of this number? */
-static inline bool event_says(unsigned id, const char *text)
+static inline bool event_has(unsigned id, const char *text)
 {
     char path[96], line[2048], number[32];
     bool found = false;

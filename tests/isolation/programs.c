@@ -70,19 +70,19 @@ INDEPENDENT(ignored_sigchld_hides_nothing)
 {
     signal(SIGCHLD, SIG_IGN);
     use_helpers();
-    CHECK(event_says(1010, "Victim")); /* its end was seen, and by which signal */
+    CHECK(event_has(1010, "Victim")); /* its end was seen, and by which signal */
     struct sigaction now;
     sigaction(SIGCHLD, NULL, &now);
     CHECK(now.sa_handler == SIG_IGN);
 }
 
-static _Atomic int strangers_reaped, waiter_stops;
+static _Atomic int third_parties_reaped, waiter_stops;
 
 static void *wait_for_all(void *unused)
 {
     while (!waiter_stops) {
         pid_t pid = waitpid(-1, NULL, 0);
-        strangers_reaped += pid > 0;
+        third_parties_reaped += pid > 0;
         CHECK(pid > 0 || errno == ECHILD || errno == EINTR);
         usleep(200);
     }
@@ -97,7 +97,7 @@ INDEPENDENT(waiting_for_all_children_finds_none_of_ours)
     CHECK(visitor_process() > 0);
     waiter_stops = 1;
     pthread_join(waiter, NULL);
-    CHECK_IS(strangers_reaped, 0);
+    CHECK_IS(third_parties_reaped, 0);
     CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 

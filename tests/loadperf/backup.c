@@ -43,7 +43,7 @@ static void saving_and_restoring_is_the_identity(void **state)
 {
     BUFFER_AUTO before = {0};
     make_machine(PROVIDERS);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.providers, PROVIDERS);
     assert_int_equal(restored.languages, COUNT(languages));
@@ -57,7 +57,7 @@ static void saving_and_restoring_is_the_identity(void **state)
     assert_int_equal(restored.same, PROVIDERS);
     assert_same(&before);
     unload_all(PROVIDERS);
-    assert_false(same_picture(&before));
+    assert_false(same_snapshot(&before));
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.restored, PROVIDERS);
     assert_same(&before);
@@ -72,7 +72,7 @@ static void numbers_come_back(void **state)
     BUFFER_AUTO before = {0};
     enum { SOME = 12 };
     make_machine(SOME);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     unload_all(SOME);
     for (int i = SOME; i--;)
@@ -88,7 +88,7 @@ static void all_that_was_lost_comes_back(void **state)
     BUFFER_AUTO before = {0};
     char path[256];
     make_machine(10);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     snprintf(path, sizeof path, "%s", path_of("machine"));
     temp_remove(path);
@@ -104,7 +104,7 @@ static void damage_is_undone(void **state)
     const char *key = REGISTRY_SERVICES "\\Svc 3\\Performance";
     static const char by_hand[] = "2\0Dings\0003000\0Later\0";
     make_machine(10);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     registry_set(LAYER_MACHINE, key, "Last Counter", REG_DWORD, &number, sizeof number);
     registry_delete_value(LAYER_MACHINE, key, "Object List");
@@ -115,7 +115,7 @@ static void damage_is_undone(void **state)
     opl_load_options options = options_of();
     opl_load_enable("Svc 0", true, &options);
     opl_load_enable("Svc 1", false, &options);
-    assert_false(same_picture(&before));
+    assert_false(same_snapshot(&before));
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
     assert_same(&before);
     assert_int_equal(restored.restored, 6);
@@ -134,7 +134,7 @@ static void texts_by_hand_come_back(void **state)
     make_machine(2);
     assert_int_equal(names_store(NAMES_HELP, 9, helps, sizeof helps), ERROR_SUCCESS);
     assert_int_equal(names_store(NAMES_COUNTER, 7, german, sizeof german), ERROR_SUCCESS);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\009\\Manual");
     registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\007\\Manual");
@@ -158,7 +158,7 @@ static void line_ends_stay(void **state)
     put_ini(ini_head, ini_texts);
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
     registry_set(LAYER_MACHINE, PERFORMANCE_KEY "\\Names\\009", "1849", REG_SZ, "two\nlines", 10);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     assert_remark("has line ends");
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
@@ -317,10 +317,10 @@ static void a_full_disk_loses_nothing(void **state)
     BUFFER_AUTO before = {0}, unloaded = {0};
     real_steps = file_steps;
     make_machine(5);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     unload_all(5);
-    take_picture(&unloaded);
+    take_snapshot(&unloaded);
     mode = 1;
     for (int step = 1; step <= 3; step++) {
         assert_int_equal(restore_badly(step), ERROR_DISK_FULL);
@@ -341,10 +341,10 @@ static void a_kill_leaves_all_or_nothing(void **state)
     int finished = 0, status;
     real_steps = file_steps;
     make_machine(5);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     unload_all(5);
-    take_picture(&unloaded);
+    take_snapshot(&unloaded);
     mode = 2;
     for (int step = 1; step < 8 && !finished; step++) {
         pid_t child = fork();
@@ -352,7 +352,7 @@ static void a_kill_leaves_all_or_nothing(void **state)
             _exit(restore_badly(step) == ERROR_SUCCESS ? 0 : 1);
         assert_int_equal(waitpid(child, &status, 0), child);
         finished = WEXITSTATUS(status) == 0;
-        if (!same_picture(&before))
+        if (!same_snapshot(&before))
             assert_same(&unloaded);
     }
     assert_true(finished);
@@ -366,7 +366,7 @@ static void a_torn_backup_is_refused(void **state)
     make_machine(2);
     assert_int_equal(save("all.ini"), ERROR_SUCCESS);
     assert_int_equal(file_read(AT_FDCWD, path_of("all.ini"), &whole), ERROR_SUCCESS);
-    take_picture(&before);
+    take_snapshot(&before);
     for (size_t size = 0; size + 5 < whole.len; size += size < 400 ? 2 : 38) {
         put_bytes("torn.ini", whole.data, size);
         DWORD status = restore("torn.ini");
@@ -386,7 +386,7 @@ static void rebuilding_reads_the_ini_files_again(void **state)
     BUFFER_AUTO before = {0};
     opl_load_options options = options_of();
     make_machine(8);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
     assert_int_equal(restored.restored, 0);
     assert_int_equal(restored.same, 8);
@@ -397,7 +397,7 @@ static void rebuilding_reads_the_ini_files_again(void **state)
     registry_delete_value(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 7\\Performance", "First Counter");
     registry_set(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc 4\\Performance\\Names\\009", "1888",
                  REG_SZ, "Nonsense", 9);
-    assert_false(same_picture(&before));
+    assert_false(same_snapshot(&before));
     options = options_of();
     assert_int_equal(opl_load_restore(NULL, NULL, &options, &restored), ERROR_SUCCESS);
     assert_same(&before);

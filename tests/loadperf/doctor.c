@@ -316,7 +316,7 @@ static void text_of_another(unsigned which)
     set_name(language_at(which), number_of(service, "First Counter"), "Object 3");
 }
 
-static void far_orphan(unsigned which)
+static void distant_orphan(unsigned which)
 {
     set_name(language_at(which), 5000 + below(500), "Orphan");
 }
@@ -529,7 +529,7 @@ static const struct {
     LANGUAGE_KINDS("text lost", lost_text), LANGUAGE_KINDS("text wrong", wrong_text),
     LANGUAGE_KINDS("text empty", empty_text), LANGUAGE_KINDS("text a number", text_of_wrong_type),
     LANGUAGE_KINDS("texts swapped", swapped_texts), LANGUAGE_KINDS("text another one's", text_of_another), /* 79 */
-    {"far orphan", far_orphan, 0}, {"far French orphan", far_orphan, 3}, {"near orphan", near_orphan, 0},
+    {"far orphan", distant_orphan, 0}, {"far French orphan", distant_orphan, 3}, {"near orphan", near_orphan, 0},
     {"near German orphan", near_orphan, 1}, {"hiding orphan", hiding_orphan, 0}, {"hiding Russian orphan", hiding_orphan, 4},
     {"names of nobody", names_of_nobody, 0}, {"German names of nobody", names_of_nobody, 1},
     {"overlap", overlap, 0}, {"half an overlap", overlap, 2}, /* 89 */
@@ -631,7 +631,7 @@ static void assert_cured(const struct buffer *before, const char *what, const ch
 {
     BUFFER_AUTO now = {0};
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    take_picture(&now);
+    take_snapshot(&now);
     if (now.len != before->len || memcmp(now.data, before->data, now.len)) {
         size_t at = 0;
         while (at < now.len && at < before->len && now.data[at] == before->data[at])
@@ -665,7 +665,7 @@ static void every_kind_of_damage_is_mended(void **state)
     unsigned seeds = getenv("LOADPERF_PAIRS") ? SEEDS : QUICK_SEEDS;
     make_answering_machine();
     keep_files();
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_int_equal(cured.restored, 0);
     for (size_t kind = 0; kind < COUNT(kinds); kind++)
@@ -697,7 +697,7 @@ static void pairs_of_damage_are_mended(void **state)
     unsigned pairs = requested ? (unsigned)atoi(requested) : QUICK_PAIRS, without = 0;
     make_answering_machine();
     keep_files();
-    take_picture(&before);
+    take_snapshot(&before);
     for (unsigned i = 0; i < pairs; i++) {
         if (i % 3 == 0) /* else on top of what the doctor wrote */
             bring_back_files();
@@ -721,7 +721,7 @@ static void a_dry_run_changes_nothing(void **state)
     make_machine(3);
     choose_service(1);
     wrong_number(LAST_COUNTER);
-    take_picture(&before);
+    take_snapshot(&before);
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
     assert_found("repaired wrong-numbers Svc 1");
     assert_same(&before);
@@ -750,7 +750,7 @@ static void without_an_ini_file(void **state)
 }
 
 /* A copy of another one's registration: the second gets new numbers, with all its texts. */
-static void who_has_anothers_numbers_gets_new_ones(void **state)
+static void a_provider_with_taken_numbers_gets_new_ones(void **state)
 {
     BUFFER_AUTO text = {0}, copy = {0};
     put_ini(ini_head, ini_texts);
@@ -780,7 +780,7 @@ static void who_has_anothers_numbers_gets_new_ones(void **state)
     assert_int_equal(cured.restored, 0);
 }
 
-static void libraries_and_owners_are_told(void **state)
+static void libraries_and_owners_are_reported(void **state)
 {
     char library[256];
     put_library("my.so");
@@ -859,7 +859,7 @@ static void what_cannot_be_read_is_not_forgotten(void **state)
 }
 
 /* Its names are lost: that is reported, and after the ini file is given they are restored. */
-static void a_provider_without_names_is_told(void **state)
+static void a_provider_without_names_is_reported(void **state)
 {
     put_ini(ini_head, ini_texts);
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
@@ -1053,7 +1053,7 @@ static void without_its_ini_file_its_registration_tells(void **state)
 }
 
 /* A service that was registered without lodctr (C80) has no other texts. */
-static void who_has_only_texts_by_hand_keeps_them(void **state)
+static void a_provider_with_manual_texts_only_keeps_them(void **state)
 {
     static const uint32_t numbers[NUMBERS] = {1848, 1850, 1849, 1851};
     BY_HAND("009", "Counter", "1848\0Own\0001850\0Own one\0");
@@ -1086,7 +1086,7 @@ static void assert_not_believed(void)
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
 }
 
-static void what_others_may_write_is_not_believed(void **state)
+static void what_others_may_write_is_not_trusted(void **state)
 {
     static const char *const names[] = {"my.ini", "my.h"};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -1104,7 +1104,7 @@ static void what_others_may_write_is_not_believed(void **state)
     assert_int_equal(number_of("MyPerf", "Last Counter"), 2248); /* and now it is */
 }
 
-static void what_belongs_to_a_stranger_is_not_believed(void **state)
+static void what_belongs_to_a_third_party_is_not_trusted(void **state)
 {
     static const char *const names[] = {"my.ini", "my.h"};
     if (geteuid() != 0)
@@ -1151,20 +1151,20 @@ int main(void)
         LOAD_TEST(pairs_of_damage_are_mended),
         LOAD_TEST(a_dry_run_changes_nothing),
         LOAD_TEST(without_an_ini_file),
-        LOAD_TEST(who_has_anothers_numbers_gets_new_ones),
-        LOAD_TEST(libraries_and_owners_are_told),
+        LOAD_TEST(a_provider_with_taken_numbers_gets_new_ones),
+        LOAD_TEST(libraries_and_owners_are_reported),
         LOAD_TEST(libraries_are_looked_into),
         LOAD_TEST(what_cannot_be_read_is_not_forgotten),
-        LOAD_TEST(a_provider_without_names_is_told),
+        LOAD_TEST(a_provider_without_names_is_reported),
         LOAD_TEST(damaged_lines_become_remarks),
         LOAD_TEST(a_first_line_that_is_no_header),
         LOAD_TEST(a_file_in_utf_16_is_left),
         LOAD_TEST(overlaps_and_moves_are_events),
         LOAD_TEST(texts_by_hand_over_its_own_go),
         LOAD_TEST(without_its_ini_file_its_registration_tells),
-        LOAD_TEST(who_has_only_texts_by_hand_keeps_them),
-        LOAD_TEST(what_others_may_write_is_not_believed),
-        LOAD_TEST(what_belongs_to_a_stranger_is_not_believed),
+        LOAD_TEST(a_provider_with_manual_texts_only_keeps_them),
+        LOAD_TEST(what_others_may_write_is_not_trusted),
+        LOAD_TEST(what_belongs_to_a_third_party_is_not_trusted),
     };
     return cmocka_run_group_tests(tests, NULL, free_all);
 }

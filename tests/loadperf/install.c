@@ -550,7 +550,7 @@ static void a_dry_run_shows_and_writes_nothing(void **state)
 }
 
 /* What stands in the file beside, remarks and damage too, stays. */
-static void strangers_lines_stay(void **state)
+static void third_parties_lines_stay(void **state)
 {
     put("machine/registry.d/MyPerf.reg",
         HEADER "; mine\n[" PERFORMANCE_KEY "]\n\"Library\"=\"x\"\n"
@@ -618,7 +618,7 @@ int main(void)
         LOAD_TEST(a_torn_file_loads_again),
         LOAD_TEST(trusted_writes_the_librarys_time_and_size),
         LOAD_TEST(a_dry_run_shows_and_writes_nothing),
-        LOAD_TEST(strangers_lines_stay),
+        LOAD_TEST(third_parties_lines_stay),
         LOAD_TEST(odd_names_of_services),
     };
     return cmocka_run_group_tests(tests, NULL, free_all);

@@ -124,7 +124,7 @@ static inline bool add_language(void *self, const char *id)
     return true;
 }
 
-static inline void take_picture(struct buffer *ret)
+static inline void take_snapshot(struct buffer *ret)
 {
     uint32_t counter, help;
     buffer_clear(ret);
@@ -135,17 +135,17 @@ static inline void take_picture(struct buffer *ret)
     assert_false(ret->failed);
 }
 
-static inline bool same_picture(const struct buffer *before)
+static inline bool same_snapshot(const struct buffer *before)
 {
     BUFFER_AUTO now = {0};
-    take_picture(&now);
+    take_snapshot(&now);
     return now.len == before->len && !memcmp(now.data, before->data, now.len);
 }
 
 static inline void assert_same(const struct buffer *before)
 {
     BUFFER_AUTO now = {0};
-    take_picture(&now);
+    take_snapshot(&now);
     size_t count = now.len < before->len ? now.len : before->len, at = 0;
     while (at < count && now.data[at] == before->data[at])
         at++;

@@ -56,7 +56,7 @@ static void unused_symbols_may_be_anything(void **state)
     assert_loaded("MyPerf", 1848, 1848);
 }
 
-static void all_mistakes_are_told_at_once(void **state)
+static void all_mistakes_are_reported_at_once(void **state)
 {
     put_files("#define A 1\n#define B 3\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
     assert_refused(ERROR_INVALID_DATA, "my.h:1: ");
@@ -269,7 +269,7 @@ int main(void)
         LOAD_TEST(c66_c97_offsets_that_are_no_offsets),
         LOAD_TEST(an_index_overflow),
         LOAD_TEST(unused_symbols_may_be_anything),
-        LOAD_TEST(all_mistakes_are_told_at_once),
+        LOAD_TEST(all_mistakes_are_reported_at_once),
         LOAD_TEST(c63_info_is_complete),
         LOAD_TEST(the_symbol_file_lies_beside_in_any_case),
         LOAD_TEST(each_line_is_warned_of_once),

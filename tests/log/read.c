@@ -438,7 +438,7 @@ static void every_truncation_is_survived(void **state)
 }
 
 /* A damaged sample costs the rest of its buffer; what came before is there. */
-static void damage_is_told_once_with_its_offset(void **state)
+static void damage_is_reported_once_with_its_offset(void **state)
 {
     (void)state;
     int fd = memory_file(golden.data, golden.len);
@@ -570,7 +570,7 @@ static void what_a_console_showed_is_read(void **state)
     log_close(log);
 }
 
-static void a_bad_line_is_told_and_passed(void **state)
+static void a_bad_line_is_reported_and_passed(void **state)
 {
     const struct log_sample *sample;
     (void)state;
@@ -692,7 +692,7 @@ static void many_columns_of_like_names_are_found(void **state)
 }
 
 /* Reading fails, for good: no page lies at address 0. */
-static void a_file_that_cannot_be_read_is_told(void **state)
+static void a_file_that_cannot_be_read_is_reported(void **state)
 {
     static const char *const paths[] = {"/proc/self/mem"};
     struct log *log = NULL;
@@ -728,7 +728,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(binary_has_facts),
         cmocka_unit_test(impossible_times_are_no_samples),
         cmocka_unit_test(many_columns_of_like_names_are_found),
-        cmocka_unit_test(a_file_that_cannot_be_read_is_told),
+        cmocka_unit_test(a_file_that_cannot_be_read_is_reported),
         cmocka_unit_test(binary_has_columns),
         cmocka_unit_test(binary_has_raw_values),
         cmocka_unit_test(all_forms_are_read_to_the_end),
@@ -745,14 +745,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(f_a6_zones_have_names_and_minutes),
         cmocka_unit_test(every_flipped_bit_is_survived),
         cmocka_unit_test(every_truncation_is_survived),
-        cmocka_unit_test(damage_is_told_once_with_its_offset),
+        cmocka_unit_test(damage_is_reported_once_with_its_offset),
         cmocka_unit_test(what_is_written_later_comes_later),
         cmocka_unit_test(a_pipe_is_read_as_it_fills),
         cmocka_unit_test(text_without_zone_or_quotes_is_read),
         cmocka_unit_test(odd_names_and_captions_are_kept),
         cmocka_unit_test(wide_and_western_text_is_read),
         cmocka_unit_test(what_a_console_showed_is_read),
-        cmocka_unit_test(a_bad_line_is_told_and_passed),
+        cmocka_unit_test(a_bad_line_is_reported_and_passed),
         cmocka_unit_test(what_is_no_capture_is_refused),
         cmocka_unit_test(several_files_are_one_source),
     };

@@ -355,7 +355,7 @@ static void a_torn_first_line_is_taken_back(void **state)
     assert_int_equal(facts.st_size, 0);
 }
 
-static void a_device_without_room_is_told(void **state)
+static void a_device_without_space_is_reported(void **state)
 {
     struct log_writer *writer = NULL;
     BUFFER_AUTO problem = {0};
@@ -391,7 +391,7 @@ int main(void)
         cmocka_unit_test(a_torn_line_is_taken_back),
         cmocka_unit_test(a_full_disk_leaves_whole_lines),
         cmocka_unit_test(a_torn_first_line_is_taken_back),
-        cmocka_unit_test(a_device_without_room_is_told),
+        cmocka_unit_test(a_device_without_space_is_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -425,7 +425,7 @@ static void registering_writes_four_values_and_takes_them_back(void **state)
     assert_int_equal(DllUnregisterServer(), (HRESULT)0x80070002u);
 }
 
-static void the_tables_say_who_they_are(void **state)
+static void the_tables_name_themselves(void **state)
 {
     (void)state;
     assert_string_equal(opl_tables_1.service, "Zoo");
@@ -451,7 +451,7 @@ int main(void)
         ZOO_TEST(tables_that_lie_are_refused_with_a_reason),
         ZOO_TEST(tables_may_go_when_they_are_open),
         ZOO_TEST(registering_writes_four_values_and_takes_them_back),
-        ZOO_TEST(the_tables_say_who_they_are),
+        ZOO_TEST(the_tables_name_themselves),
     };
     return cmocka_run_group_tests_name("entry", tests, begin, end);
 }

@@ -41,7 +41,7 @@ static void a_zero_in_the_middle_is_replaced(void **state)
     assert_memory_equal(to, "a_b", 4);
 }
 
-static void what_has_no_room_is_cut_between_characters(void **state)
+static void what_does_not_fit_is_cut_between_characters(void **state)
 {
     static const struct {
         const char *name;
@@ -124,7 +124,7 @@ int main(void)
         cmocka_unit_test(what_paths_give_a_meaning_to_is_replaced),
         cmocka_unit_test(paths_of_files_keep_their_slashes),
         cmocka_unit_test(a_zero_in_the_middle_is_replaced),
-        cmocka_unit_test(what_has_no_room_is_cut_between_characters),
+        cmocka_unit_test(what_does_not_fit_is_cut_between_characters),
         cmocka_unit_test(a_name_is_replaced_in_its_place),
         cmocka_unit_test(octal_digits_are_characters),
         cmocka_unit_test(octal_digits_end_with_the_word),

@@ -255,7 +255,7 @@ static void invalid_sample_passes_its_status_on(void **state)
     assert_int_equal(status, 0);
 }
 
-static void exactly_one_form(void **state)
+static void exactly_one_format(void **state)
 {
     static const DWORD wrong[] = {0,
                                   PDH_FMT_RAW,
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(types_that_need_two_samples),
         cmocka_unit_test(first_sample_has_no_value),
         cmocka_unit_test(invalid_sample_passes_its_status_on),
-        cmocka_unit_test(exactly_one_form),
+        cmocka_unit_test(exactly_one_format),
         cmocka_unit_test(null_arguments),
         cmocka_unit_test(doubles_out_of_range_stop_at_the_ends),
     };

@@ -26,7 +26,7 @@ static char *parts_of(const struct pdh_path *path)
     return all;
 }
 
-static void paths_come_apart(void **state)
+static void paths_come_detached(void **state)
 {
     static const struct {
         const char *text, *parts;
@@ -101,7 +101,7 @@ static void longest_path(void **state)
     assert_int_equal((DWORD)path_parse(text, &path), PDH_CSTATUS_BAD_COUNTERNAME);
 }
 
-static void instances_come_apart(void **state)
+static void instances_come_detached(void **state)
 {
     static const struct {
         const char *text, *parts;
@@ -276,10 +276,10 @@ static void wildcards_are_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_come_apart),   cmocka_unit_test(bad_paths_are_refused),
-        cmocka_unit_test(longest_path),       cmocka_unit_test(instances_come_apart),
-        cmocka_unit_test(paths_are_made),     cmocka_unit_test(patterns_match),
-        cmocka_unit_test(long_patterns_end),  cmocka_unit_test(brackets_mean_instances),
+        cmocka_unit_test(paths_come_detached), cmocka_unit_test(bad_paths_are_refused),
+        cmocka_unit_test(longest_path),        cmocka_unit_test(instances_come_detached),
+        cmocka_unit_test(paths_are_made),      cmocka_unit_test(patterns_match),
+        cmocka_unit_test(long_patterns_end),   cmocka_unit_test(brackets_mean_instances),
         cmocka_unit_test(wildcards_are_seen),
     };
     return cmocka_run_group_tests_name("pdh-path", tests, NULL, NULL);

@@ -302,7 +302,7 @@ static void every_type(void **state)
 }
 
 /* Caps and scales, LONG and LARGE, of what was collected. */
-static void forms_of_values(void **state)
+static void formats_of_values(void **state)
 {
     PDH_HCOUNTER raw, percent;
     PDH_FMT_COUNTERVALUE value;
@@ -453,7 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_QUERY(every_type),
-        WITH_QUERY(forms_of_values),
+        WITH_QUERY(formats_of_values),
         WITH_QUERY(every_name_is_found_again),
         WITH_QUERY(names_mean_instances),
         WITH_QUERY(patterns_fit_instances),

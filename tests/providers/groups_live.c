@@ -82,7 +82,7 @@ static bool write_file(const char *name, const char *text)
     return good;
 }
 
-static void not_told(const char *what)
+static void not_reported(const char *what)
 {
     printf("# skipped: %s: its controller is not on here\n", what);
 }
@@ -247,7 +247,7 @@ static void in_child(void (*test)(void))
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN)
-        say_skipped("no control groups of our own can be made here");
+        report_skipped("no control groups of our own can be made here");
     else
         assert_int_equal(status, 0);
 }
@@ -292,7 +292,7 @@ static void child_job_memory(void)
     begin("");
     ask(&perfproc, "1500");
     if (!answer_has(JOB, 1514)) {
-        not_told("page faults of groups");
+        not_reported("page faults of groups");
         return;
     }
     order(' ');
@@ -302,7 +302,7 @@ static void child_job_memory(void)
     CLOSE_TO((uint32_t)(job(1514) - before), PAGES, PAGES / 100 + 64);
     IS(job(1520), 0);
     if (!write_file("memory.swap.max", "0"))
-        not_told("swap of groups");
+        not_reported("swap of groups");
     IS(write_file("memory.max", "8388608"), true); /* less than it has */
     char more = 'm';
     IS(write(orders[1], &more, 1), 1);
@@ -418,7 +418,7 @@ static void child_throttled(void)
 {
     begin("system.slice");
     if (!unit_has(100910, "cpu.max") || !write_file("cpu.max", "10000 100000")) {
-        not_told("limits of processor time");
+        not_reported("limits of processor time");
         return;
     }
     struct account none = order(' ');
@@ -442,10 +442,10 @@ static void child_unit_memory(void)
         IS(order('t').done, true);
         IS(unit(100906), 1 + THREADS);
     } else {
-        not_told("tasks of groups");
+        not_reported("tasks of groups");
     }
     if (!unit_has(100902, "memory.current")) {
-        not_told("memory of groups");
+        not_reported("memory of groups");
         return;
     }
     uint64_t before = unit(100902);
@@ -476,7 +476,7 @@ static void child_unit_disk(void)
 {
     begin("system.slice");
     if (!unit_has(1420, "io.stat")) {
-        not_told("disks of groups");
+        not_reported("disks of groups");
         return;
     }
     uint64_t reads = unit(1412), writes = unit(1414), in = unit(1420), out = unit(1422);

@@ -43,7 +43,7 @@ static void ask(unsigned object)
     answer_begin();
 }
 
-static uint64_t asked(unsigned object, const char *name, unsigned index)
+static uint64_t queried(unsigned object, const char *name, unsigned index)
 {
     ask(object);
     return answer_number(object, name, index, false);
@@ -54,7 +54,7 @@ static bool has(unsigned object, unsigned index)
     ask(object);
     if (answer_has(object, index))
         return true;
-    say_skipped("this kernel does not tell it");
+    report_skipped("this kernel does not tell it");
     return false;
 }
 
@@ -97,7 +97,7 @@ static void in_child(void (*test)(void))
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN)
-        say_skipped("not allowed here");
+        report_skipped("not allowed here");
     else
         assert_int_equal(status, 0);
 }
@@ -109,7 +109,7 @@ enum { NOBODY = 54321 }; /* a user whom nobody is */
 /* As many as one user may have, and no more. */
 static void child_inotify(void)
 {
-    uint64_t most = asked(LIMITS, NULL, 100726), count = 0;
+    uint64_t most = queried(LIMITS, NULL, 100726), count = 0;
     if (setuid(NOBODY) != 0)
         _exit(CANNOT_RUN);
     while (count <= most && inotify_init1(IN_CLOEXEC) >= 0)
@@ -152,7 +152,7 @@ static void child_first_process(void)
     perflinux.close();
     if (perflinux.open(NULL) != 0)
         _exit(1);
-    pid_t most = (pid_t)asked(LIMITS, NULL, 100704);
+    pid_t most = (pid_t)queried(LIMITS, NULL, 100704);
     snprintf(last, sizeof last, "%d", (int)most - 2);
     write_text("/proc/sys/kernel/ns_last_pid", last);
     pid_t highest = next_process(), lowest = next_process();
@@ -185,12 +185,12 @@ static void reserved_requests_appear(void **state)
         return;
     for (int i = 0; i < TRIES && !exact; i++) {
         aio_context_t context = 0;
-        uint64_t before = asked(LIMITS, NULL, 100718);
+        uint64_t before = queried(LIMITS, NULL, 100718);
         if (syscall(SYS_io_setup, RESERVED, &context) != 0) {
-            say_skipped("no asynchronous requests here");
+            report_skipped("no asynchronous requests here");
             return;
         }
-        uint64_t with = asked(LIMITS, NULL, 100718);
+        uint64_t with = queried(LIMITS, NULL, 100718);
         syscall(SYS_io_destroy, context);
         exact = with == before + RESERVED;
     }
@@ -202,7 +202,7 @@ static void child_keys(void)
 {
     enum { SPARE = 20 };
     char name[32];
-    uint64_t before = asked(LIMITS, NULL, 100728), made = 0;
+    uint64_t before = queried(LIMITS, NULL, 100728), made = 0;
     uint64_t most = reading("/proc/sys/kernel/keys/maxkeys", "", 1);
     if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0 ||
         syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)
@@ -291,7 +291,7 @@ static void slabs_are_those_of_sys(void **state)
 {
     static const char *const caches[] = {"task_struct", "dentry", "vm_area_struct", "files_cache",
                                          "kmalloc-4k",  "pid",    "bdev_cache",     "mnt_cache"};
-    unsigned same = 0, told = 0;
+    unsigned same = 0, reported = 0;
     if (!has(SLAB, 100606))
         return;
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
@@ -301,16 +301,16 @@ static void slabs_are_those_of_sys(void **state)
         if (of_slab(caches[i], "total_objects") == UINT64_MAX || !answer_object(SLAB, &object) ||
             !answer_instance(&object, caches[i], &instance))
             continue;
-        told++;
+        reported++;
         bool is = false;
         for (int k = 0; k < TRIES && !is; k++)
             is = same_slab(caches[i]);
         same += is;
     }
-    if (told < 3)
-        say_skipped("sys does not tell of slabs");
+    if (reported < 3)
+        report_skipped("sys does not tell of slabs");
     else
-        assert_true(same + 1 >= told);
+        assert_true(same + 1 >= reported);
 }
 
 /* ---- Memory Zone: the marks follow from two settings ---- */
@@ -332,7 +332,7 @@ static bool a_mark_is_raised(void)
 static void watermarks_follow_from_settings(void **state)
 {
     if (a_mark_is_raised()) {
-        say_skipped("the kernel has raised a mark for a while");
+        report_skipped("the kernel has raised a mark for a while");
         return;
     }
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), managed = 0;
@@ -379,7 +379,7 @@ static void commit_limit_follows_from_settings(void **state)
         return;
     uint64_t limit = (given ? given : (all - huge * KIB) / 100 * share) +
                      (uint64_t)info.totalswap * info.mem_unit;
-    assert_true(near(asked(MEMORY, NULL, 30), limit, MEBI));
+    assert_true(near(queried(MEMORY, NULL, 30), limit, MEBI));
 }
 
 /* The words behind "protection: (0, 2, ...)": the largest of each zone, and its high mark. */
@@ -438,10 +438,10 @@ static bool available_is_right(void)
     uint64_t slabs = reading("/proc/meminfo", "KReclaimable", 1) * KIB;
     uint64_t available =
         free_bytes - reserved_pages() * page + kept_back(files, low) + kept_back(slabs, low);
-    uint64_t told = answer_number(MEMORY, NULL, 24, false);
-    return near(told, available, told / 50) &&
-           answer_number(MEMORY, NULL, 1380, false) == told / KIB &&
-           answer_number(MEMORY, NULL, 1382, false) == told / MEBI;
+    uint64_t reported = answer_number(MEMORY, NULL, 24, false);
+    return near(reported, available, reported / 50) &&
+           answer_number(MEMORY, NULL, 1380, false) == reported / KIB &&
+           answer_number(MEMORY, NULL, 1382, false) == reported / MEBI;
 }
 
 static void available_memory_follows_from_the_rest(void **state)
@@ -464,7 +464,7 @@ static void faults_that_need_the_disk_appear(void **state)
     snprintf(file, sizeof file, "%s/faults-XXXXXX", getenv("BUILD_ROOT"));
     int fd = mkstemp(file);
     if (fd < 0) {
-        say_skipped("the build folder is not ours to write");
+        report_skipped("the build folder is not ours to write");
         return;
     }
     char *piece = calloc(1, bytes);
@@ -476,14 +476,14 @@ static void faults_that_need_the_disk_appear(void **state)
     const volatile char *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
     assert_true(at != MAP_FAILED);
     madvise((void *)(uintptr_t)at, bytes, MADV_RANDOM);
-    uint64_t before = asked(MEMORY, NULL, 42);
+    uint64_t before = queried(MEMORY, NULL, 42);
     for (size_t i = 0; i < PAGES; i++)
         (void)at[i * STEP * page];
-    uint64_t faults = (uint32_t)(asked(MEMORY, NULL, 42) - before);
+    uint64_t faults = (uint32_t)(queried(MEMORY, NULL, 42) - before);
     munmap((void *)(uintptr_t)at, bytes);
     close(fd), unlink(file);
     if (faults == 0)
-        say_skipped("the build folder is not on a disk");
+        report_skipped("the build folder is not on a disk");
     else
         assert_in_range(faults, PAGES, 10 * PAGES); /* others have some, too */
 }
@@ -495,15 +495,15 @@ static void pages_sent_to_swap_appear(void **state)
     struct sysinfo info;
     sysinfo(&info);
     if (info.freeswap * (uint64_t)info.mem_unit < 2 * bytes || !has(MEMORY, 48)) {
-        say_skipped("there is no swap");
+        report_skipped("there is no swap");
         return;
     }
-    uint64_t pages = bytes / (uint64_t)sysconf(_SC_PAGESIZE), before = asked(MEMORY, NULL, 48);
+    uint64_t pages = bytes / (uint64_t)sysconf(_SC_PAGESIZE), before = queried(MEMORY, NULL, 48);
     char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(at != MAP_FAILED);
     memset(at, 0x5a, bytes);
     if (madvise(at, bytes, 21 /* MADV_PAGEOUT */) == 0)
-        assert_in_range((uint32_t)(asked(MEMORY, NULL, 48) - before), pages - pages / 50,
+        assert_in_range((uint32_t)(queried(MEMORY, NULL, 48) - before), pages - pages / 50,
                         pages * 4);
     munmap(at, bytes);
 }
@@ -514,7 +514,7 @@ static uint64_t of_node(unsigned node, unsigned index)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", node);
-    return asked(NODE, name, index);
+    return queried(NODE, name, index);
 }
 
 static uint64_t pages_of_node(unsigned node, const char *key)
@@ -588,7 +588,7 @@ static bool usage_is_that_of_sysinfo(void)
             memory / KIB &&
         answer_number(USAGE, NULL, 101502, false) ==
             answer_number(USAGE, NULL, 101504, false) / KIB;
-    return same && near(available, asked(MEMORY, NULL, 24), 16 * MEBI);
+    return same && near(available, queried(MEMORY, NULL, 24), 16 * MEBI);
 }
 
 static void memory_usage_is_that_of_sysinfo(void **state)
@@ -635,9 +635,9 @@ static void processors_are_those_of_processor(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!has(INFORMATION, rows[i]) || !has(PROCESSOR, rows[i]))
             continue;
-        uint64_t before = asked(PROCESSOR, "0", rows[i]);
-        uint64_t value = asked(INFORMATION, "0,0", rows[i]);
-        uint64_t after = asked(PROCESSOR, "0", rows[i]);
+        uint64_t before = queried(PROCESSOR, "0", rows[i]);
+        uint64_t value = queried(INFORMATION, "0,0", rows[i]);
+        uint64_t after = queried(PROCESSOR, "0", rows[i]);
         assert_true(value + slack >= before && value <= after + slack);
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -659,9 +659,9 @@ static void interrupts_are_those_of_stat(void **state)
     if (!has(INTERRUPT, 148))
         return;
     uint32_t before = (uint32_t)reading("/proc/stat", "intr", 1);
-    uint32_t value = (uint32_t)asked(INTERRUPT, "_Total", 148);
+    uint32_t value = (uint32_t)queried(INTERRUPT, "_Total", 148);
     usleep(500000);
-    uint32_t more = (uint32_t)asked(INTERRUPT, "_Total", 148) - value;
+    uint32_t more = (uint32_t)queried(INTERRUPT, "_Total", 148) - value;
     uint32_t theirs = (uint32_t)reading("/proc/stat", "intr", 1) - before;
     assert_true(near(more, theirs, theirs / 10 + 200));
 }
@@ -671,7 +671,7 @@ static void deferred_work_is_that_of_stat(void **state)
     if (!has(PROCESSOR, 1334))
         return;
     uint32_t before = (uint32_t)reading("/proc/stat", "softirq", 1);
-    uint32_t value = (uint32_t)asked(PROCESSOR, "_Total", 1334);
+    uint32_t value = (uint32_t)queried(PROCESSOR, "_Total", 1334);
     uint32_t after = (uint32_t)reading("/proc/stat", "softirq", 1);
     assert_true(value - before <= after - before);
 }
@@ -717,7 +717,7 @@ static void pressure_is_that_of_the_root_group(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/cpu.pressure", folder);
     if (!has(PRESSURE, 100106) || access(path, R_OK) != 0) {
-        say_skipped("control groups tell no pressure");
+        report_skipped("control groups tell no pressure");
         return;
     }
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++) {

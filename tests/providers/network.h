@@ -133,7 +133,7 @@ static inline void in_child(void (*test)(void))
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN)
-        say_skipped("no network namespace of our own, or a program is not here");
+        report_skipped("no network namespace of our own, or a program is not here");
     else
         assert_int_equal(status, 0);
 }

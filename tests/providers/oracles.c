@@ -33,7 +33,7 @@ enum { TRIES = 100, KIB = 1024, MEBI = 1 << 20 };
 
 static struct library perfos, perfproc;
 
-static uint64_t asked(unsigned object, const char *name, unsigned index)
+static uint64_t queried(unsigned object, const char *name, unsigned index)
 {
     char query[16];
     snprintf(query, sizeof query, "%u", object);
@@ -56,8 +56,8 @@ static void threads_are_those_of_sysinfo(void **state)
     for (int i = 0; i < TRIES && !same; i++) {
         struct sysinfo before, after;
         sysinfo(&before);
-        uint64_t value = asked(SYSTEM, NULL, 250);
-        same = asked(OBJECTS, NULL, 250) == value;
+        uint64_t value = queried(SYSTEM, NULL, 250);
+        same = queried(OBJECTS, NULL, 250) == value;
         sysinfo(&after);
         same = same && before.procs == (uint16_t)value && after.procs == before.procs;
     }
@@ -71,19 +71,19 @@ static void semaphores_made_here_appear(void **state)
     assert_int_equal(library_ask(&perfos, "260"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(OBJECTS, 254)) {
-        say_skipped("no semaphores are told here");
+        report_skipped("no semaphores are told here");
         return;
     }
     for (int i = 0; i < TRIES && !exact; i++) {
-        uint64_t before = asked(OBJECTS, NULL, 254);
+        uint64_t before = queried(OBJECTS, NULL, 254);
         int set = semget(IPC_PRIVATE, MADE, 0600);
         if (set < 0) {
-            say_skipped("no semaphores can be made here");
+            report_skipped("no semaphores can be made here");
             return;
         }
-        uint64_t with = asked(OBJECTS, NULL, 254);
+        uint64_t with = queried(OBJECTS, NULL, 254);
         semctl(set, 0, IPC_RMID);
-        exact = with == before + MADE && asked(OBJECTS, NULL, 254) == before;
+        exact = with == before + MADE && queried(OBJECTS, NULL, 254) == before;
     }
     assert_true(exact);
 }
@@ -94,7 +94,7 @@ static void swap_is_that_of_sysinfo(void **state)
     assert_int_equal(library_ask(&perfos, "700"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(PAGING_FILE, 702)) {
-        say_skipped("this kernel does not swap");
+        report_skipped("this kernel does not swap");
         return;
     }
     sysinfo(&info);
@@ -110,7 +110,7 @@ static void free_memory_is_that_of_sysinfo(void **state)
     for (int i = 0; i < TRIES && !same; i++) {
         struct sysinfo info;
         sysinfo(&info);
-        same = near(asked(MEMORY, NULL, 1676), (uint64_t)info.freeram * info.mem_unit, 8 * MEBI);
+        same = near(queried(MEMORY, NULL, 1676), (uint64_t)info.freeram * info.mem_unit, 8 * MEBI);
     }
     assert_true(same);
 }
@@ -139,7 +139,7 @@ static bool same_as_nodes(unsigned index, const char *key, const char *added)
     bool same = false;
     for (int i = 0; i < TRIES && !same; i++) {
         uint64_t sum = of_nodes(key) + (added ? of_nodes(added) : 0);
-        same = near(asked(MEMORY, NULL, index), sum, 4 * MEBI);
+        same = near(queried(MEMORY, NULL, index), sum, 4 * MEBI);
     }
     return same;
 }
@@ -159,7 +159,7 @@ static void memory_is_that_of_the_nodes(void **state)
         {1682, "Inactive(file)", NULL          },
     };
     if (of_nodes("MemTotal") == 0) {
-        say_skipped("no nodes are shown here");
+        report_skipped("no nodes are shown here");
         return;
     }
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -175,28 +175,28 @@ static void promised_memory_appears(void **state)
     const size_t bytes = (size_t)256 * MEBI;
     bool appeared = false;
     for (int i = 0; i < 5 && !appeared; i++) {
-        uint64_t before = asked(MEMORY, NULL, 26);
+        uint64_t before = queried(MEMORY, NULL, 26);
         void *memory =
             mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) {
-            say_skipped("so much memory is not promised here");
+            report_skipped("so much memory is not promised here");
             return;
         }
-        uint64_t with = asked(MEMORY, NULL, 26);
+        uint64_t with = queried(MEMORY, NULL, 26);
         munmap(memory, bytes);
         appeared = near(with - before, bytes, bytes / 2);
     }
     assert_true(appeared);
 }
 
-static void who_waits_for_a_processor_is_counted(void **state)
+static void a_thread_that_waits_for_a_processor_is_counted(void **state)
 {
     enum { MORE = 4, MOST = 64 };
     pid_t children[MOST];
     long count = sysconf(_SC_NPROCESSORS_ONLN) + MORE;
     uint64_t most = 0;
     if (count > MOST) {
-        say_skipped("too many processors to keep busy");
+        report_skipped("too many processors to keep busy");
         return;
     }
     for (long i = 0; i < count; i++)
@@ -207,7 +207,7 @@ static void who_waits_for_a_processor_is_counted(void **state)
         }
     for (int i = 0; i < 20 && most < MORE; i++) {
         usleep(20000);
-        uint64_t now = asked(SYSTEM, NULL, 44);
+        uint64_t now = queried(SYSTEM, NULL, 44);
         most = now > most ? now : most;
     }
     for (long i = 0; i < count; i++)
@@ -222,13 +222,13 @@ static void interrupts_of_the_clock_appear(void **state)
     assert_int_equal(library_ask(&perfos, "238"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(PROCESSOR, 148)) {
-        say_skipped("interrupts are not told here");
+        report_skipped("interrupts are not told here");
         return;
     }
-    uint64_t before = asked(PROCESSOR, "_Total", 148);
+    uint64_t before = queried(PROCESSOR, "_Total", 148);
     for (int i = 0; i < SLEEPS; i++)
         usleep(1000);
-    assert_true((uint32_t)(asked(PROCESSOR, "_Total", 148) - before) >= SLEEPS / 2);
+    assert_true((uint32_t)(queried(PROCESSOR, "_Total", 148) - before) >= SLEEPS / 2);
 }
 
 /* Written through the cache and forced out, then read past it: both are pages of the disk. */
@@ -242,21 +242,21 @@ static void pages_of_the_disk_appear(void **state)
     int fd = mkstemp(file);
     assert_int_equal(posix_memalign(&piece, 4096, MEBI), 0);
     memset(piece, 0x5a, MEBI);
-    uint64_t written = asked(CACHE, NULL, 140), in = asked(MEMORY, NULL, 822);
-    uint64_t moved = asked(MEMORY, NULL, 40);
+    uint64_t written = queried(CACHE, NULL, 140), in = queried(MEMORY, NULL, 822);
+    uint64_t moved = queried(MEMORY, NULL, 40);
     bool good = fd >= 0;
     for (int i = 0; i < PIECES && good; i++)
         good = write(fd, piece, MEBI) == MEBI;
     good = good && fsync(fd) == 0 && fcntl(fd, F_SETFL, O_DIRECT) == 0;
-    written = asked(CACHE, NULL, 140) - written;
+    written = queried(CACHE, NULL, 140) - written;
     for (int i = 0; i < PIECES && good; i++)
         good = pread(fd, piece, MEBI, (off_t)i * MEBI) == MEBI;
-    in = asked(MEMORY, NULL, 822) - in, moved = asked(MEMORY, NULL, 40) - moved;
+    in = queried(MEMORY, NULL, 822) - in, moved = queried(MEMORY, NULL, 40) - moved;
     if (fd >= 0)
         close(fd), unlink(file);
     free(piece);
     if (!good || written == 0 || in == 0) {
-        say_skipped("the build folder is not on a disk");
+        report_skipped("the build folder is not on a disk");
         return;
     }
     assert_true((uint32_t)written >= pages);
@@ -269,8 +269,8 @@ static void changed_pages_are_changed_bytes(void **state)
 {
     bool same = false;
     for (int i = 0; i < TRIES && !same; i++)
-        same = near(asked(CACHE, NULL, 1810) * (uint64_t)sysconf(_SC_PAGESIZE),
-                    asked(MEMORY, NULL, 1678), MEBI);
+        same = near(queried(CACHE, NULL, 1810) * (uint64_t)sysconf(_SC_PAGESIZE),
+                    queried(MEMORY, NULL, 1678), MEBI);
     assert_true(same);
 }
 
@@ -428,7 +428,7 @@ int main(void)
         cmocka_unit_test(free_memory_is_that_of_sysinfo),
         cmocka_unit_test(memory_is_that_of_the_nodes),
         cmocka_unit_test(promised_memory_appears),
-        cmocka_unit_test(who_waits_for_a_processor_is_counted),
+        cmocka_unit_test(a_thread_that_waits_for_a_processor_is_counted),
         cmocka_unit_test(interrupts_of_the_clock_appear),
         cmocka_unit_test(pages_of_the_disk_appear),
         cmocka_unit_test(changed_pages_are_changed_bytes),

@@ -226,7 +226,7 @@ static void places_with_odd_names(void **state)
 }
 
 /* Neither diskstats nor sys: only the container's own root, and only its room. */
-static void container_has_its_room(void **state)
+static void container_has_its_space(void **state)
 {
     ask("container", "Global");
     assert_int_equal(answer.header.NumObjectTypes, 1);
@@ -330,7 +330,7 @@ int main(void)
         cmocka_unit_test(laptop_used_space),
         cmocka_unit_test(what_another_machine_has_is_not_known),
         cmocka_unit_test(places_with_odd_names),
-        cmocka_unit_test(container_has_its_room),
+        cmocka_unit_test(container_has_its_space),
         cmocka_unit_test(machines_without_both_have_no_object),
         cmocka_unit_test(logical_disks_bring_their_parents),
         cmocka_unit_test(definitions_are_windows),

@@ -86,7 +86,7 @@ static void times_go_on_where_they_wrap_around(void **state)
     VALUE(PHYSICAL, "sda", 202, before[0] + 2000 * 10000);
 }
 
-static void a_kernel_with_more_bits_is_believed(void **state)
+static void a_kernel_with_more_bits_is_trusted(void **state)
 {
     begin();
     put_times(5ULL << 32);
@@ -277,7 +277,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_go_on_where_they_wrap_around),
-        cmocka_unit_test(a_kernel_with_more_bits_is_believed),
+        cmocka_unit_test(a_kernel_with_more_bits_is_trusted),
         cmocka_unit_test(a_small_fall_is_another_disk),
         cmocka_unit_test(idle_time_never_goes_back),
         cmocka_unit_test(devices_go_and_come),

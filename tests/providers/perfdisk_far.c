@@ -62,11 +62,11 @@ static void serve_until_gone(int device, pid_t client, int *ret_status)
     uint64_t waiting[16];
     size_t waits = 0;
     while (waitpid(client, ret_status, WNOHANG) == 0) {
-        struct pollfd asked = {.fd = device, .events = POLLIN};
+        struct pollfd poll_fd = {.fd = device, .events = POLLIN};
         if (!shared->silent)
             while (waits > 0)
                 answer_space(device, waiting[--waits]);
-        if (poll(&asked, 1, 10) <= 0 || read(device, room, sizeof room) <= 0)
+        if (poll(&poll_fd, 1, 10) <= 0 || read(device, room, sizeof room) <= 0)
             continue;
         struct fuse_in_header header;
         memcpy(&header, room, sizeof header);
@@ -188,7 +188,7 @@ static void with_server(void (*test)(void))
 {
     int status = 0, device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (device < 0 || geteuid() != 0) {
-        say_skipped("no /dev/fuse, or not root");
+        report_skipped("no /dev/fuse, or not root");
         close(device);
         return;
     }
@@ -204,17 +204,17 @@ static void with_server(void (*test)(void))
     strcpy(place, "/tmp/opl-far-XXXXXX");
     munmap(shared, sizeof *shared);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        say_skipped("file systems cannot be mounted here");
+        report_skipped("file systems cannot be mounted here");
     else
         assert_int_equal(status, 0);
 }
 
-static void rooms_elsewhere_are_asked_for(void **state)
+static void spaces_elsewhere_are_asked_for(void **state)
 {
     with_server(answers_are_exact);
 }
 
-static void who_does_not_answer_is_not_waited_for(void **state)
+static void a_mount_that_does_not_answer_is_not_waited_for(void **state)
 {
     with_server(silence_costs_little);
 }
@@ -222,8 +222,8 @@ static void who_does_not_answer_is_not_waited_for(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rooms_elsewhere_are_asked_for),
-        cmocka_unit_test(who_does_not_answer_is_not_waited_for),
+        cmocka_unit_test(spaces_elsewhere_are_asked_for),
+        cmocka_unit_test(a_mount_that_does_not_answer_is_not_waited_for),
     };
     library_load(&perfdisk, "perfdisk", "OpenDiskObject", "CollectDiskObjectData",
                  "CloseDiskObject");

@@ -86,7 +86,7 @@ static void counts_lie_between(void **state)
     char names[64][64];
     unsigned count = list_disks(names, 64);
     if (count == 0)
-        say_skipped("no disks in sys/block");
+        report_skipped("no disks in sys/block");
     for (unsigned i = 0; i < count; i++) {
         unsigned long long before[11], after[11];
         stat_of(names[i], before);
@@ -106,7 +106,7 @@ static void all_disks_are_there(void **state)
     opl_object_view object;
     ask("234");
     if (count == 0 || !answer_object(PHYSICAL, &object)) {
-        say_skipped("no disks here");
+        report_skipped("no disks here");
         return;
     }
     assert_int_equal(object.type.NumInstances, count + 1);
@@ -129,16 +129,16 @@ static bool df_of(const char *place, uint64_t *ret_available, uint64_t *ret_used
     return good;
 }
 
-static void rooms_are_what_df_says(void **state)
+static void spaces_are_what_df_says(void **state)
 {
     uint64_t before, after, used_before, used_after;
     ask("236");
     if (!strstr(answer_names(LOGICAL), "/,") || *answer_names(LOGICAL) != '/') {
-        say_skipped("the root is no file system on a disk");
+        report_skipped("the root is no file system on a disk");
         return;
     }
     if (!df_of("/", &before, &used_before)) {
-        say_skipped("df does not tell bytes here");
+        report_skipped("df does not tell bytes here");
         return;
     }
     ask("236 101700");
@@ -205,7 +205,7 @@ static void work_on_the_real_disk_appears(void **state)
     snprintf(file, sizeof file, "%s/work-XXXXXX", getenv("BUILD_ROOT"));
     int fd = mkstemp(file);
     if (fd < 0) {
-        say_skipped("the build folder cannot be written to");
+        report_skipped("the build folder cannot be written to");
         return;
     }
     close(fd);
@@ -222,7 +222,7 @@ static void work_on_the_real_disk_appears(void **state)
                  after.write_time + after.read_time > before[i].write_time + before[i].read_time;
     }
     if (!done || count == 0)
-        say_skipped("the build folder is not on a disk");
+        report_skipped("the build folder is not on a disk");
     else
         assert_true(moved >= 1);
 }
@@ -296,7 +296,7 @@ static void work_in_a_place_of_our_own_is_exact(void **state)
 {
     int status = 0;
     if (geteuid() != 0) {
-        say_skipped("only root may mount");
+        report_skipped("only root may mount");
         return;
     }
     assert_non_null(mkdtemp(place));
@@ -306,7 +306,7 @@ static void work_in_a_place_of_our_own_is_exact(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     rmdir(place);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        say_skipped("loop devices, mkfs.ext2 or mounts are not permitted here");
+        report_skipped("loop devices, mkfs.ext2 or mounts are not permitted here");
     else
         assert_int_equal(status, 0);
 }
@@ -326,7 +326,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_lie_between),
         cmocka_unit_test(all_disks_are_there),
-        cmocka_unit_test(rooms_are_what_df_says),
+        cmocka_unit_test(spaces_are_what_df_says),
         cmocka_unit_test(work_on_the_real_disk_appears),
         cmocka_unit_test(work_in_a_place_of_our_own_is_exact),
     };

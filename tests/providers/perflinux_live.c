@@ -32,7 +32,7 @@ static void ask(const char *query)
     answer_begin();
 }
 
-static uint64_t asked(unsigned object, const char *name, unsigned index)
+static uint64_t queried(unsigned object, const char *name, unsigned index)
 {
     char query[16];
     snprintf(query, sizeof query, "%u", object);
@@ -88,7 +88,7 @@ static void processors_under_pressure(void **state)
     ask("100100");
     if (!strstr(answer_names(PRESSURE), "cpu,") || CPU_COUNT(&mine) != cpus ||
         cpus * PER_CPU > MOST_CHILDREN || !waited(getpid())) {
-        say_skipped("no pressure figures, no schedstat, or not all processors are ours");
+        report_skipped("no pressure figures, no schedstat, or not all processors are ours");
         return;
     }
     pid_t children[MOST_CHILDREN];
@@ -97,7 +97,8 @@ static void processors_under_pressure(void **state)
         for (int i = 0; CPU_ISSET(cpu, &mine) && i < PER_CPU; i++)
             children[count++] = busy_on(cpu);
     usleep(100000);
-    uint64_t start = monotonic_100ns(), before = asked(PRESSURE, "cpu", 100102), least = UINT64_MAX;
+    uint64_t start = monotonic_100ns(), before = queried(PRESSURE, "cpu", 100102),
+             least = UINT64_MAX;
     uint64_t delays[MOST_CHILDREN];
     for (size_t i = 0; i < count; i++)
         delays[i] = waited(children[i]);
@@ -106,7 +107,7 @@ static void processors_under_pressure(void **state)
         uint64_t delay = waited(children[i]) - delays[i];
         least = delay < least ? delay : least;
     }
-    uint64_t stalled = asked(PRESSURE, "cpu", 100102) - before, time = monotonic_100ns() - start;
+    uint64_t stalled = queried(PRESSURE, "cpu", 100102) - before, time = monotonic_100ns() - start;
     for (size_t i = 0; i < count; i++)
         kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
     assert_true(least > 0);
@@ -163,24 +164,24 @@ static void open_files_appear(void **state)
     struct rlimit limit;
     ask("100700");
     if (!answer_has(LIMITS, 100712)) {
-        say_skipped("no count of open files");
+        report_skipped("no count of open files");
         return;
     }
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    uint64_t before = asked(LIMITS, NULL, 100712);
+    uint64_t before = queried(LIMITS, NULL, 100712);
     int count = 0;
     while (count < MOST && (files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         count++;
-    uint64_t after = asked(LIMITS, NULL, 100712);
+    uint64_t after = queried(LIMITS, NULL, 100712);
     for (int i = 0; i < count; i++)
         close(files[i]);
     /* each processor keeps some of the count to itself, and others close files meanwhile */
     if (count == MOST)
         assert_true(after - before >= MOST / 2 && after - before < 10 * MOST);
     else
-        say_skipped("too few descriptors are allowed");
+        report_skipped("too few descriptors are allowed");
 }
 
 static void processes_appear(void **state)
@@ -188,17 +189,17 @@ static void processes_appear(void **state)
     enum { CHILDREN = 300 };
     pid_t children[CHILDREN];
     int count = 0;
-    uint64_t before = asked(LIMITS, NULL, 100702);
+    uint64_t before = queried(LIMITS, NULL, 100702);
     for (; count < CHILDREN && (children[count] = fork()) >= 0; count++)
         if (children[count] == 0)
             pause(), _exit(0);
-    uint64_t after = asked(LIMITS, NULL, 100702);
+    uint64_t after = queried(LIMITS, NULL, 100702);
     for (int i = 0; i < count; i++)
         kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
     if (count == CHILDREN) /* others end meanwhile */
         assert_true(after >= before + CHILDREN / 2);
     else
-        say_skipped("too few processes are allowed");
+        report_skipped("too few processes are allowed");
 }
 
 /* ---- packets ---- */
@@ -213,14 +214,14 @@ static void packets_appear(void **state)
     ask("100400");
     if (!answer_has(SOFTNET, 100402) || bind(in, (struct sockaddr *)&to, size) != 0 ||
         getsockname(in, (struct sockaddr *)&to, &size) != 0) {
-        say_skipped("no softnet figures, or no loopback");
+        report_skipped("no softnet figures, or no loopback");
         close(in), close(out);
         return;
     }
-    uint64_t before = asked(SOFTNET, "_Total", 100402);
+    uint64_t before = queried(SOFTNET, "_Total", 100402);
     for (int i = 0; i < PACKETS; i++)
         sent += sendto(out, "x", 1, 0, (struct sockaddr *)&to, size) == 1;
-    uint64_t after = asked(SOFTNET, "_Total", 100402);
+    uint64_t after = queried(SOFTNET, "_Total", 100402);
     close(in), close(out);
     assert_true(sent == 0 || (uint32_t)(after - before) + 100 >= (uint32_t)sent);
 }
@@ -249,18 +250,18 @@ static void zones_are_the_memory(void **state)
 {
     ask("100500");
     if (!answer_has(ZONE, 1768)) {
-        say_skipped("no zones are shown");
+        report_skipped("no zones are shown");
         return;
     }
     uint64_t free_bytes = 0, value = 0;
     for (int i = 0; i < 50 && !near(value, free_bytes, 16 << 20); i++) {
-        value = asked(ZONE, "_Total", 1768);
+        value = queried(ZONE, "_Total", 1768);
         free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     }
     assert_true(near(value, free_bytes, 16 << 20)); /* others take and give meanwhile */
     if (answer_has(ZONE,
                    100504)) /* a hypervisor may have taken some of the machine's memory back */
-        assert_in_range(asked(ZONE, "_Total", 100504), value,
+        assert_in_range(queried(ZONE, "_Total", 100504), value,
                         meminfo_bytes("MemTotal") + (64 << 20));
 }
 
@@ -274,7 +275,7 @@ static void inodes_are_those_of_stat(void **state)
         pclose(tool);
     ask("100200");
     if (found != 2 || all == 0 || strncmp(answer_names(INODES), "/,", 2) != 0) {
-        say_skipped("no stat(1), or the root has no fixed number of inodes");
+        report_skipped("no stat(1), or the root has no fixed number of inodes");
         return;
     }
     assert_int_equal(answer_number(INODES, "/", 100202, false), all);
@@ -285,10 +286,10 @@ static void slabs_are_the_kernels_memory(void **state)
 {
     ask("100600");
     if (!answer_has(SLAB, 100602)) {
-        say_skipped("slabs are root's to see");
+        report_skipped("slabs are root's to see");
         return;
     }
-    uint64_t value = asked(SLAB, "_Total", 100602), slab = meminfo_bytes("Slab");
+    uint64_t value = queried(SLAB, "_Total", 100602), slab = meminfo_bytes("Slab");
     assert_true(near(value, slab, slab / 4));
 }
 

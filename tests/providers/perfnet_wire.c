@@ -747,11 +747,11 @@ static void answers_fail(unsigned object, void (*work)(void))
 {
     ask("Global");
     uint64_t failed = number(object, NULL, 614), sent = number(object, NULL, 628);
-    uint64_t asked = number(object, NULL, 600);
+    uint64_t queried = number(object, NULL, 600);
     work();
     ask_when_quiet("Global");
     failed = number(object, NULL, 614) - failed;
-    IS(number(object, NULL, 600) - asked, REQUESTS);
+    IS(number(object, NULL, 600) - queried, REQUESTS);
     IS(number(object, NULL, 628) - sent + failed, REQUESTS);
     IS(failed > 0 && failed < REQUESTS, true);
 }

@@ -149,7 +149,7 @@ static void interrupts_lie_between(void **state)
     uint64_t before = interrupts_of(0);
     ask("238");
     if (!before || !answer_has(PROCESSOR, 148)) {
-        say_skipped("interrupts are not told here");
+        report_skipped("interrupts are not told here");
         return;
     }
     assert_true(
@@ -208,7 +208,7 @@ static void processes_are_exact(void **state)
     pid_t children[CHILDREN];
     bool exact = false;
     if (!sees_all_processes()) {
-        say_skipped("not all processes can be seen from here");
+        report_skipped("not all processes can be seen from here");
         return;
     }
     for (int i = 0; i < CHILDREN; i++)
@@ -226,7 +226,7 @@ static void processes_are_exact(void **state)
     assert_true(exact);
 }
 
-static uint64_t asked(unsigned object, unsigned index)
+static uint64_t queried(unsigned object, unsigned index)
 {
     ask("Global");
     return answer_number(object, NULL, index, false);
@@ -240,10 +240,10 @@ static void faults_appear(void **state)
         mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     madvise(memory, PAGES * page, MADV_NOHUGEPAGE);
-    uint64_t before = asked(MEMORY, 28);
+    uint64_t before = queried(MEMORY, 28);
     for (size_t i = 0; i < PAGES; i++)
         memory[i * page] = 1;
-    assert_true((uint32_t)(asked(MEMORY, 28) - before) >= PAGES);
+    assert_true((uint32_t)(queried(MEMORY, 28) - before) >= PAGES);
     munmap(memory, PAGES * page);
 }
 
@@ -270,11 +270,11 @@ static void switches_appear(void **state)
     pid_t child = fork();
     if (child == 0)
         close(there_pipe[1]), answer_each(there_pipe[0], back_pipe[1]);
-    uint64_t before = asked(SYSTEM, 146);
+    uint64_t before = queried(SYSTEM, 146);
     for (int i = 0; i < ROUNDS; i++)
         if (write(there_pipe[1], &byte, 1) != 1 || read(back_pipe[0], &byte, 1) != 1)
             fail();
-    uint64_t after = asked(SYSTEM, 146);
+    uint64_t after = queried(SYSTEM, 146);
     close(there_pipe[0]), close(there_pipe[1]), close(back_pipe[0]), close(back_pipe[1]);
     waitpid(child, NULL, 0);
     sched_setaffinity(0, sizeof mine, &mine);

@@ -68,7 +68,7 @@ static void no_open_in_a_steady_query(void **state)
 {
     DWORD bytes, types;
     if (sysconf(_SC_NPROCESSORS_ONLN) > 8) {
-        say_skipped("idle states of the ninth processor are opened each time");
+        report_skipped("idle states of the ninth processor are opened each time");
         return;
     }
     collect(sizeof room, &bytes, &types);
@@ -102,7 +102,7 @@ static void a_program_may_close_what_is_not_its_own(void **state)
     assert_int_equal(again, bytes);
 }
 
-static void c71_too_little_room_leaves_everything(void **state)
+static void c71_too_little_space_leaves_everything(void **state)
 {
     DWORD bytes, types, size;
     collect(sizeof room, &size, &types);
@@ -178,7 +178,7 @@ int main(void)
         cmocka_unit_test(no_open_in_a_steady_query),
         cmocka_unit_test(an_object_by_its_number_is_steady_too),
         cmocka_unit_test(a_program_may_close_what_is_not_its_own),
-        cmocka_unit_test(c71_too_little_room_leaves_everything),
+        cmocka_unit_test(c71_too_little_space_leaves_everything),
         cmocka_unit_test(opens_are_counted),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(closing_once_too_often_is_harmless),

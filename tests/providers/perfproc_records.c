@@ -426,7 +426,7 @@ static void kernel_threads_are_there(void **state)
     (void)state;
     unsigned equal = 0;
     if (!sees_all_processes()) {
-        say_skipped("kernel threads are not seen from a pid namespace");
+        report_skipped("kernel threads are not seen from a pid namespace");
         return;
     }
     take(0, PROCESSES, before);
@@ -635,13 +635,13 @@ static void in_own_namespace_without_proc(void)
 static void a_pid_namespace_sees_its_own_numbers(void **state)
 {
     (void)state;
-    assert_true(trace_says(in_own_namespace, "records \"processes\" are used"));
+    assert_true(trace_has(in_own_namespace, "records \"processes\" are used"));
 }
 
 static void proc_of_another_namespace_is_read_itself(void **state)
 {
     (void)state;
-    assert_true(trace_says(in_own_namespace_without_proc, "proc is of another pid namespace"));
+    assert_true(trace_has(in_own_namespace_without_proc, "proc is of another pid namespace"));
 }
 
 /* ---- who is believed, and who may ---- */
@@ -660,11 +660,11 @@ static void ask_as_nobody(void)
     ask_anew();
 }
 
-static void who_may_not_read_them_reads_proc(void **state)
+static void without_permission_for_records_proc_is_read(void **state)
 {
     (void)state;
     use_records(1);
-    assert_true(trace_says(ask_as_nobody, "records \"processes\" are not used: no right"));
+    assert_true(trace_has(ask_as_nobody, "records \"processes\" are not used: no right"));
 }
 
 static void a_group_may_read_them(void **state)
@@ -672,7 +672,7 @@ static void a_group_may_read_them(void **state)
     (void)state;
     assert_int_equal(run_pin((const char *const[]){"pin", "--group", "nogroup", "--grant", NULL}),
                      0);
-    assert_true(trace_says(ask_as_nobody, "records \"processes\" are used"));
+    assert_true(trace_has(ask_as_nobody, "records \"processes\" are used"));
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
 }
 
@@ -694,7 +694,7 @@ static void another_version_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(run_pin((const char *const[]){"pin", "--record-version", "7", NULL}), 0);
-    assert_true(trace_says(ask_anew, "not used: they are of another version"));
+    assert_true(trace_has(ask_anew, "not used: they are of another version"));
     assert_int_equal(run_pin((const char *const[]){"status", NULL}), 1);
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
     assert_int_equal(run_pin((const char *const[]){"status", NULL}), 0);
@@ -705,14 +705,14 @@ static void another_owner_is_refused(void **state)
     (void)state;
     static const char file[] = "/sys/fs/bpf/openperflib/processes";
     assert_int_equal(chown(file, 65534, 0), 0);
-    assert_true(trace_says(ask_anew, "not used: the file is not root's"));
+    assert_true(trace_has(ask_anew, "not used: the file is not root's"));
     assert_int_equal(chown(file, 0, 0) | chmod(file, 0462), 0);
-    assert_true(trace_says(ask_anew, "not used: the file is not root's, or others may write it"));
+    assert_true(trace_has(ask_anew, "not used: the file is not root's, or others may write it"));
     assert_int_equal(chmod(file, 0400), 0);
     assert_int_equal(chmod("/sys/fs/bpf/openperflib", 0722), 0);
-    assert_true(trace_says(ask_anew, "not used: the folder is not root's"));
+    assert_true(trace_has(ask_anew, "not used: the folder is not root's"));
     assert_int_equal(chmod("/sys/fs/bpf/openperflib", 0700), 0);
-    assert_true(trace_says(ask_anew, "records \"processes\" are used"));
+    assert_true(trace_has(ask_anew, "records \"processes\" are used"));
 }
 
 static void ask_with_a_plain_file(void)
@@ -728,27 +728,26 @@ static void ask_with_a_plain_file(void)
 static void a_plain_file_is_refused(void **state)
 {
     (void)state;
-    assert_true(
-        trace_says(ask_with_a_plain_file, "not used: the file is not in a BPF file system"));
+    assert_true(trace_has(ask_with_a_plain_file, "not used: the file is not in a BPF file system"));
 }
 
 static void the_registry_switches_them_off(void **state)
 {
     (void)state;
     use_records(0);
-    assert_true(trace_says(ask_anew, "not used: \"Kernel Records\" of Perflib is 0"));
+    assert_true(trace_has(ask_anew, "not used: \"Kernel Records\" of Perflib is 0"));
     use_records(1);
-    assert_true(trace_says(ask_anew, "records \"processes\" are used"));
+    assert_true(trace_has(ask_anew, "records \"processes\" are used"));
 }
 
 static void what_is_unpinned_is_not_missed(void **state)
 {
     (void)state;
     assert_int_equal(run_pin((const char *const[]){"unpin", NULL}), 0);
-    assert_true(trace_says(ask_anew, "not used: nothing is pinned"));
+    assert_true(trace_has(ask_anew, "not used: nothing is pinned"));
     assert_int_equal(run_pin((const char *const[]){"unpin", NULL}), 3);
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
-    assert_true(trace_says(ask_anew, "records \"processes\" are used"));
+    assert_true(trace_has(ask_anew, "records \"processes\" are used"));
 }
 
 static int begin(void **state)
@@ -782,7 +781,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ten_thousand_short_lives),
         cmocka_unit_test(a_pid_namespace_sees_its_own_numbers),
         cmocka_unit_test(proc_of_another_namespace_is_read_itself),
-        cmocka_unit_test(who_may_not_read_them_reads_proc),
+        cmocka_unit_test(without_permission_for_records_proc_is_read),
         cmocka_unit_test(a_group_may_read_them),
         cmocka_unit_test(what_older_kernels_load_says_the_same),
         cmocka_unit_test(another_version_is_refused),
@@ -796,7 +795,7 @@ int main(int argc, char **argv)
     worker_count = wish > 0 && wish < MOST_WORKERS ? wish : MOST_WORKERS;
     const char *why = records_prepare();
     if (why) {
-        say_skipped(why);
+        report_skipped(why);
         return 0;
     }
     temp_make(folder);

@@ -63,7 +63,7 @@ static inline const char *records_prepare(void)
 }
 
 /* Does the trace of `deed`, done in a child, hold these words? */
-static inline bool trace_says(void (*deed)(void), const char *words)
+static inline bool trace_has(void (*deed)(void), const char *words)
 {
     static char text[1 << 16];
     int ends[2], status;

@@ -114,7 +114,7 @@ static void check(int line, uint64_t value, uint64_t least, uint64_t most)
     leave(1);
 }
 
-static uint64_t asked(unsigned index)
+static uint64_t queried(unsigned index)
 {
     uint64_t value = 0;
     ask("262");
@@ -133,28 +133,28 @@ static void child_share(void)
         _exit(CANNOT_RUN);
     perfnet.close();
     IS(perfnet.open(NULL), 0);
-    if (asked(314) != 0) /* another program uses shares */
+    if (queried(314) != 0) /* another program uses shares */
         _exit(CANNOT_RUN);
     make_folders();
     start_server();
     if (!mount_share())
         leave(CANNOT_RUN);
-    check(__LINE__, asked(314), 1, 1);
+    check(__LINE__, queried(314), 1, 1);
     for (size_t i = 0; i < 5; i++)
-        before[i] = asked(rows[i]);
+        before[i] = queried(rows[i]);
     use_share();
-    check(__LINE__, asked(274) - before[0], 2 * PIECES * PIECE, 2 * PIECES * PIECE);
-    check(__LINE__, asked(286) - before[1], PIECES * PIECE, PIECES * PIECE);
-    check(__LINE__, asked(292) - before[2], 2 * PIECES, 2 * PIECES);
-    check(__LINE__, asked(302) - before[3], PIECES, PIECES);
+    check(__LINE__, queried(274) - before[0], 2 * PIECES * PIECE, 2 * PIECES * PIECE);
+    check(__LINE__, queried(286) - before[1], PIECES * PIECE, PIECES * PIECE);
+    check(__LINE__, queried(292) - before[2], 2 * PIECES, 2 * PIECES);
+    check(__LINE__, queried(302) - before[3], PIECES, PIECES);
     /* and those that open, close and look, of which several may go as one */
-    check(__LINE__, asked(278) - before[4], 3 * PIECES + 1, 3 * PIECES + 30);
-    check(__LINE__, asked(392), 0, 0);
-    uint64_t again = asked(316);
+    check(__LINE__, queried(278) - before[4], 3 * PIECES + 1, 3 * PIECES + 30);
+    check(__LINE__, queried(392), 0, 0);
+    uint64_t again = queried(316);
     stop_server();
     start_server();
     use_share();
-    check(__LINE__, asked(316) - again, 1, 5);
+    check(__LINE__, queried(316) - again, 1, 5);
     leave(0);
 }
 

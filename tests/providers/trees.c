@@ -56,7 +56,7 @@ static unsigned count_of(unsigned index)
 /* ---- every machine, every provider ---- */
 
 /* What is a path keeps its slashes. */
-static bool name_is_harmless(const char *name)
+static bool name_is_sanitized(const char *name)
 {
     return !strpbrk(name, name[0] == '/' ? "\\()#*" : "\\()/#*");
 }
@@ -79,7 +79,7 @@ static size_t walk_object(const char *where, const opl_object_view *object)
     size_t values = 0, instances = 0;
     while (opl_object_next_instance(&answer_block, object, &instance)) {
         opl_instance_name(&answer_block, object, &instance, name, sizeof name);
-        if (!name_is_harmless(name))
+        if (!name_is_sanitized(name))
             fail_msg("%s: %u has \"%s\"", where, (unsigned)object->type.ObjectNameTitleIndex, name);
         size_t count = values_of(object, &instance);
         assert_int_equal(count, object->type.NumCounters);
@@ -170,7 +170,7 @@ static void is_said_once(const char *text, const char *what)
         fail_msg("%s: \"%s\"", found ? "twice" : "never", what);
 }
 
-static void what_is_missing_is_said_once(void **state)
+static void what_is_missing_is_reported_once(void **state)
 {
     static char text[1 << 20];
     read_trace(shipped_providers[0], "container", text, sizeof text); /* no proc/vmstat */
@@ -365,7 +365,7 @@ static void processes_of(const char *root, const char *names, const char *server
                      processors + 1 + (strcmp(server, "systemd") ? threads : 0) + 1);
 }
 
-static void who_runs(void **state)
+static void runner(void **state)
 {
     processes_of("cpu64", "Idle,systemd,server,_Total,", "server", 5, 64);
     processes_of("cpu256", "Idle,systemd,server,_Total,", "server", 3, 250);
@@ -457,7 +457,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_provider_walks_every_machine),
-        cmocka_unit_test(what_is_missing_is_said_once),
+        cmocka_unit_test(what_is_missing_is_reported_once),
         cmocka_unit_test(all_64_processors),
         cmocka_unit_test(all_250_of_256_processors),
         cmocka_unit_test(fast_and_slow_processors),
@@ -465,7 +465,7 @@ int main(void)
         cmocka_unit_test(memory_of_nodes),
         cmocka_unit_test(no_swap),
         cmocka_unit_test(how_much_there_is_to_do),
-        cmocka_unit_test(who_runs),
+        cmocka_unit_test(runner),
         cmocka_unit_test(disks_and_places),
         cmocka_unit_test(interfaces),
         cmocka_unit_test(old_control_groups_are_no_jobs),

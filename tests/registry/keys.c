@@ -6,13 +6,13 @@
 
 #define LANGUAGES "HKEY_LOCAL_MACHINE\\SOFTWARE\\Languages"
 
-static unsigned closed, asked;
+static unsigned closed, queried;
 static struct buffer written;
 
 static LSTATUS answer_data(const char *path, const char *name, bool wide, DWORD *type, void *data,
                            DWORD *size)
 {
-    asked++;
+    queried++;
     if (type)
         *type = REG_BINARY;
     if (!size)
@@ -340,7 +340,7 @@ static void the_last_write_is_the_newest_files(void **state)
 static void generic_rights_become_those_of_keys(void **state)
 {
     static const struct {
-        REGSAM asked;
+        REGSAM queried;
         LSTATUS read, list, write;
     } rows[] = {
         {0x80000000,      0,                   0,                   ERROR_ACCESS_DENIED},
@@ -355,7 +355,7 @@ static void generic_rights_become_those_of_keys(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char name[8];
         DWORD size = sizeof name;
-        HKEY key = opened("SOFTWARE\\Test", rows[i].asked);
+        HKEY key = opened("SOFTWARE\\Test", rows[i].queried);
         assert_int_equal(key_query(key, "x", false, NULL, NULL, NULL), rows[i].read);
         assert_int_equal(key_enum_key(key, 0, false, name, &size, NULL), rows[i].list);
         assert_int_equal(key_set(key, "y", false, REG_SZ, "", 1), rows[i].write);
@@ -567,11 +567,11 @@ static void get_value_asks_a_query_once(void **state)
 {
     char data[8];
     DWORD size = sizeof data, type = 0;
-    asked = 0;
+    queried = 0;
     assert_int_equal(
         key_get_value(HKEY_PERFORMANCE_DATA, NULL, "2", false, RRF_RT_ANY, &type, data, &size),
         ERROR_SUCCESS);
-    assert_int_equal(asked, 1);
+    assert_int_equal(queried, 1);
     assert_int_equal(size, 4);
     assert_int_equal(type, REG_BINARY);
     assert_int_equal(

@@ -253,7 +253,7 @@ static void a_folder_is_forgotten_when_it_loses_trust_or_goes(void **state)
     assert_int_equal(registry_generation(), generation);
 }
 
-static void who_may_own_a_file(void **state)
+static void owners_of_a_trusted_file(void **state)
 {
     struct stat st = {.st_uid = geteuid(), .st_mode = S_IFREG | 0644};
     assert_true(layer_trusts(LAYER_USER, &st));
@@ -403,7 +403,7 @@ static void what_is_put_back_leaves_no_trace(void **state)
 }
 
 /* A key that was deleted hides what the files below say: there a value must be said. */
-static void below_a_deleted_key_everything_is_said(void **state)
+static void below_a_deleted_key_everything_is_reported(void **state)
 {
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "\\Sub]\n\"x\"=\"1\"\n");
     assert_int_equal(registry_delete_tree(LAYER_MACHINE, KEY), ERROR_SUCCESS);
@@ -559,14 +559,14 @@ int main(void)
         ROOT_TEST(a_file_that_others_may_write_is_ignored_and_named),
         ROOT_TEST(a_folder_that_others_may_write_is_ignored),
         ROOT_TEST(a_folder_is_forgotten_when_it_loses_trust_or_goes),
-        ROOT_TEST(who_may_own_a_file),
+        ROOT_TEST(owners_of_a_trusted_file),
         ROOT_TEST(a_build_tree_of_a_group_is_as_good_as_its_library),
         ROOT_TEST(what_is_no_file_is_passed_over),
         ROOT_TEST(a_damaged_line_is_named_and_costs_only_itself),
         ROOT_TEST(a_damaged_line_survives_a_write_as_a_remark),
         ROOT_TEST(only_what_a_file_below_says_leaves_a_deletion_behind),
         ROOT_TEST(what_is_put_back_leaves_no_trace),
-        ROOT_TEST(below_a_deleted_key_everything_is_said),
+        ROOT_TEST(below_a_deleted_key_everything_is_reported),
         ROOT_TEST(the_last_value_takes_its_key_along),
         ROOT_TEST(a_write_that_a_layer_above_would_hide_is_refused),
         ROOT_TEST(a_change_meets_what_was_edited_in_place),

@@ -48,20 +48,20 @@ static void three_processes_at_once_lose_nothing(void **state)
 
 /* Each writer has its own slots, each slot holds the last number written; the number goes to the
  * pipe when the registry has said that it is written. */
-static void child_write_until_killed(int writer, uint32_t number, int told)
+static void child_write_until_killed(int writer, uint32_t number, int reported)
 {
     char name[32];
     for (;; number++) {
         snprintf(name, sizeof name, "w%d-%u", writer, (unsigned)(number % SLOTS));
         if (registry_set(LAYER_MACHINE, KEY, name, REG_DWORD, &number, sizeof number) ||
-            write(told, &number, sizeof number) != sizeof number)
+            write(reported, &number, sizeof number) != sizeof number)
             _exit(1);
     }
 }
 
 struct writer {
     pid_t child;
-    int told;
+    int reported;
     uint32_t last; /* committed */
 };
 
@@ -73,7 +73,7 @@ static void start(struct writer *writer, int index)
     if (!writer->child)
         child_write_until_killed(index, writer->last + 1, ends[1]);
     close(ends[1]);
-    writer->told = ends[0];
+    writer->reported = ends[0];
 }
 
 static void kill_and_listen(struct writer *writer)
@@ -83,9 +83,9 @@ static void kill_and_listen(struct writer *writer)
     kill(writer->child, SIGKILL);
     waitpid(writer->child, &status, 0);
     assert_true(WIFSIGNALED(status));
-    while (read(writer->told, &number, sizeof number) == sizeof number)
+    while (read(writer->reported, &number, sizeof number) == sizeof number)
         writer->last = number;
-    close(writer->told);
+    close(writer->reported);
 }
 
 /* The newest number of the slots is the one last told, or the one that was just being written;

@@ -264,7 +264,7 @@ static void send_mutated(int fd, uint32_t id, const struct proto_reply *honestly
     mutate(&bytes);
     if (bytes.len >= PROTO_REPLY_HEAD && chance(2)) {
         proto_put_number(bytes.data, (uint32_t)bytes.len);
-        proto_put_number(bytes.data + 4, FORM_MARK);
+        proto_put_number(bytes.data + 4, PROTO_MARK);
         proto_put_number(bytes.data + 8, id);
         proto_put_number(bytes.data + 12, 0);
     }
@@ -438,7 +438,7 @@ static long long ask_raw(int fd, const void *bytes, size_t size)
     size_t whole = proto_size(message, sizeof message);
     assert_true(whole > 0);
     assert_true(receive_all(fd, message + PROTO_START, whole - PROTO_START));
-    assert_true(form_read_reply(message, whole, &reply));
+    assert_true(proto_read_reply(message, whole, &reply));
     return reply.status;
 }
 
@@ -447,7 +447,7 @@ static void requests_with_wrong_bits(void **state)
     BUFFER_AUTO bytes = {0};
     struct proto_request request = query_of("2");
     int hung_up = 0, answered = 0;
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     int fd = connect_to(server_socket);
     for (size_t bit = 64; bit < bytes.len * 8; bit++) {
         bytes.data[bit / 8] ^= (char)(1 << bit % 8);
@@ -507,7 +507,7 @@ static long long ask_once(const void *bytes, size_t size)
         return -1;
     size_t whole = have >= PROTO_START ? proto_size(message, sizeof message) : 0;
     assert_true(whole > 0 && whole <= have);
-    assert_true(form_read_reply(message, whole, &reply));
+    assert_true(proto_read_reply(message, whole, &reply));
     return reply.status;
 }
 
@@ -516,11 +516,11 @@ static void judge_mutated(bool *ret_answered)
 {
     BUFFER_AUTO bytes = {0};
     struct proto_request request = some_request(), read;
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     mutate(&bytes);
     if (chance(2) && bytes.len >= PROTO_REQUEST_HEAD) {
         proto_put_number(bytes.data, (uint32_t)bytes.len);
-        proto_put_number(bytes.data + 4, FORM_MARK);
+        proto_put_number(bytes.data + 4, PROTO_MARK);
     }
     size_t size = bytes.len >= PROTO_START ? proto_size(bytes.data, PROTO_REQUEST_BYTES) : 0;
     bool whole = size && size <= bytes.len && proto_read_request(bytes.data, size, &read);
@@ -579,7 +579,7 @@ static void what_is_no_request_is_hung_up_on(void **state)
         BUFFER_AUTO bytes = {0};
         struct proto_request request = query_of("Global");
         int fd = connect_to(server_socket);
-        assert_true(form_write_request(&request, &bytes));
+        assert_true(proto_write_request(&request, &bytes));
         assert_true(send_all(fd, bytes.data, i));
         close(fd);
     }
@@ -621,20 +621,20 @@ static void refused_requests(void **state)
         request.root = rows[i].root;
         request.operation = rows[i].operation;
         request.path = rows[i].path;
-        assert_true(form_write_request(&request, &bytes));
+        assert_true(proto_write_request(&request, &bytes));
         assert_int_equal(ask_raw(fd, bytes.data, bytes.len), rows[i].status);
     }
     close(fd);
 }
 
 /* 4 GiB are asked for: a process that took them at their word would grow. */
-static void room_is_not_believed(void **state)
+static void space_is_not_trusted(void **state)
 {
     BUFFER_AUTO bytes = {0};
     struct proto_request request = query_of("2");
     request.room = 0xffffffff;
     int fd = connect_to(server_socket);
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     assert_int_equal(ask_raw(fd, bytes.data, bytes.len), 0);
     close(fd);
 }
@@ -646,7 +646,7 @@ static void only_so_many_clients(void **state)
     BUFFER_AUTO bytes = {0};
     struct proto_request request = query_of(NULL);
     request.operation = PROTO_OPEN;
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     for (int i = 0; i < MANY; i++) {
         fds[i] = connect_to(server_socket);
         served += ask_raw(fds[i], bytes.data, bytes.len) == 0;
@@ -668,7 +668,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(requests_with_wrong_bits),
         cmocka_unit_test(what_is_no_request_is_hung_up_on),
         cmocka_unit_test(refused_requests),
-        cmocka_unit_test(room_is_not_believed),
+        cmocka_unit_test(space_is_not_trusted),
         cmocka_unit_test(only_so_many_clients),
     };
     mutations = argc > 1 ? atoi(argv[1]) : mutations;

@@ -287,7 +287,7 @@ static void f_c10_few_users_do_not_shut_out_the_others(void **state)
     enum { NEWCOMERS = 12 };
     pid_t hogs[HOGS];
     if (geteuid() != 0) {
-        say_skipped("only root can become several users");
+        report_skipped("only root can become several users");
         return;
     }
     SET_LIST(GATE, "Access", "*");
@@ -309,7 +309,7 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
     int fds[CALLERS * OF_EACH];
     char sids[64];
     if (geteuid() != 0) {
-        say_skipped("a user here has not so many streams at all");
+        report_skipped("a user here has not so many streams at all");
         return;
     }
     for (int i = 0; i < CALLERS * OF_EACH; i++) {
@@ -340,7 +340,7 @@ static void f_c10_one_too_many_is_hung_up_on(void **state)
     }
     assert_int_equal(status, ERROR_BUSY);
     BUFFER_AUTO bytes = {0};
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     send(fds[2], bytes.data, bytes.len, MSG_NOSIGNAL);
     assert_int_equal(hear(fds[2], &message, &reply), 0xdead);
     lab_unset(SETTINGS, "MostStreams");
@@ -363,7 +363,7 @@ static void f_c10_refused_peers_do_not_stay(void **state)
     };
     sleep(5);
     BUFFER_AUTO bytes = {0};
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     send(asks, bytes.data, bytes.len, MSG_NOSIGNAL);
     BUFFER_AUTO message = {0};
     struct proto_reply reply;

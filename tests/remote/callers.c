@@ -48,7 +48,7 @@ static uint32_t requested(const char *sids)
 static void others_may_not_speak(void **state)
 {
     if (geteuid() != 0) {
-        say_skipped("only root can become somebody else");
+        report_skipped("only root can become somebody else");
         return;
     }
     pid_t pid = fork();
@@ -92,7 +92,7 @@ static void the_group_here(void **state)
     char sids[64];
     const struct group *group = getgrnam("openperflib");
     if (!group) {
-        say_skipped("there is no group openperflib here");
+        report_skipped("there is no group openperflib here");
         return;
     }
     snprintf(sids, sizeof sids, "S-1-22-1-99 S-1-22-2-%u", (unsigned)group->gr_gid);
@@ -268,7 +268,7 @@ static int streams_of(const char *sids, int many)
 static void so_many_streams_of_a_caller(void **state)
 {
     if (geteuid() != 0) {
-        say_skipped("a user here has no more streams than that at all");
+        report_skipped("a user here has no more streams than that at all");
         return;
     }
     assert_int_equal(streams_of("S-1-5-21-9-9-9-1 " ADMINISTRATORS, 36), 32);

@@ -23,7 +23,7 @@
 #include "server.h"
 
 enum { ROOM = 4 << 20, SKIPPED = 77 };
-static BYTE near_data[ROOM], far_data[ROOM];
+static BYTE near_data[ROOM], remote_data[ROOM];
 static bool by_socket;
 
 static HKEY connect_to(HKEY root)
@@ -37,7 +37,7 @@ static HKEY connect_to(HKEY root)
 static LSTATUS ask(HKEY key, const char *name, DWORD *size)
 {
     DWORD type = 99;
-    LSTATUS status = RegQueryValueExA(key, name, NULL, &type, far_data, size);
+    LSTATUS status = RegQueryValueExA(key, name, NULL, &type, remote_data, size);
     if (!status)
         assert_int_equal(type, REG_BINARY);
     return status;
@@ -56,17 +56,17 @@ static void c28_performance_data(void **state)
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
     DWORD size = ROOM;
     assert_int_equal(ask(key, "2 238", &size), ERROR_SUCCESS);
-    assert_true(has_object(far_data, size, 2));
-    assert_true(has_object(far_data, size, 238));
+    assert_true(has_object(remote_data, size, 2));
+    assert_true(has_object(remote_data, size, 238));
     size = ROOM;
     assert_int_equal(ask(key, "Global", &size), ERROR_SUCCESS);
-    assert_true(has_object(far_data, size, 22222));
+    assert_true(has_object(remote_data, size, 22222));
     DWORD whole = size;
     size = 200;
-    memset(far_data, 0x5a, 300);
+    memset(remote_data, 0x5a, 300);
     assert_int_equal(ask(key, "Global", &size), ERROR_MORE_DATA);
     for (size_t i = 0; i < 300; i++)
-        assert_int_equal(far_data[i], 0x5a);
+        assert_int_equal(remote_data[i], 0x5a);
     size = whole + 4096;
     assert_int_equal(ask(key, "Global", &size), ERROR_SUCCESS);
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
@@ -75,27 +75,29 @@ static void c28_performance_data(void **state)
 
 static void same_value(HKEY near, HKEY remote, const char *name)
 {
-    DWORD near_size = ROOM, far_size = ROOM, near_type = 0, far_type = 0;
+    DWORD near_size = ROOM, remote_size = ROOM, near_type = 0, remote_type = 0;
     WCHAR wide[64] = {0};
     for (size_t i = 0; name[i]; i++)
         wide[i] = (WCHAR)name[i];
     assert_int_equal(RegQueryValueExA(near, name, NULL, &near_type, near_data, &near_size), 0);
-    assert_int_equal(RegQueryValueExA(remote, name, NULL, &far_type, far_data, &far_size), 0);
-    assert_int_equal(near_type, far_type);
-    assert_int_equal(near_size, far_size);
-    assert_memory_equal(near_data, far_data, near_size);
-    near_size = far_size = ROOM;
+    assert_int_equal(RegQueryValueExA(remote, name, NULL, &remote_type, remote_data, &remote_size),
+                     0);
+    assert_int_equal(near_type, remote_type);
+    assert_int_equal(near_size, remote_size);
+    assert_memory_equal(near_data, remote_data, near_size);
+    near_size = remote_size = ROOM;
     assert_int_equal(RegQueryValueExW(near, wide, NULL, &near_type, near_data, &near_size), 0);
-    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &far_type, far_data, &far_size), 0);
-    assert_int_equal(near_size, far_size);
-    assert_memory_equal(near_data, far_data, near_size);
-    far_size = near_size - 1;
-    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &far_type, far_data, &far_size),
+    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &remote_type, remote_data, &remote_size),
+                     0);
+    assert_int_equal(near_size, remote_size);
+    assert_memory_equal(near_data, remote_data, near_size);
+    remote_size = near_size - 1;
+    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &remote_type, remote_data, &remote_size),
                      ERROR_MORE_DATA);
-    assert_int_equal(far_size, near_size);
-    far_size = 0;
-    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &far_type, NULL, &far_size), 0);
-    assert_int_equal(far_size, near_size);
+    assert_int_equal(remote_size, near_size);
+    remote_size = 0;
+    assert_int_equal(RegQueryValueExW(remote, wide, NULL, &remote_type, NULL, &remote_size), 0);
+    assert_int_equal(remote_size, near_size);
 }
 
 static void c28_names(void **state)
@@ -113,27 +115,29 @@ static void c28_names(void **state)
 
 static void same_enumerations(HKEY near, HKEY remote)
 {
-    char near_name[256], far_name[256];
-    LSTATUS near_status = 0, far_status = 0;
+    char near_name[256], remote_name[256];
+    LSTATUS near_status = 0, remote_status = 0;
     DWORD i = 0;
     for (; !near_status && i < 1000; i++) {
-        DWORD near_size = sizeof near_name, far_size = sizeof far_name, near_type = 0, far_type = 0;
+        DWORD near_size = sizeof near_name, remote_size = sizeof remote_name, near_type = 0,
+              remote_type = 0;
         near_status = RegEnumValueA(near, i, near_name, &near_size, NULL, &near_type, NULL, NULL);
-        far_status = RegEnumValueA(remote, i, far_name, &far_size, NULL, &far_type, NULL, NULL);
-        assert_int_equal(near_status, far_status);
-        assert_int_equal(near_size, far_size);
-        assert_int_equal(near_type, far_type);
+        remote_status =
+            RegEnumValueA(remote, i, remote_name, &remote_size, NULL, &remote_type, NULL, NULL);
+        assert_int_equal(near_status, remote_status);
+        assert_int_equal(near_size, remote_size);
+        assert_int_equal(near_type, remote_type);
         if (!near_status)
-            assert_string_equal(near_name, far_name);
+            assert_string_equal(near_name, remote_name);
     }
     assert_true(i > 2);
     for (i = 0, near_status = 0; !near_status && i < 1000; i++) {
-        DWORD near_size = sizeof near_name, far_size = sizeof far_name;
+        DWORD near_size = sizeof near_name, remote_size = sizeof remote_name;
         near_status = RegEnumKeyExA(near, i, near_name, &near_size, NULL, NULL, NULL, NULL);
-        far_status = RegEnumKeyExA(remote, i, far_name, &far_size, NULL, NULL, NULL, NULL);
-        assert_int_equal(near_status, far_status);
+        remote_status = RegEnumKeyExA(remote, i, remote_name, &remote_size, NULL, NULL, NULL, NULL);
+        assert_int_equal(near_status, remote_status);
         if (!near_status)
-            assert_string_equal(near_name, far_name);
+            assert_string_equal(near_name, remote_name);
     }
 }
 
@@ -291,8 +295,8 @@ static int five_queries(void)
         return 1;
     for (int i = 0; i < 5; i++) {
         DWORD size = ROOM;
-        if (RegQueryValueExA(key, "22222", NULL, NULL, far_data, &size) ||
-            !has_object(far_data, size, 22222))
+        if (RegQueryValueExA(key, "22222", NULL, NULL, remote_data, &size) ||
+            !has_object(remote_data, size, 22222))
             return 2;
     }
     return RegCloseKey(key);
@@ -428,13 +432,13 @@ static int query_and_vanish(void)
     HKEY key;
     DWORD size = ROOM;
     if (RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key) ||
-        RegQueryValueExA(key, "22222", NULL, NULL, far_data, &size))
+        RegQueryValueExA(key, "22222", NULL, NULL, remote_data, &size))
         return 1;
     kill(getpid(), SIGKILL);
     return 2;
 }
 
-static void who_vanishes_leaves_nothing(void **state)
+static void a_vanished_client_leaves_nothing(void **state)
 {
     char calls[512];
     server_forget_notes();
@@ -448,7 +452,7 @@ static void who_vanishes_leaves_nothing(void **state)
 
 /* A provider that never comes back holds the process of that client, but no other client waits
  * for it. */
-static void who_vanishes_amid_a_query_ends_it(void **state)
+static void a_client_that_vanishes_ends_its_query(void **state)
 {
     struct lab_service service = {.name = "MyPerf",
                                   .library = getenv("RECORDER"),
@@ -482,7 +486,7 @@ static HKEY inherited;
 static int query_inherited(void)
 {
     DWORD size = ROOM;
-    LSTATUS status = RegQueryValueExA(inherited, "2", NULL, NULL, far_data, &size);
+    LSTATUS status = RegQueryValueExA(inherited, "2", NULL, NULL, remote_data, &size);
     return status ? (int)status : RegCloseKey(inherited);
 }
 
@@ -508,7 +512,7 @@ static int close_all_and_query(void)
     HKEY key;
     DWORD size = ROOM;
     if (RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key) ||
-        RegQueryValueExA(key, "2", NULL, NULL, far_data, &size))
+        RegQueryValueExA(key, "2", NULL, NULL, remote_data, &size))
         return 1;
     int before = dup(2);
     for (int fd = 3; fd < 256; fd++)
@@ -517,7 +521,7 @@ static int close_all_and_query(void)
     for (int i = 0; i < 8; i++)
         mine[i] = dup(2);
     size = ROOM;
-    if (before < 0 || RegQueryValueExA(key, "2", NULL, NULL, far_data, &size))
+    if (before < 0 || RegQueryValueExA(key, "2", NULL, NULL, remote_data, &size))
         return 2;
     RegCloseKey(key);
     for (int i = 0; i < 8; i++)
@@ -592,7 +596,7 @@ static void a_slow_query_blocks_nobody_else(void **state)
 static void a_server_that_comes_back(void **state)
 {
     if (!by_socket) {
-        say_skipped("through ssh each connection has a server of its own");
+        report_skipped("through ssh each connection has a server of its own");
         return;
     }
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
@@ -641,7 +645,7 @@ static int query_as_nobody(void)
     LSTATUS status = RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key);
     DWORD size = ROOM;
     if (!status)
-        status = RegQueryValueExA(key, "2", NULL, NULL, far_data, &size);
+        status = RegQueryValueExA(key, "2", NULL, NULL, remote_data, &size);
     return status != wanted_status;
 }
 
@@ -656,7 +660,7 @@ static const char gate[] = "SYSTEM\\CurrentControlSet\\Control\\SecurePipeServer
 static void c29_access(void **state)
 {
     if (!by_socket || geteuid() != 0) {
-        say_skipped("needs a socket, and root to become somebody else");
+        report_skipped("needs a socket, and root to become somebody else");
         return;
     }
     expect_nobody(ERROR_ACCESS_DENIED);
@@ -690,8 +694,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(c61_close_lets_the_next_query_open),
         cmocka_unit_test(c61_several_users_at_once),
         cmocka_unit_test(c119_data_of_a_user),
-        cmocka_unit_test(who_vanishes_leaves_nothing),
-        cmocka_unit_test(who_vanishes_amid_a_query_ends_it),
+        cmocka_unit_test(a_vanished_client_leaves_nothing),
+        cmocka_unit_test(a_client_that_vanishes_ends_its_query),
         cmocka_unit_test(a_fork_has_its_own_connection),
         cmocka_unit_test(a_program_may_close_everything),
         cmocka_unit_test(the_program_has_no_child),

@@ -33,7 +33,7 @@ static void request_has_the_documented_bytes(void **state)
         0,   0, 12,  0,   0,    0,   'S', 'O', 'F', 'T',  'W',  'A', 'R', 'E', '\\',
         'A', 0, 'C', 'o', 'u',  'n', 't', 'e', 'r', ' ',  '0',  '0', '9', 0};
     BUFFER_AUTO bytes = {0};
-    assert_true(form_write_request(&sample_request, &bytes));
+    assert_true(proto_write_request(&sample_request, &bytes));
     assert_int_equal(bytes.len, sizeof wanted);
     assert_memory_equal(bytes.data, wanted, sizeof wanted);
 }
@@ -42,7 +42,7 @@ static void request_there_and_back(void **state)
 {
     BUFFER_AUTO bytes = {0};
     struct proto_request read;
-    assert_true(form_write_request(&sample_request, &bytes));
+    assert_true(proto_write_request(&sample_request, &bytes));
     assert_int_equal(proto_size(bytes.data, PROTO_REQUEST_BYTES), bytes.len);
     assert_true(proto_read_request(bytes.data, bytes.len, &read));
     assert_int_equal(read.id, 7);
@@ -66,9 +66,9 @@ static void reply_there_and_back(void **state)
 {
     BUFFER_AUTO bytes = {0};
     struct proto_reply read;
-    assert_true(form_read_reply(bytes.data, 0, &read) == false);
+    assert_true(proto_read_reply(bytes.data, 0, &read) == false);
     size_t size = whole_reply(&bytes);
-    assert_true(form_read_reply(bytes.data, size, &read));
+    assert_true(proto_read_reply(bytes.data, size, &read));
     assert_int_equal(read.status, 234);
     assert_int_equal(read.type, 3);
     assert_int_equal(read.needed, 99);
@@ -81,11 +81,11 @@ static void no_name_is_not_the_empty_name(void **state)
 {
     BUFFER_AUTO bytes = {0};
     struct proto_request read, request = {.operation = PROTO_QUERY, .path = ""};
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     assert_true(proto_read_request(bytes.data, bytes.len, &read));
     assert_null(read.name);
     request.name = "";
-    assert_true(form_write_request(&request, &bytes));
+    assert_true(proto_write_request(&request, &bytes));
     assert_true(proto_read_request(bytes.data, bytes.len, &read));
     assert_non_null(read.name);
 }
@@ -119,7 +119,7 @@ static void a_cut_message_is_none(void **state)
     BUFFER_AUTO reply = {0};
     struct proto_reply read;
     bool good;
-    assert_true(form_write_request(&sample_request, &request));
+    assert_true(proto_write_request(&sample_request, &request));
     for (size_t size = 0; size < request.len; size++) {
         judge_request(request.data, size, &good);
         assert_false(good);
@@ -127,7 +127,7 @@ static void a_cut_message_is_none(void **state)
     size_t whole = whole_reply(&reply);
     for (size_t size = 0; size < whole; size++) {
         char *copy = copy_of(reply.data, size);
-        assert_false(form_read_reply(copy, size, &read));
+        assert_false(proto_read_reply(copy, size, &read));
         free(copy);
     }
 }
@@ -137,7 +137,7 @@ static void any_bit_may_be_wrong(void **state)
     BUFFER_AUTO request = {0};
     BUFFER_AUTO reply = {0};
     bool good;
-    assert_true(form_write_request(&sample_request, &request));
+    assert_true(proto_write_request(&sample_request, &request));
     for (size_t bit = 0; bit < request.len * 8; bit++) {
         request.data[bit / 8] ^= (char)(1 << bit % 8);
         judge_request(request.data, request.len, &good);
@@ -150,7 +150,7 @@ static void any_bit_may_be_wrong(void **state)
         struct proto_reply read;
         reply.data[bit / 8] ^= (char)(1 << bit % 8);
         char *copy = copy_of(reply.data, size);
-        good = form_read_reply(copy, size, &read);
+        good = proto_read_reply(copy, size, &read);
         if (good && read.data_size)
             assert_true((const char *)read.data + read.data_size == copy + size);
         if (bit < 64 || (bit >= 24 * 8 && bit < 32 * 8))
@@ -174,7 +174,7 @@ static void texts_are_texts(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         BUFFER_AUTO bytes = {0};
         bool good;
-        assert_true(form_write_request(&sample_request, &bytes));
+        assert_true(proto_write_request(&sample_request, &bytes));
         bytes.data[rows[i].at] = rows[i].byte;
         judge_request(bytes.data, bytes.len, &good);
         assert_false(good);
@@ -185,7 +185,7 @@ static void sizes_have_an_end(void **state)
 {
     char start[8];
     proto_put_number(start, PROTO_REQUEST_BYTES + 1);
-    proto_put_number(start + 4, FORM_MARK);
+    proto_put_number(start + 4, PROTO_MARK);
     assert_int_equal(proto_size(start, PROTO_REQUEST_BYTES), 0);
     proto_put_number(start, PROTO_REQUEST_BYTES);
     assert_int_equal(proto_size(start, PROTO_REQUEST_BYTES), PROTO_REQUEST_BYTES);

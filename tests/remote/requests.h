@@ -28,7 +28,7 @@ static inline int connect_here(void)
 static inline void send_only(int fd, const struct proto_request *request)
 {
     BUFFER_AUTO bytes = {0};
-    assert_true(form_write_request(request, &bytes));
+    assert_true(proto_write_request(request, &bytes));
     assert_int_equal(send(fd, bytes.data, bytes.len, MSG_NOSIGNAL), bytes.len);
 }
 
@@ -45,7 +45,7 @@ static inline uint32_t hear(int fd, struct buffer *message, struct proto_reply *
     if (rest)
         assert_int_equal(recv(fd, message->data + message->len, rest, MSG_WAITALL), rest);
     message->len = size;
-    assert_true(form_read_reply(message->data, size, ret));
+    assert_true(proto_read_reply(message->data, size, ret));
     return ret->status;
 }
 

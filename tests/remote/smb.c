@@ -108,7 +108,7 @@ static void long_names_are_refused(void **state)
 
 /* ---- blocks ---- */
 
-static void room_grows_blindly(void **state)
+static void capacity_grows_blindly(void **state)
 {
     BUFFER_AUTO block = {0};
     fake_block(&block, 3000);
@@ -118,20 +118,20 @@ static void room_grows_blindly(void **state)
     assert_int_equal(ask(DATA, "Global"), 0);
     assert_int_equal(reply.data_size, block.len);
     assert_memory_equal(reply.data, block.data, block.len);
-    for (unsigned i = 0; i < fake.room_count; i++)
+    for (unsigned i = 0; i < fake.size_count; i++)
         assert_int_equal(fake.sizes[i], (64 << 10) << i);
-    unsigned before = fake.room_count;
+    unsigned before = fake.size_count;
     assert_int_equal(ask(DATA, "global"), 0); /* what did last time does at once */
     assert_int_equal(ask(DATA, "Global"), 0);
-    assert_int_equal(fake.room_count - before, 2);
+    assert_int_equal(fake.size_count - before, 2);
     assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 100000, 0), ERROR_MORE_DATA);
-    assert_int_equal(fake.sizes[fake.room_count - 1], 100000);
-    before = fake.room_count;
+    assert_int_equal(fake.sizes[fake.size_count - 1], 100000);
+    before = fake.size_count;
     assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 0, PROTO_NO_DATA), ERROR_MORE_DATA);
-    assert_int_equal(fake.room_count, before);
+    assert_int_equal(fake.size_count, before);
 }
 
-static void success_with_less_than_all_is_too_little_room(void **state)
+static void success_with_less_than_all_is_too_little_space(void **state)
 {
     BUFFER_AUTO block = {0};
     fake_block(&block, 3000);
@@ -139,7 +139,7 @@ static void success_with_less_than_all_is_too_little_room(void **state)
     fake.cuts = true;
     assert_int_equal(ask(DATA, "Global"), 0);
     assert_int_equal(reply.data_size, block.len);
-    assert_true(fake.room_count > 2);
+    assert_true(fake.size_count > 2);
     assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 70000, 0), ERROR_MORE_DATA);
 }
 
@@ -326,7 +326,7 @@ static void a_stopped_service_is_left_alone(void **state)
     assert_int_equal(fake.connected, before);
 }
 
-static void refusals_are_told_as_they_are(void **state)
+static void refusals_are_reported_as_they_are(void **state)
 {
     static const LSTATUS reported[] = {ERROR_ACCESS_DENIED, ERROR_LOGON_FAILURE, ERROR_TIME_SKEW,
                                        ERROR_BAD_NETPATH};
@@ -465,7 +465,7 @@ static void judge_reply(const struct proto_request *request)
                 (request->room > PROTO_INFO_BYTES ? request->room : PROTO_INFO_BYTES));
     assert_true(proto_write_reply(&reply, &message));
     buffer_add(&message, reply.data, reply.data_size);
-    assert_true(form_read_reply(message.data, message.len, &copy));
+    assert_true(proto_read_reply(message.data, message.len, &copy));
     if (reply.status || request->operation != PROTO_QUERY || (request->flags & PROTO_NO_DATA))
         return;
     bool text = rules_is_text(reply.type);
@@ -531,8 +531,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(a_query_has_the_documented_bytes),
         EACH(long_names_are_refused),
-        EACH(room_grows_blindly),
-        EACH(success_with_less_than_all_is_too_little_room),
+        EACH(capacity_grows_blindly),
+        EACH(success_with_less_than_all_is_too_little_space),
         EACH(totals_without_the_header_are_mended),
         EACH(what_is_behind_a_block_is_cut),
         EACH(other_blocks_are_refused),
@@ -542,7 +542,7 @@ int main(void)
         EACH(enumerations),
         EACH(a_sleeping_service_is_waited_for),
         EACH(a_stopped_service_is_left_alone),
-        EACH(refusals_are_told_as_they_are),
+        EACH(refusals_are_reported_as_they_are),
         EACH(passing_troubles_are_waited_for),
         EACH(forgotten_handles_and_lost_connections_are_made_anew),
         EACH(keys_are_kept_and_not_too_many),

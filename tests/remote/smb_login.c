@@ -176,7 +176,7 @@ static void a_line_before_the_first_section_is_named(void **state)
 static void a_file_of_another_user_is_not_used(void **state)
 {
     if (geteuid() != 0) {
-        say_skipped("only root can give files away");
+        report_skipped("only root can give files away");
         return;
     }
     write_file("[*]\nuser = a\npassword = b\n", 0600);

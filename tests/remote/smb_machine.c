@@ -119,8 +119,8 @@ static void put_nothing(struct buffer *reply, uint32_t room, uint32_t needed, ui
 static void put_value(struct fake_machine *machine, const struct fake_value *value, uint32_t room,
                       struct buffer *reply)
 {
-    if (machine->room_count < FAKE_CALLS)
-        machine->sizes[machine->room_count++] = room;
+    if (machine->size_count < FAKE_CALLS)
+        machine->sizes[machine->size_count++] = room;
     if (!value || !value->name) {
         put_nothing(reply, room, 0, ERROR_FILE_NOT_FOUND);
         return;

@@ -32,7 +32,7 @@ struct fake_machine {
     /* what it saw */
     unsigned connected, closed, calls, paused_ms;
     unsigned seen[64]; /* calls by number */
-    uint32_t sizes[FAKE_CALLS], room_count;
+    uint32_t sizes[FAKE_CALLS], size_count;
     unsigned opened, open_handles;
 };
 void fake_machine_init(struct fake_machine *machine);

@@ -126,7 +126,7 @@ static void c80_c82_every_language_has_every_number(void **state)
     static const char *const installed[] = {"009", "009 019", "009 007 00C", "009 007 00A 00C 019"};
     for (size_t i = 0; i < sizeof installed / sizeof *installed; i++) {
         set_languages(installed[i]);
-        struct snapshot before = take_picture(), after;
+        struct snapshot before = take_snapshot(), after;
         for (int variant = 0; variant < VARIANTS; variant++) {
             set_texts(variant);
             assert_int_equal(module_call("DllRegisterServer"), 0);
@@ -134,8 +134,8 @@ static void c80_c82_every_language_has_every_number(void **state)
             assert_texts(installed[i], variant);
             assert_answers();
             assert_int_equal(module_call("DllUnregisterServer"), 0);
-            after = take_picture();
-            assert_same_picture(&before, &after);
+            after = take_snapshot();
+            assert_same_snapshot(&before, &after);
             free(after.text);
         }
         free(before.text);
@@ -176,7 +176,7 @@ static void c81_no_language_makes_it_invisible(void **state)
 
 static void an_older_version_had_other_rows(void **state)
 {
-    struct snapshot before = take_picture();
+    struct snapshot before = take_snapshot();
     set_texts(0);
     assert_int_equal(module_call("DllRegisterServer"), 0);
     DWORD first = number("First Counter");
@@ -187,8 +187,8 @@ static void an_older_version_had_other_rows(void **state)
     assert_texts("009", 0);
     assert_answers();
     assert_int_equal(module_call("DllUnregisterServer"), 0);
-    struct snapshot after = take_picture();
-    assert_same_picture(&before, &after);
+    struct snapshot after = take_snapshot();
+    assert_same_snapshot(&before, &after);
     free(before.text);
     free(after.text);
 }

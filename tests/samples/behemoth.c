@@ -49,7 +49,7 @@ static void c84_counters_are_what_the_server_says(void **state)
     assert_in_range(herd->count, 300, 1000);
     struct shown shown = opened();
     look(&shown);
-    assert_same_picture(herd, &shown);
+    assert_same_snapshot(herd, &shown);
     assert_int_equal(summary(&shown, BEHEMOTHS_SUMMARY_STATUS), 1);
     shown_close(&shown);
     behemoth_line_end(&line);
@@ -314,7 +314,7 @@ static void assert_sensible_ages(const struct shown *shown, const struct behemot
 {
     int64_t heard = (int64_t)summary(shown, BEHEMOTHS_SUMMARY_DATA_AGE);
     assert_in_range(shown->time - heard, 0, 60 * (int64_t)BEHEMOTH_SECOND);
-    assert_same_picture(herd, shown);
+    assert_same_snapshot(herd, shown);
 }
 
 /* The clock is set back and forth, with a server and without: an age is an age. */
@@ -324,7 +324,7 @@ static void ages_do_not_follow_the_time_of_day(void **state)
     struct behemoth_line line = {.socket = -1};
     (void)state;
     if (!inside || __SIZEOF_LONG__ < 8) {
-        say_skipped("the clock of another process cannot be set");
+        report_skipped("the clock of another process cannot be set");
         return;
     }
     start("--count=20", "--speed=0", NULL);
@@ -614,13 +614,13 @@ static void ask_and_not_listen(int ready, int until)
     _exit(write(ready, &byte, 1) == 1 && read(until, &byte, 1) == 0 ? 0 : 3);
 }
 
-static void strangers_who_do_not_listen_cost_little(void **state)
+static void clients_that_do_not_listen_cost_little(void **state)
 {
     (void)state;
     int ready[2], until[2];
     char byte;
     if (geteuid() != 0) {
-        say_skipped("only root can be another user");
+        report_skipped("only root can be another user");
         return;
     }
     /* a sanitizer keeps for a while what was freed */
@@ -820,11 +820,11 @@ static void other_files_are_left_alone(void **state)
     remove(herd_file);
 }
 
-static void a_strangers_wish_is_refused(void **state)
+static void a_third_parties_wish_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        say_skipped("only root can be another user");
+        report_skipped("only root can be another user");
         return;
     }
     start("--count=5", NULL, NULL);
@@ -842,12 +842,12 @@ static void a_strangers_wish_is_refused(void **state)
     stop();
 }
 
-static void a_strangers_server_is_not_believed(void **state)
+static void a_third_parties_server_is_not_trusted(void **state)
 {
     (void)state;
     struct behemoth_line line = {.socket = -1};
     if (geteuid() != 0) {
-        say_skipped("only root can be another user");
+        report_skipped("only root can be another user");
         return;
     }
     assert_int_equal(seteuid(65534), 0); /* the process that calls listen is the peer */
@@ -917,12 +917,12 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(others_are_served_while_time_is_forwarded, after_each),
         cmocka_unit_test_teardown(hostile_peers_harm_no_server, after_each),
         cmocka_unit_test_teardown(hostile_servers_harm_no_reader, after_each),
-        cmocka_unit_test_teardown(strangers_who_do_not_listen_cost_little, after_each),
+        cmocka_unit_test_teardown(clients_that_do_not_listen_cost_little, after_each),
         cmocka_unit_test_teardown(few_descriptors_are_enough, after_each),
         cmocka_unit_test_teardown(there_is_only_one, after_each),
         cmocka_unit_test_teardown(other_files_are_left_alone, after_each),
-        cmocka_unit_test_teardown(a_strangers_wish_is_refused, after_each),
-        cmocka_unit_test_teardown(a_strangers_server_is_not_believed, after_each),
+        cmocka_unit_test_teardown(a_third_parties_wish_is_refused, after_each),
+        cmocka_unit_test_teardown(a_third_parties_server_is_not_trusted, after_each),
         cmocka_unit_test_teardown(it_takes_a_socket_from_systemd, after_each),
     };
     return cmocka_run_group_tests_name("behemoth", tests, begin, end);

@@ -243,7 +243,7 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
         const struct behemoth_herd *herd = behemoth_herd_of(&line);
         note_newcomers(herd);
         assert_int_equal(herd->ticks, (uint64_t)(minute + 1) * 60);
-        assert_same_picture(herd, &shown);
+        assert_same_snapshot(herd, &shown);
         orphans += assert_no_dead_parents(herd, &shown);
     }
     const struct behemoth_herd *herd = behemoth_herd_of(&line);

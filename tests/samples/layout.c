@@ -423,7 +423,7 @@ static void make_file(const char *folder, const char *name, const char *text)
     fclose(file);
 }
 
-static void costly_counts_the_folder_it_is_told(void **state)
+static void costly_counts_the_folder_it_is_reported(void **state)
 {
     (void)state;
     char folder[128], inner[160];
@@ -513,7 +513,7 @@ int main(void)
         cmocka_unit_test(c75_myperf2_is_myperf1_byte_for_byte),
         cmocka_unit_test(c75_myperf2_inst_is_myperf1_inst_byte_for_byte),
         cmocka_unit_test(c49_c117_costly_has_more_counters),
-        cmocka_unit_test(costly_counts_the_folder_it_is_told),
+        cmocka_unit_test(costly_counts_the_folder_it_is_reported),
         cmocka_unit_test(c117_the_costly_part_runs_at_a_lower_priority),
     };
     return cmocka_run_group_tests_name("samples", tests, begin, end);

@@ -190,14 +190,14 @@ static void c89_c90_it_takes_the_place_of_the_library_with_system(void **state)
 
 static void c93_it_leaves_without_a_trace(void **state)
 {
-    struct snapshot before = take_picture(), with, after;
+    struct snapshot before = take_snapshot(), with, after;
     install();
-    with = take_picture();
+    with = take_snapshot();
     assert_true(with.size > before.size);
     free(ask("2").bytes);
     uninstall();
-    after = take_picture();
-    assert_same_picture(&before, &after);
+    after = take_snapshot();
+    assert_same_snapshot(&before, &after);
     free(before.text);
     free(with.text);
     free(after.text);
@@ -212,13 +212,13 @@ static void what_was_written_by_hand_comes_back(void **state)
     lab_unset(PERFOS, "Close");
     assert_int_equal(RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFOS, 0, KEY_ALL_ACCESS, &key), 0);
     RegSetValueExA(key, "Library Validation Code", 0, REG_BINARY, code, sizeof code);
-    struct snapshot before = take_picture();
+    struct snapshot before = take_snapshot();
     install();
     assert_int_equal(RegQueryValueExA(key, "Library Validation Code", NULL, NULL, NULL, NULL),
                      ERROR_FILE_NOT_FOUND);
     uninstall();
-    struct snapshot after = take_picture();
-    assert_same_picture(&before, &after);
+    struct snapshot after = take_snapshot();
+    assert_same_snapshot(&before, &after);
     RegDeleteValueA(key, "Library Validation Code");
     RegCloseKey(key);
     lab_set_text(PERFOS, "Close", "CloseOSObject");
@@ -226,7 +226,7 @@ static void what_was_written_by_hand_comes_back(void **state)
     free(after.text);
 }
 
-static void who_came_later_is_not_thrown_out(void **state)
+static void a_later_peer_is_not_thrown_out(void **state)
 {
     install();
     lab_set_text(PERFOS, "Library", "/somebody/else.so");
@@ -289,7 +289,7 @@ static void c91_c92_system_has_exactly_one_more(void **state)
 }
 
 /* With too little room nothing is written, with enough the answer is whole; it counts questions. */
-static void c92_room_is_kept_for_the_counter(void **state)
+static void c92_space_is_kept_for_the_counter(void **state)
 {
     struct answer before = ask("2"), now;
     install();
@@ -384,7 +384,7 @@ static void c93_values_can_be_changed(void **state)
 }
 
 /* Without the library that we stand before there is no System, and the others do not mind. */
-static void c91_a_library_that_is_gone_is_said(void **state)
+static void c91_a_library_that_is_gone_is_reported(void **state)
 {
     install();
     lab_set_text(OWN, "Library", "nowhere.so");
@@ -441,12 +441,12 @@ int main(void)
         cmocka_unit_test(c93_it_leaves_without_a_trace),
         cmocka_unit_test(c89_c90_it_takes_the_place_of_the_library_with_system),
         cmocka_unit_test(what_was_written_by_hand_comes_back),
-        cmocka_unit_test(who_came_later_is_not_thrown_out),
+        cmocka_unit_test(a_later_peer_is_not_thrown_out),
         cmocka_unit_test(c91_c92_system_has_exactly_one_more),
-        cmocka_unit_test(c92_room_is_kept_for_the_counter),
+        cmocka_unit_test(c92_space_is_kept_for_the_counter),
         cmocka_unit_test(c93_counters_can_be_removed),
         cmocka_unit_test(c93_values_can_be_changed),
-        cmocka_unit_test(c91_a_library_that_is_gone_is_said),
+        cmocka_unit_test(c91_a_library_that_is_gone_is_reported),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -133,7 +133,7 @@ void look(struct shown *shown)
     assert_int_equal(shown_read(shown), ERROR_SUCCESS);
 }
 
-void assert_same_picture(const struct behemoth_herd *herd, const struct shown *shown)
+void assert_same_snapshot(const struct behemoth_herd *herd, const struct shown *shown)
 {
     const struct behemoth *all = behemoth_all(herd);
     assert_int_equal(shown->count, herd->count);

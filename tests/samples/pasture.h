@@ -41,7 +41,7 @@ void forward(uint64_t seconds);
 struct shown opened(void);
 void look(struct shown *shown);
 uint64_t summary(const struct shown *shown, unsigned symbol);
-void assert_same_picture(const struct behemoth_herd *herd, const struct shown *shown);
+void assert_same_snapshot(const struct behemoth_herd *herd, const struct shown *shown);
 
 /* ---- for cmocka ---- */
 

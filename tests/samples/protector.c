@@ -202,7 +202,7 @@ static void a_clock_that_is_set_is_no_work(void **state)
 }
 
 /* On a full machine who has a bad nice value is given little: that is not calm. */
-static void who_is_given_little_is_not_calm(void **state)
+static void a_process_given_little_time_is_not_calm(void **state)
 {
     (void)state;
     made.load = 100;
@@ -295,7 +295,7 @@ static pid_t child(const struct kind *kind, const char *name)
     return pid;
 }
 
-static void bury(pid_t pid)
+static void tombstone(pid_t pid)
 {
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -339,11 +339,11 @@ static void c37_all_threads_are_lowered_and_get_back_what_they_had(void **state)
         assert_false(hold_give_back(held));
         assert_true(errno == EACCES || errno == EPERM);
     }
-    bury(pid);
+    tombstone(pid);
     hold_end(held);
 }
 
-static void who_had_the_value_before_keeps_it(void **state)
+static void a_process_keeps_the_nice_value_it_had(void **state)
 {
     (void)state;
     pid_t pid;
@@ -355,13 +355,13 @@ static void who_had_the_value_before_keeps_it(void **state)
         assert_true(hold_give_back(held));
         assert_int_equal(getpriority(PRIO_PROCESS, (id_t)pid), own + 4);
     } else {
-        say_skipped("giving priorities back needs rights");
+        report_skipped("giving priorities back needs rights");
     }
-    bury(pid);
+    tombstone(pid);
     hold_end(held);
 }
 
-static void who_is_spared(void **state)
+static void spared_processes(void **state)
 {
     (void)state;
     static const struct {
@@ -376,25 +376,25 @@ static void who_is_spared(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pid_t pid;
         if (rows[i].kind.third_party && getuid() != 0) {
-            say_skipped("only root has processes of other users");
+            report_skipped("only root has processes of other users");
             continue;
         }
         struct held *held = hold_child(&rows[i].kind, &pid);
         assert_int_equal(hold_judge(held, 19), rows[i].spare);
-        bury(pid);
+        tombstone(pid);
         assert_int_equal(hold_judge(held, 19), SPARE_GONE);
         hold_end(held);
     }
 }
 
 /* The number is another one's by now: nothing that was held reaches it. */
-static void who_is_held_does_not_become_another(void **state)
+static void a_held_process_does_not_become_another(void **state)
 {
     (void)state;
     pid_t pid;
     int nice;
     struct held *held = hold_child(&(struct kind){.spins = -1}, &pid);
-    bury(pid);
+    tombstone(pid);
     assert_false(hold_nice(held, &nice));
     assert_int_equal(errno, ESRCH);
     assert_false(hold_lower(held, 19));
@@ -403,7 +403,7 @@ static void who_is_held_does_not_become_another(void **state)
     assert_null(hold((uint32_t)pid));
 }
 
-static void looks_and_the_kernel_agree_on_who_it_is(void **state)
+static void samples_and_the_kernel_agree_on_identity(void **state)
 {
     (void)state;
     struct watch watch;
@@ -428,7 +428,7 @@ static void looks_and_the_kernel_agree_on_who_it_is(void **state)
     const struct process *kernel = look_find(&look, 2);
     if (kernel && strcmp(kernel->name, "kthreadd") == 0)
         assert_false(kernel->has_memory);
-    bury(pid);
+    tombstone(pid);
     watch_close(&watch, &look);
     hold_end(held);
     hold_end(self);
@@ -517,8 +517,8 @@ static void c37_a_dry_run_names_it_and_changes_nothing(void **state)
     snprintf(other, sizeof other, " %u ", (unsigned)burst);
     assert_null(strstr(run.reported, other));
     assert_string_equal(lab_events(NULL, true), "");
-    bury(busy);
-    bury(burst);
+    tombstone(busy);
+    tombstone(burst);
 }
 
 static void c37_with_act_it_is_lowered_and_reported(void **state)
@@ -533,10 +533,10 @@ static void c37_with_act_it_is_lowered_and_reported(void **state)
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), 19);
     assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
     assert_non_null(strstr(lab_read("events"), "was lowered: nice"));
-    bury(busy);
+    tombstone(busy);
 }
 
-static void who_gives_back_gives_all_back_at_the_end(void **state)
+static void everything_is_given_back_at_the_end(void **state)
 {
     (void)state;
     struct run run;
@@ -544,7 +544,7 @@ static void who_gives_back_gives_all_back_at_the_end(void **state)
     pid_t busy = child(&(struct kind){0}, own_name('r'));
     start(&run, QUICK, "--seconds=0.2", "--nice=19", "-ar", own_name('r'), NULL);
     if (!hold_may_give_back()) {
-        say_skipped("giving priorities back needs rights");
+        report_skipped("giving priorities back needs rights");
         while (listen_to(&run, 10000))
             ;
         assert_int_equal(finish(&run), 1);
@@ -555,7 +555,7 @@ static void who_gives_back_gives_all_back_at_the_end(void **state)
         assert_true(hears(&run, "given back", busy));
         assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
     }
-    bury(busy);
+    tombstone(busy);
 }
 
 /* We are its parent, and busy. */
@@ -596,7 +596,7 @@ static void c37_never_another_users(void **state)
     (void)state;
     struct run run;
     if (getuid() != 0) {
-        say_skipped("only root has processes of other users");
+        report_skipped("only root has processes of other users");
         return;
     }
     int own = getpriority(PRIO_PROCESS, 0);
@@ -606,7 +606,7 @@ static void c37_never_another_users(void **state)
     assert_int_equal(finish(&run), 0);
     assert_non_null(strstr(run.reported, "it is not (or not only) this user's"));
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
-    bury(busy);
+    tombstone(busy);
 }
 
 static void another_machines_numbers_mean_nobody_here(void **state)
@@ -653,16 +653,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_order_of_a_look_means_nothing, begin, end),
         cmocka_unit_test_setup_teardown(on_an_idle_machine_nobody_waits, begin, end),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set_is_no_work, begin, end),
-        cmocka_unit_test_setup_teardown(who_is_given_little_is_not_calm, begin, end),
+        cmocka_unit_test_setup_teardown(a_process_given_little_time_is_not_calm, begin, end),
         cmocka_unit_test_setup_teardown(parents_of_parents_and_circles, begin, end),
         cmocka_unit_test(c37_all_threads_are_lowered_and_get_back_what_they_had),
-        cmocka_unit_test(who_had_the_value_before_keeps_it),
-        cmocka_unit_test(who_is_spared),
-        cmocka_unit_test(who_is_held_does_not_become_another),
-        cmocka_unit_test(looks_and_the_kernel_agree_on_who_it_is),
+        cmocka_unit_test(a_process_keeps_the_nice_value_it_had),
+        cmocka_unit_test(spared_processes),
+        cmocka_unit_test(a_held_process_does_not_become_another),
+        cmocka_unit_test(samples_and_the_kernel_agree_on_identity),
         cmocka_unit_test(c37_a_dry_run_names_it_and_changes_nothing),
         cmocka_unit_test(c37_with_act_it_is_lowered_and_reported),
-        cmocka_unit_test(who_gives_back_gives_all_back_at_the_end),
+        cmocka_unit_test(everything_is_given_back_at_the_end),
         cmocka_unit_test(c37_never_its_parents),
         cmocka_unit_test(c37_never_itself),
         cmocka_unit_test(c37_never_another_users),

@@ -72,7 +72,7 @@ static const char *const languages[] = {"009", "007", "00A", "00C", "019"};
 enum { LANGUAGES = sizeof languages / sizeof *languages };
 
 /* The registry as programs see it, all name bases, and the files of the machine's layer. */
-static inline struct snapshot take_picture(void)
+static inline struct snapshot take_snapshot(void)
 {
     static const char *const files[] = {"machine/registry.d/manual.reg",
                                         "machine/registry.d/PerfOS.reg",
@@ -95,7 +95,7 @@ static inline struct snapshot take_picture(void)
     return snapshot;
 }
 
-static inline void assert_same_picture(const struct snapshot *left, const struct snapshot *right)
+static inline void assert_same_snapshot(const struct snapshot *left, const struct snapshot *right)
 {
     size_t at = 0;
     while (at < left->size && at < right->size && left->text[at] == right->text[at])

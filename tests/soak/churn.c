@@ -103,7 +103,7 @@ static atomic_uint *entry(pid_t pid)
 }
 
 /* In this order: a zombie has its number still. */
-static bool bury_one(bool wait)
+static bool write_one_tombstone(bool wait)
 {
     siginfo_t info = {0};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | (wait ? 0 : WNOHANG)) != 0 || !info.si_pid)
@@ -165,13 +165,13 @@ int main(int argc, char **argv)
     go_back();
     while (atomic_load(&churn->started) < processes && now() < begin + 4 * seconds) {
         double due = begin + seconds * atomic_load(&churn->started) / processes;
-        while (bury_one(alive >= MOST_ALIVE))
+        while (write_one_tombstone(alive >= MOST_ALIVE))
             ;
         if (due > now())
             nap(0.2); /* then several at once */
         start_one(atomic_load(&churn->started) + 1);
     }
-    while (bury_one(true))
+    while (write_one_tombstone(true))
         ;
     return 0;
 }

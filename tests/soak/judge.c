@@ -102,7 +102,7 @@ static double most(const struct judged *is)
 
 /* The kernel books the time in an idle state when the processor wakes: all of a long sleep may fall
  * into a short interval. */
-static bool is_booked_late(const struct judged *is)
+static bool is_booked_overdue(const struct judged *is)
 {
     return !strncmp(is->column->title, "% C", 3) && strlen(is->column->title) == 9;
 }
@@ -113,7 +113,7 @@ static void judge_bound(const struct judged *is)
     bool percent =
         (is->column->type == PERF_RAW_FRACTION || is->column->type == PERF_LARGE_RAW_FRACTION) &&
         !strstr(is->column->title, "Committed");
-    if (is->watch->known || is_booked_late(is) || (!percent && !is_rate(is->column->type)))
+    if (is->watch->known || is_booked_overdue(is) || (!percent && !is_rate(is->column->type)))
         return;
     tally.bounded++;
     if (is->value->doubleValue > (percent ? 100 : most(is)))

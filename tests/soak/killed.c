@@ -30,7 +30,7 @@ enum { COLUMNS = 5, SAMPLES = 3000 };
 
 /* What a writer has been told that it is in the file. */
 static struct shared {
-    atomic_uint ready, told;
+    atomic_uint ready, reported;
 } * shared;
 
 static char folder[64], input[128], reference[2][128];
@@ -136,7 +136,7 @@ static int write_log(PDH_HQUERY query, const char *path, DWORD type, DWORD acces
     if (status)
         return 1;
     while (!(status = PdhUpdateLogA(log, NULL)))
-        atomic_fetch_add(&shared->told, 1);
+        atomic_fetch_add(&shared->reported, 1);
     PdhCloseLog(log, 0);
     return (DWORD)status == PDH_NO_MORE_DATA ? 0 : 1;
 }
@@ -171,7 +171,7 @@ static long samples_of(const char *path, const char *counters)
 }
 
 /* Whole lines are samples; one that only lacks its end may be. */
-static void judge(const char *path, const char *counters, long told, const struct text *wanted)
+static void judge(const char *path, const char *counters, long reported, const struct text *wanted)
 {
     struct text text = read_text(path);
     const char *rest;
@@ -181,14 +181,14 @@ static void judge(const char *path, const char *counters, long told, const struc
     torn += *rest != '\0';
     if (lines == 0) { /* without a head it is no capture, and nobody was told otherwise */
         headless++;
-        if (told > 0 || (samples > 0 && !almost))
-            complain(path, "no head, but told and read", told, samples);
+        if (reported > 0 || (samples > 0 && !almost))
+            complain(path, "no head, but told and read", reported, samples);
     } else {
         lines_read += (unsigned)lines - 1;
         if (samples != lines - 1 && !(almost && samples == lines))
             complain(path, "whole lines and samples read", lines - 1, samples);
-        if (lines - 1 < told)
-            complain(path, "told as written and whole lines", told, lines - 1);
+        if (lines - 1 < reported)
+            complain(path, "told as written and whole lines", reported, lines - 1);
     }
     if (wanted && (text.length > wanted->length || memcmp(text.bytes, wanted->bytes, text.length)))
         complain(path, "differs from what should be written", (long)text.length,
@@ -244,7 +244,7 @@ static void path_of(char *path, size_t size, const char *kind, int number)
 static void await_first_line(void)
 {
     double until = now() + 10;
-    while (!atomic_load(&shared->told) && now() < until)
+    while (!atomic_load(&shared->reported) && now() < until)
         usleep(100);
 }
 
@@ -253,7 +253,7 @@ static void kill_live(PDH_HQUERY query, int number)
     char path[128];
     path_of(path, sizeof path, "live", number);
     unlink(path);
-    atomic_store(&shared->told, 0);
+    atomic_store(&shared->reported, 0);
     pid_t child = fork();
     if (child == 0)
         _exit(write_log(query, path, type_of(number), PDH_LOG_CREATE_ALWAYS));
@@ -261,7 +261,7 @@ static void kill_live(PDH_HQUERY query, int number)
         await_first_line();
     nap_up_to(0.004);
     end(child);
-    judge(path, "\\System\\Processes", atomic_load(&shared->told), NULL);
+    judge(path, "\\System\\Processes", atomic_load(&shared->reported), NULL);
     if (number % 7 == 0)
         judge_appending(query, path, type_of(number));
 }
@@ -281,7 +281,7 @@ static void kill_copy(const struct text *wanted, int number)
 
 static pid_t start_program(const char *path, int number)
 {
-    const char *form = number % 2 ? "TSV" : "CSV";
+    const char *format = number % 2 ? "TSV" : "CSV";
     pid_t child = fork();
     if (child)
         return child;
@@ -289,9 +289,9 @@ static pid_t start_program(const char *path, int number)
     dup2(nothing, STDIN_FILENO);
     dup2(nothing, STDOUT_FILENO);
     if (number & 2)
-        execl(relog, relog, input, "-y", "-f", form, "-o", path, (char *)NULL);
+        execl(relog, relog, input, "-y", "-f", format, "-o", path, (char *)NULL);
     else
-        execl(typeperf, typeperf, "\\System\\Processes", "-si", "0.002", "-y", "-f", form, "-o",
+        execl(typeperf, typeperf, "\\System\\Processes", "-si", "0.002", "-y", "-f", format, "-o",
               path, (char *)NULL);
     _exit(127);
 }

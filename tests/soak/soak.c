@@ -214,7 +214,7 @@ static bool churn_done(bool wait)
     return churn_pid <= 0;
 }
 
-static void say_all(double seconds)
+static void print_all(double seconds)
 {
     const struct {
         unsigned long number;
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
     while (clock_real() < start + seconds || !churn_done(false))
         sample(&interval);
     churn_done(true);
-    say_all(clock_real() - start);
+    print_all(clock_real() - start);
     PdhCloseQuery(query);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     temp_remove(root);

@@ -120,7 +120,7 @@ static void c73_packed_instances(void **state)
 }
 
 /* With any smaller room there are ERROR_MORE_DATA and zeros, and nothing behind is touched. */
-static void c71_too_little_room_is_more_data(void **state)
+static void c71_too_little_space_is_more_data(void **state)
 {
     for (size_t room = 0; room <= 184; room++) {
         struct built built;
@@ -625,7 +625,7 @@ int main(void)
         cmocka_unit_test(c69_the_first_example),
         cmocka_unit_test(c69_the_first_example_packed),
         cmocka_unit_test(c73_packed_instances),
-        cmocka_unit_test(c71_too_little_room_is_more_data),
+        cmocka_unit_test(c71_too_little_space_is_more_data),
         cmocka_unit_test(c73_instances_with_names),
         cmocka_unit_test(c17_parents_and_unique_ids),
         cmocka_unit_test(c20_names_in_a_code_page),

@@ -182,7 +182,7 @@ void herd_end(struct herd *herd)
 }
 
 /* Closes the gaps, keeping the order; a behemoth whose mother died has no mother any more. */
-static void bury(struct herd *herd)
+static void tombstone(struct herd *herd)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < herd->count; i++) {
@@ -247,7 +247,7 @@ bool herd_tick(struct herd *herd)
         grown[animal->is.sex] += is_grown(herd, animal);
     }
     if (deaths)
-        bury(herd);
+        tombstone(herd);
     bool enough = grown[BEHEMOTH_MALE] == 0 || breed(herd);
     return stay_alive(herd, grown) && enough;
 }
@@ -332,7 +332,7 @@ enum behemoth_status herd_kill(struct herd *herd, uint64_t id)
     if (!animal)
         return BEHEMOTH_UNKNOWN;
     animal->dies = herd->ticks;
-    bury(herd);
+    tombstone(herd);
     return BEHEMOTH_OK;
 }
 

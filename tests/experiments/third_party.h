@@ -16,12 +16,12 @@
 
 #define EXPORT __declspec(dllexport)
 #define COLLECT(name) EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
-enum { STRANGER_OBJECT = 22222 };
+enum { THIRD_PARTY_OBJECT = 22222 };
 
 /* Where the parts of the answer lie: one object, one counter, one instance called "one". */
 enum { OBJECT = 0, DEFINITION = 64, INSTANCE = 104, BLOCK = 136, ANSWER_SIZE = 144 };
 
-static inline void stranger_note(const char *text)
+static inline void third_party_note(const char *text)
 {
     char path[256], line[128];
     const char *root = getenv("OPENPERFLIB_ROOT");
@@ -32,11 +32,11 @@ static inline void stranger_note(const char *text)
         close(file);
 }
 
-static inline DWORD stranger_answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
+static inline DWORD third_party_answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static const opl_build_counter counter = {22224, 22225, PERF_COUNTER_RAWCOUNT, 0, 100, 0, 0};
     static const opl_build_object_info object = {
-        .name_index = STRANGER_OBJECT, .help_index = 22223, .default_counter = 0};
+        .name_index = THIRD_PARTY_OBJECT, .help_index = 22223, .default_counter = 0};
     opl_build build;
     opl_build_init(&build, *data, *bytes);
     opl_build_object(&build, &object, &counter, 1);
@@ -45,12 +45,12 @@ static inline DWORD stranger_answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
     return opl_build_collect(&build, data, bytes, types);
 }
 
-static inline void stranger_put(unsigned char *at, DWORD value)
+static inline void third_party_put(unsigned char *at, DWORD value)
 {
     memcpy(at, &value, sizeof value);
 }
 
-static inline DWORD stranger_get(const unsigned char *at)
+static inline DWORD third_party_get(const unsigned char *at)
 {
     DWORD value;
     memcpy(&value, at, sizeof value);
