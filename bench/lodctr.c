@@ -76,9 +76,9 @@ static void write_ini(int number)
     fclose(file);
 }
 
-static void ini_path(int number, char *path, size_t room)
+static void ini_path(int number, char *path, size_t capacity)
 {
-    snprintf(path, room, "%s/p%04d.ini", folder, number);
+    snprintf(path, capacity, "%s/p%04d.ini", folder, number);
 }
 
 /* ---- registering ---- */

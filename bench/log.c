@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, MEGA = 1000000, TARGET_MB = 100, TARGET_KB = 64 << 10, NUMBERS = 1 << 20 };
+enum { SIZE = 4096, MEGA = 1000000, TARGET_MB = 100, TARGET_KB = 64 << 10, NUMBERS = 1 << 20 };
 
 static const char *made = "/var/tmp/openperflib-bench-XXXXXX";
 static char made_path[64];
@@ -135,7 +135,7 @@ static void convert(enum depth depth)
     const struct log_sample *sample;
     if (log_open(&path, 1, &log, NULL))
         fail("the capture cannot be opened");
-    make_flat(&flat, ROOM);
+    make_flat(&flat, SIZE);
     while (log_next(log, &sample) == 0) {
         if (depth == READ)
             continue;

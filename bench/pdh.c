@@ -77,11 +77,11 @@ static void collect_and_format(void)
 
 static void collect_wildcard(void)
 {
-    static char room[4 << 20];
-    DWORD size = sizeof room, count;
+    static char storage[4 << 20];
+    DWORD size = sizeof storage, count;
     collect();
     demand(PdhGetFormattedCounterArrayA(counters[0], PDH_FMT_DOUBLE, &size, &count,
-                                        (PPDH_FMT_COUNTERVALUE_ITEM_A)room),
+                                        (PPDH_FMT_COUNTERVALUE_ITEM_A)storage),
            "PdhGetFormattedCounterArray");
 }
 

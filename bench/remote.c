@@ -25,9 +25,9 @@ static const char help[] =
     "  samba     the same with 100 machines over SMB, one smbd each (3 GB of memory)\n\n"
     "Run it in a release build: meson devenv -C build-bench bench/bench-remote\n";
 
-enum { DATA_ROOM = 64 << 20, CLIENTS = 8, CLIENT_SECONDS = 2, SERVER_SECONDS = 5 };
+enum { DATA_SIZE = 64 << 20, CLIENTS = 8, CLIENT_SECONDS = 2, SERVER_SECONDS = 5 };
 char remote_folder[64];
-static unsigned char data[DATA_ROOM];
+static unsigned char data[DATA_SIZE];
 static pid_t server;
 
 /* ---- a server ---- */
@@ -122,7 +122,7 @@ static HKEY connect_to(const char *name)
 
 static DWORD ask(HKEY key, const char *query)
 {
-    DWORD size = DATA_ROOM;
+    DWORD size = DATA_SIZE;
     LSTATUS status = RegQueryValueExA(key, query, NULL, NULL, data, &size);
     if (status) {
         printf("bench: the query %s failed with %d\n", query, (int)status);
@@ -257,7 +257,7 @@ static const struct {
 static const char *chosen[OBJECTS];
 
 /* The first eight that this machine has. */
-static void choose(char *query, size_t room)
+static void choose(char *query, size_t capacity)
 {
     PDH_HQUERY trial;
     PDH_HCOUNTER counter;
@@ -270,7 +270,7 @@ static void choose(char *query, size_t room)
         if (PdhAddEnglishCounterA(trial, path, 0, &counter))
             continue;
         chosen[count++] = candidates[i].path;
-        used += (size_t)snprintf(query + used, room - used, "%s%u", used ? " " : "",
+        used += (size_t)snprintf(query + used, capacity - used, "%s%u", used ? " " : "",
                                  candidates[i].number);
     }
     PdhCloseQuery(trial);
@@ -292,7 +292,7 @@ static double own_mb(void)
 }
 
 static size_t add_all(PDH_HQUERY query, PDH_HCOUNTER *counters, int machines,
-                      void (*name)(int number, char *ret, size_t room))
+                      void (*name)(int number, char *ret, size_t capacity))
 {
     size_t count = 0;
     for (int i = 0; i < machines; i++) {
@@ -320,7 +320,7 @@ static size_t cook(const PDH_HCOUNTER *counters, size_t count)
 
 /* CPU and memory include the openperflib-smb programs of this process. */
 static void measure_crowd(int machines, int stand_for,
-                          void (*name)(int number, char *ret, size_t room))
+                          void (*name)(int number, char *ret, size_t capacity))
 {
     enum { ROUNDS = 11, PERIOD_SECONDS = 15 };
     PDH_HCOUNTER *counters = calloc((size_t)machines * OBJECTS, sizeof *counters);
@@ -356,9 +356,9 @@ static void measure_crowd(int machines, int stand_for,
     free(counters);
 }
 
-static void name_of_crowd(int number, char *ret, size_t room)
+static void name_of_crowd(int number, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "M%d", number);
+    snprintf(ret, capacity, "M%d", number);
 }
 
 static void part_crowd(void)
@@ -371,9 +371,9 @@ static void part_crowd(void)
     crowd_stop(crowd);
 }
 
-static void name_of_samba(int number, char *ret, size_t room)
+static void name_of_samba(int number, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%s", samba_name(number));
+    snprintf(ret, capacity, "%s", samba_name(number));
 }
 
 static void part_samba(void)

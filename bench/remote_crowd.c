@@ -17,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BLOCK_ROOM = 4 << 20, EVENTS = 256 };
+enum { BLOCK_SIZE = 4 << 20, EVENTS = 256 };
 static struct buffer titles, block;
 
 static void read_value(const char *name, struct buffer *ret)
 {
-    DWORD size = BLOCK_ROOM;
-    buffer_reserve(ret, BLOCK_ROOM);
+    DWORD size = BLOCK_SIZE;
+    buffer_reserve(ret, BLOCK_SIZE);
     if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, name, NULL, NULL, (LPBYTE)ret->data, &size))
         exit(1);
     ret->len = size;
@@ -76,7 +76,7 @@ static bool serve_one(int fd)
     if (data) {
         reply.needed = (uint32_t)data->len;
         reply.data_size = request.flags & PROTO_NO_DATA ? 0 : data->len;
-        reply.status = data->len > request.room && !(request.flags & PROTO_NO_DATA)
+        reply.status = data->len > request.capacity && !(request.flags & PROTO_NO_DATA)
                            ? ERROR_MORE_DATA
                            : ERROR_SUCCESS;
         reply.data_size = reply.status ? 0 : reply.data_size;

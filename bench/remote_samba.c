@@ -17,7 +17,7 @@ static struct server {
 } servers[SAMBA_MOST];
 static int started;
 
-static bool read_line(const char *path, const char *name, char *ret, size_t room)
+static bool read_line(const char *path, const char *name, char *ret, size_t capacity)
 {
     char line[256];
     FILE *file = fopen(path, "r");
@@ -25,7 +25,7 @@ static bool read_line(const char *path, const char *name, char *ret, size_t room
     while (file && !found && fgets(line, sizeof line, file))
         if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == '=') {
             line[strcspn(line, "\n")] = '\0';
-            found = snprintf(ret, room, "%s", line + strlen(name) + 1) < (int)room;
+            found = snprintf(ret, capacity, "%s", line + strlen(name) + 1) < (int)capacity;
         }
     if (file)
         fclose(file);
@@ -55,9 +55,9 @@ static void become_samba(const char *folder)
     _exit(77);
 }
 
-static void folder_of(int number, char *ret, size_t room)
+static void folder_of(int number, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%s/samba%d", remote_folder, number);
+    snprintf(ret, capacity, "%s/samba%d", remote_folder, number);
 }
 
 static void begin_server(int number)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { INSTANCES = 1000, COUNTERS = 28, ROUNDS = 20, ROOM = 1 << 20 };
+enum { INSTANCES = 1000, COUNTERS = 28, ROUNDS = 20, SIZE = 1 << 20 };
 
 static unsigned char *memory;
 static DWORD size;
@@ -25,7 +25,7 @@ static void build(void)
     DWORD types;
     for (DWORD i = 0; i < COUNTERS; i++)
         counters[i] = (opl_build_counter){2 * i + 2, 2 * i + 3, PERF_100NSEC_TIMER, 0, 100, 0, 0};
-    opl_build_init(&build, memory, ROOM);
+    opl_build_init(&build, memory, SIZE);
     opl_build_object(&build, &info, counters, COUNTERS);
     for (DWORD i = 0; i < INSTANCES; i++) {
         opl_build_instance(&build, "a process");
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
               wants_help ? stdout : stderr);
         return wants_help ? 0 : 2;
     }
-    memory = malloc(ROOM);
+    memory = malloc(SIZE);
     if (!memory)
         return 1;
     measure("build 1,000 instances of 28 counters", build);

@@ -29,7 +29,7 @@ static void answer_it(const struct rrp_request *request, uint32_t status, const 
     static const char data[64] = "data of a value";
     BUFFER_AUTO out = {0};
     struct rrp_answer answer = {.status = status, .type = 3, .name = name, .data = data};
-    answer.data_size = status || request->room > sizeof data ? 0 : request->room;
+    answer.data_size = status || request->capacity > sizeof data ? 0 : request->capacity;
     answer.size = answer.data_size;
     if (!rrp_write(request, &answer, &out)) {
         demand(request->opnum == RRP_QUERY_MANY || request->opnum == RRP_QUERY_MANY_2);

@@ -56,8 +56,8 @@ static bool take_pointed_32(struct reader *in, uint32_t *ret)
 /* A partly transmitted array: size, offset, count; returns the count. */
 static uint32_t take_array_head(struct reader *in)
 {
-    uint32_t room = take_32(in), offset = take_32(in), count = take_32(in);
-    if (offset || count > room)
+    uint32_t capacity = take_32(in), offset = take_32(in), count = take_32(in);
+    if (offset || count > capacity)
         in->bad = true;
     return in->bad ? 0 : count;
 }
@@ -88,14 +88,14 @@ static void take_units(struct reader *in, uint32_t count, struct buffer *text)
 static const char *take_text(struct reader *in, struct buffer *text, struct rrp_capacity *ret)
 {
     align(in, 4);
-    uint16_t used = take_16(in), room = take_16(in);
-    *ret = (struct rrp_capacity){.there = true, .bytes = room};
+    uint16_t used = take_16(in), capacity = take_16(in);
+    *ret = (struct rrp_capacity){.there = true, .bytes = capacity};
     ret->has_text = take_32(in) != 0;
     if (!ret->has_text)
         return NULL;
     buffer_clear(text);
     uint32_t count = take_array_head(in);
-    if (used > room || count != used / 2u)
+    if (used > capacity || count != used / 2u)
         in->bad = true;
     else
         take_units(in, count, text);
@@ -103,44 +103,44 @@ static const char *take_text(struct reader *in, struct buffer *text, struct rrp_
 }
 
 /* Type, data and both sizes: the end of two calls. */
-static void take_value_room(struct reader *in, struct rrp_request *ret)
+static void take_value_capacity(struct reader *in, struct rrp_request *ret)
 {
     uint32_t ignored;
     ret->has_type = take_pointed_32(in, &ignored);
     ret->has_data = take_32(in) != 0;
     if (ret->has_data)
         take(in, take_array_head(in));
-    ret->has_size = take_pointed_32(in, &ret->room);
+    ret->has_size = take_pointed_32(in, &ret->capacity);
     ret->has_length = take_pointed_32(in, &ignored);
 }
 
 static void read_open_key(struct reader *in, struct buffer *text, struct rrp_request *ret)
 {
-    ret->name = take_text(in, text, &ret->name_room);
+    ret->name = take_text(in, text, &ret->name_capacity);
     take_32(in); /* options */
     ret->access = take_32(in);
 }
 
 static void read_query(struct reader *in, struct buffer *text, struct rrp_request *ret)
 {
-    ret->name = take_text(in, text, &ret->name_room);
-    take_value_room(in, ret);
+    ret->name = take_text(in, text, &ret->name_capacity);
+    take_value_capacity(in, ret);
 }
 
 static void read_enum_value(struct reader *in, struct buffer *text, struct rrp_request *ret)
 {
     ret->index = take_32(in);
-    take_text(in, text, &ret->name_room);
-    take_value_room(in, ret);
+    take_text(in, text, &ret->name_capacity);
+    take_value_capacity(in, ret);
 }
 
 static void read_enum_key(struct reader *in, struct buffer *text, struct rrp_request *ret)
 {
     ret->index = take_32(in);
-    take_text(in, text, &ret->name_room);
+    take_text(in, text, &ret->name_capacity);
     ret->has_class = take_32(in) != 0;
     if (ret->has_class)
-        take_text(in, text, &ret->class_room);
+        take_text(in, text, &ret->class_capacity);
     ret->has_time = take_32(in) != 0;
     if (ret->has_time)
         take_32(in), take_32(in);
@@ -148,7 +148,7 @@ static void read_enum_key(struct reader *in, struct buffer *text, struct rrp_req
 
 static void read_info(struct reader *in, struct buffer *text, struct rrp_request *ret)
 {
-    take_text(in, text, &ret->class_room);
+    take_text(in, text, &ret->class_capacity);
 }
 
 static void (*const readers[RRP_CALLS])(struct reader *, struct buffer *, struct rrp_request *) = {
@@ -206,17 +206,17 @@ static void put_pointed_32(struct buffer *out, bool there, uint32_t number)
 }
 
 /* With its NUL; a text that does not fit is omitted, the status reports it. */
-static void put_text(struct buffer *out, const struct rrp_capacity *room, const char *text)
+static void put_text(struct buffer *out, const struct rrp_capacity *capacity, const char *text)
 {
     BUFFER_AUTO wide = {0};
     if (text && !utf8_add_as_16(&wide, text, strlen(text) + 1))
         out->failed = true;
-    uint32_t bytes = wide.len <= room->bytes ? (uint32_t)wide.len : 0;
-    put_32(out, bytes | (uint32_t)room->bytes << 16);
-    put_pointer(out, room->has_text);
-    if (!room->has_text)
+    uint32_t bytes = wide.len <= capacity->bytes ? (uint32_t)wide.len : 0;
+    put_32(out, bytes | (uint32_t)capacity->bytes << 16);
+    put_pointer(out, capacity->has_text);
+    if (!capacity->has_text)
         return;
-    put_32(out, room->bytes / 2u);
+    put_32(out, capacity->bytes / 2u);
     put_32(out, 0);
     put_32(out, bytes / 2u);
     buffer_add(out, wide.data ? wide.data : "", bytes);
@@ -252,10 +252,10 @@ static void write_handle(struct buffer *out, const struct rrp_request *request,
 static void write_enum_key(struct buffer *out, const struct rrp_request *request,
                            const struct rrp_answer *answer)
 {
-    put_text(out, &request->name_room, answer->name);
+    put_text(out, &request->name_capacity, answer->name);
     put_pointer(out, request->has_class);
     if (request->has_class)
-        put_text(out, &request->class_room, NULL);
+        put_text(out, &request->class_capacity, NULL);
     put_pointer(out, request->has_time);
     if (request->has_time) {
         put_32(out, answer->numbers[5]);
@@ -266,7 +266,7 @@ static void write_enum_key(struct buffer *out, const struct rrp_request *request
 static void write_enum_value(struct buffer *out, const struct rrp_request *request,
                              const struct rrp_answer *answer)
 {
-    put_text(out, &request->name_room, answer->name);
+    put_text(out, &request->name_capacity, answer->name);
     put_value(out, request, answer);
 }
 
@@ -275,7 +275,7 @@ static void write_info(struct buffer *out, const struct rrp_request *request,
                        const struct rrp_answer *answer)
 {
     const uint32_t *number = answer->numbers;
-    put_text(out, &request->class_room, NULL);
+    put_text(out, &request->class_capacity, NULL);
     put_32(out, number[0]);
     put_32(out, number[1] * 2);
     put_32(out, 0); /* longest class */

@@ -39,9 +39,9 @@ struct rrp_request {
     unsigned opnum;
     unsigned char handle[RRP_HANDLE_BYTES];
     const char *name; /* UTF-8, NULL: none; points into the buffer given to rrp_read */
-    uint32_t index, access, room;
+    uint32_t index, access, capacity;
     bool has_type, has_data, has_size, has_length, has_class, has_time;
-    struct rrp_capacity name_room, class_room;
+    struct rrp_capacity name_capacity, class_capacity;
 };
 struct rrp_answer {
     uint32_t status, type;

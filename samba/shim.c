@@ -235,7 +235,7 @@ static void take_value(struct call *call, const struct proto_reply *reply)
     answer->type = reply->type;
     answer->size = 0;
     if (answer->status == STATUS_MORE)
-        answer->size = reply->needed > request->room ? reply->needed : request->room;
+        answer->size = reply->needed > request->capacity ? reply->needed : request->capacity;
     else if (!answer->status)
         answer->size = request->has_data ? (uint32_t)reply->data_size : reply->needed;
     answer->data = reply->data;
@@ -247,7 +247,7 @@ static void take_name(struct call *call, const struct proto_reply *reply)
 {
     size_t units = reply->name ? utf8_to_16(reply->name, strlen(reply->name), NULL, 0) : 0;
     call->answer.name = reply->name;
-    if (!call->answer.status && (units + 1) * sizeof(uint16_t) > call->request.name_room.bytes)
+    if (!call->answer.status && (units + 1) * sizeof(uint16_t) > call->request.name_capacity.bytes)
         call->answer.status = STATUS_MORE;
 }
 
@@ -321,7 +321,7 @@ static bool ask(struct call *call, uint16_t operation)
     if (value && !request->has_data)
         question.flags |= PROTO_NO_DATA | (request->has_size ? 0 : PROTO_NO_SIZE);
     else if (value)
-        question.room = request->room < PROTO_DATA_BYTES ? request->room : PROTO_DATA_BYTES;
+        question.capacity = request->capacity < PROTO_DATA_BYTES ? request->capacity : PROTO_DATA_BYTES;
     if (!call->path || !proto_write_request(&question, &call->message))
         return false;
     stream_ask(call);

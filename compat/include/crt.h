@@ -45,25 +45,25 @@ int opl_vsprintf(char *to, const char *format, va_list arguments) OPL_SHIM(vspri
 int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old);
 int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHIM(vswprintf_old);
 /* Truncated to `room` units with the terminator; returns the untruncated length. */
-int opl_snprintf(char *to, size_t room, const char *format, ...) OPL_SHIM(snprintf);
-int opl_vsnprintf(char *to, size_t room, const char *format, va_list arguments) OPL_SHIM(vsnprintf);
+int opl_snprintf(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf);
+int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments) OPL_SHIM(vsnprintf);
 /* The same, but -1 if it was truncated. */
-int opl_swprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf);
-int opl_vswprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+int opl_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf);
+int opl_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
     OPL_SHIM(vswprintf);
 /* Like Windows' _snprintf family: -1 if it was truncated. Without a terminator if the text
  * fills the buffer or is truncated. */
-int opl_snprintf_old(char *to, size_t room, const char *format, ...) OPL_SHIM(snprintf_old);
-int opl_vsnprintf_old(char *to, size_t room, const char *format, va_list arguments)
+int opl_snprintf_old(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf_old);
+int opl_vsnprintf_old(char *to, size_t capacity, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf_old);
-int opl_snwprintf(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(snwprintf);
-int opl_vsnwprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+int opl_snwprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(snwprintf);
+int opl_vsnwprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
     OPL_SHIM(vsnwprintf);
 /* system() for wide text. */
 int opl_wsystem(const WCHAR *command) OPL_SHIM(wsystem);
 /* If the buffer is too small: -1 and an empty text. */
-int opl_sprintf_s(char *to, size_t room, const char *format, ...) OPL_SHIM(sprintf_s);
-int opl_swprintf_s(WCHAR *to, size_t room, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
+int opl_sprintf_s(char *to, size_t capacity, const char *format, ...) OPL_SHIM(sprintf_s);
+int opl_swprintf_s(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
 
 OPL_END_SHIMS
 
@@ -83,18 +83,18 @@ OPL_END_SHIMS
 #ifdef __cplusplus
 /* with a count, as the standard has it, and without, as Windows had it */
 template <typename... Values>
-inline int opl_cxx_swprintf(WCHAR *to, size_t room, const WCHAR *format, Values... values)
+inline int opl_cxx_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, Values... values)
 {
-    return opl_swprintf(to, room, format, values...);
+    return opl_swprintf(to, capacity, format, values...);
 }
 template <typename... Values>
 inline int opl_cxx_swprintf(WCHAR *to, const WCHAR *format, Values... values)
 {
     return opl_swprintf_old(to, format, values...);
 }
-inline int opl_cxx_vswprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+inline int opl_cxx_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
 {
-    return opl_vswprintf(to, room, format, arguments);
+    return opl_vswprintf(to, capacity, format, arguments);
 }
 inline int opl_cxx_vswprintf(WCHAR *to, const WCHAR *format, va_list arguments)
 {
@@ -174,71 +174,71 @@ static inline size_t opl_strnlen(const char *text, size_t most)
 }
 
 #define OPL_COPIES(unit, prefix, length_most, copy)                                                \
-    static inline errno_t prefix##ncpy_s(unit *to, size_t room, const unit *from, size_t most)     \
+    static inline errno_t prefix##ncpy_s(unit *to, size_t capacity, const unit *from, size_t most)     \
     {                                                                                              \
         size_t count;                                                                              \
-        if (!to || !room || !from) {                                                               \
-            if (to && room)                                                                        \
+        if (!to || !capacity || !from) {                                                               \
+            if (to && capacity)                                                                        \
                 *to = 0;                                                                           \
             return EINVAL;                                                                         \
         }                                                                                          \
-        count = length_most(from, most < room ? most : room);                                      \
-        if (count >= room && most != _TRUNCATE) {                                                  \
+        count = length_most(from, most < capacity ? most : capacity);                                      \
+        if (count >= capacity && most != _TRUNCATE) {                                                  \
             *to = 0;                                                                               \
             return ERANGE;                                                                         \
         }                                                                                          \
-        copy(to, from, count < room ? count : room - 1);                                           \
-        to[count < room ? count : room - 1] = 0;                                                   \
-        return count < room ? 0 : STRUNCATE;                                                       \
+        copy(to, from, count < capacity ? count : capacity - 1);                                           \
+        to[count < capacity ? count : capacity - 1] = 0;                                                   \
+        return count < capacity ? 0 : STRUNCATE;                                                       \
     }                                                                                              \
-    static inline errno_t prefix##cpy_s(unit *to, size_t room, const unit *from)                   \
+    static inline errno_t prefix##cpy_s(unit *to, size_t capacity, const unit *from)                   \
     {                                                                                              \
-        return prefix##ncpy_s(to, room, from, room);                                               \
+        return prefix##ncpy_s(to, capacity, from, capacity);                                               \
     }                                                                                              \
-    static inline errno_t prefix##cat_s(unit *to, size_t room, const unit *from)                   \
+    static inline errno_t prefix##cat_s(unit *to, size_t capacity, const unit *from)                   \
     {                                                                                              \
-        size_t used = to ? length_most(to, room) : 0;                                              \
-        if (!to || used == room)                                                                   \
+        size_t used = to ? length_most(to, capacity) : 0;                                              \
+        if (!to || used == capacity)                                                                   \
             return EINVAL;                                                                         \
-        if (!from || length_most(from, room - used) == room - used) {                              \
+        if (!from || length_most(from, capacity - used) == capacity - used) {                              \
             *to = 0;                                                                               \
             return from ? ERANGE : EINVAL;                                                         \
         }                                                                                          \
-        return prefix##ncpy_s(to + used, room - used, from, room - used);                          \
+        return prefix##ncpy_s(to + used, capacity - used, from, capacity - used);                          \
     }
 OPL_COPIES(WCHAR, wcs, opl_wcsnlen, opl_wmemcpy)
 OPL_COPIES(char, str, opl_strnlen, memcpy)
 #undef OPL_COPIES
 
-static inline errno_t opl_wcslwr_s(WCHAR *text, size_t room)
+static inline errno_t opl_wcslwr_s(WCHAR *text, size_t capacity)
 {
-    if (!text || opl_wcsnlen(text, room) == room)
+    if (!text || opl_wcsnlen(text, capacity) == capacity)
         return EINVAL;
     opl_wcslwr(text);
     return 0;
 }
 
-static inline errno_t opl_wcsupr_s(WCHAR *text, size_t room)
+static inline errno_t opl_wcsupr_s(WCHAR *text, size_t capacity)
 {
-    if (!text || opl_wcsnlen(text, room) == room)
+    if (!text || opl_wcsnlen(text, capacity) == capacity)
         return EINVAL;
     opl_wcsupr(text);
     return 0;
 }
 
 /* Converts to text in a base from 2 to 36, with small letters. */
-static inline errno_t opl_ultow_s(ULONG value, WCHAR *to, size_t room, int base)
+static inline errno_t opl_ultow_s(ULONG value, WCHAR *to, size_t capacity, int base)
 {
     WCHAR digits[33];
     size_t count = 0, i;
-    if (!to || !room || base < 2 || base > 36)
+    if (!to || !capacity || base < 2 || base > 36)
         return EINVAL;
     do {
         ULONG digit = value % (ULONG)base;
         digits[count++] = (WCHAR)(digit < 10 ? '0' + digit : 'a' + digit - 10);
         value /= (ULONG)base;
     } while (value);
-    if (count >= room) {
+    if (count >= capacity) {
         *to = 0;
         return ERANGE;
     }
@@ -278,25 +278,25 @@ OPL_END_DECLS
 
 #ifdef __cplusplus
 /* if the target is an array, its size is the capacity */
-template <size_t room> inline errno_t wcscpy_s(WCHAR (&to)[room], const WCHAR *from)
+template <size_t capacity> inline errno_t wcscpy_s(WCHAR (&to)[capacity], const WCHAR *from)
 {
-    return wcscpy_s(to, room, from);
+    return wcscpy_s(to, capacity, from);
 }
-template <size_t room> inline errno_t wcsncpy_s(WCHAR (&to)[room], const WCHAR *from, size_t most)
+template <size_t capacity> inline errno_t wcsncpy_s(WCHAR (&to)[capacity], const WCHAR *from, size_t most)
 {
-    return wcsncpy_s(to, room, from, most);
+    return wcsncpy_s(to, capacity, from, most);
 }
-template <size_t room> inline errno_t wcscat_s(WCHAR (&to)[room], const WCHAR *from)
+template <size_t capacity> inline errno_t wcscat_s(WCHAR (&to)[capacity], const WCHAR *from)
 {
-    return wcscat_s(to, room, from);
+    return wcscat_s(to, capacity, from);
 }
-template <size_t room> inline errno_t strcpy_s(char (&to)[room], const char *from)
+template <size_t capacity> inline errno_t strcpy_s(char (&to)[capacity], const char *from)
 {
-    return strcpy_s(to, room, from);
+    return strcpy_s(to, capacity, from);
 }
-template <size_t room> inline errno_t strcat_s(char (&to)[room], const char *from)
+template <size_t capacity> inline errno_t strcat_s(char (&to)[capacity], const char *from)
 {
-    return strcat_s(to, room, from);
+    return strcat_s(to, capacity, from);
 }
 #endif
 

@@ -17,9 +17,9 @@ BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LP
     OPL_SHIM(EnumProcessModules);
 /* The file name of one of them, or of the program (NULL), truncated to `room` with its terminator.
  * Returns its characters (A: bytes of UTF-8) without the terminator, 0 on failure. */
-DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD room)
+DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD capacity)
     OPL_SHIM(GetModuleBaseNameA);
-DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD room)
+DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD capacity)
     OPL_SHIM(GetModuleBaseNameW);
 
 OPL_END_SHIMS

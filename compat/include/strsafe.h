@@ -20,25 +20,25 @@ OPL_BEGIN_SHIMS
 /* `room` counts characters (A: bytes) with the terminator. STRSAFE_E_INSUFFICIENT_BUFFER: the
  * part that fits was written and terminated; STRSAFE_E_INVALID_PARAMETER: `room` is 0, or more
  * than STRSAFE_MAX_CCH. Formats are those of crt.h. */
-HRESULT WINAPI StringCchCopyA(LPSTR to, size_t room, LPCSTR from) OPL_SHIM(StringCchCopyA);
-HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t room, LPCWSTR from) OPL_SHIM(StringCchCopyW);
-HRESULT WINAPI StringCchCopyNA(LPSTR to, size_t room, LPCSTR from, size_t most)
+HRESULT WINAPI StringCchCopyA(LPSTR to, size_t capacity, LPCSTR from) OPL_SHIM(StringCchCopyA);
+HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t capacity, LPCWSTR from) OPL_SHIM(StringCchCopyW);
+HRESULT WINAPI StringCchCopyNA(LPSTR to, size_t capacity, LPCSTR from, size_t most)
     OPL_SHIM(StringCchCopyNA);
-HRESULT WINAPI StringCchCopyNW(LPWSTR to, size_t room, LPCWSTR from, size_t most)
+HRESULT WINAPI StringCchCopyNW(LPWSTR to, size_t capacity, LPCWSTR from, size_t most)
     OPL_SHIM(StringCchCopyNW);
-HRESULT WINAPI StringCchCatA(LPSTR to, size_t room, LPCSTR from) OPL_SHIM(StringCchCatA);
-HRESULT WINAPI StringCchCatW(LPWSTR to, size_t room, LPCWSTR from) OPL_SHIM(StringCchCatW);
-HRESULT WINAPI StringCchCatNA(LPSTR to, size_t room, LPCSTR from, size_t most)
+HRESULT WINAPI StringCchCatA(LPSTR to, size_t capacity, LPCSTR from) OPL_SHIM(StringCchCatA);
+HRESULT WINAPI StringCchCatW(LPWSTR to, size_t capacity, LPCWSTR from) OPL_SHIM(StringCchCatW);
+HRESULT WINAPI StringCchCatNA(LPSTR to, size_t capacity, LPCSTR from, size_t most)
     OPL_SHIM(StringCchCatNA);
-HRESULT WINAPI StringCchCatNW(LPWSTR to, size_t room, LPCWSTR from, size_t most)
+HRESULT WINAPI StringCchCatNW(LPWSTR to, size_t capacity, LPCWSTR from, size_t most)
     OPL_SHIM(StringCchCatNW);
-HRESULT WINAPIV StringCchPrintfA(LPSTR to, size_t room, LPCSTR format, ...)
+HRESULT WINAPIV StringCchPrintfA(LPSTR to, size_t capacity, LPCSTR format, ...)
     OPL_SHIM(StringCchPrintfA);
-HRESULT WINAPIV StringCchPrintfW(LPWSTR to, size_t room, LPCWSTR format, ...)
+HRESULT WINAPIV StringCchPrintfW(LPWSTR to, size_t capacity, LPCWSTR format, ...)
     OPL_SHIM(StringCchPrintfW);
-HRESULT WINAPI StringCchVPrintfA(LPSTR to, size_t room, LPCSTR format, va_list arguments)
+HRESULT WINAPI StringCchVPrintfA(LPSTR to, size_t capacity, LPCSTR format, va_list arguments)
     OPL_SHIM(StringCchVPrintfA);
-HRESULT WINAPI StringCchVPrintfW(LPWSTR to, size_t room, LPCWSTR format, va_list arguments)
+HRESULT WINAPI StringCchVPrintfW(LPWSTR to, size_t capacity, LPCWSTR format, va_list arguments)
     OPL_SHIM(StringCchVPrintfW);
 /* *ret_count (which may be NULL): without the terminator. STRSAFE_E_INVALID_PARAMETER: there is
  * none within `most`. */

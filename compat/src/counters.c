@@ -7,14 +7,14 @@
 
 DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data)
 {
-    enum { FIRST_ROOM = 256 << 10, MOST_ROOM = 256 << 20 };
+    enum { FIRST_SIZE = 256 << 10, MOST_SIZE = 256 << 20 };
     LSTATUS status = ERROR_MORE_DATA;
     void *data = NULL;
     DWORD size = 0;
-    for (DWORD room = FIRST_ROOM; status == ERROR_MORE_DATA && room <= MOST_ROOM; room *= 2) {
+    for (DWORD capacity = FIRST_SIZE; status == ERROR_MORE_DATA && capacity <= MOST_SIZE; capacity *= 2) {
         free(data);
-        data = malloc(room);
-        size = room;
+        data = malloc(capacity);
+        size = capacity;
         status = data ? RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size)
                       : ERROR_NOT_ENOUGH_MEMORY;
     }

@@ -14,16 +14,16 @@
 
 static bool reserve(struct opl_shim_text *text, size_t more)
 {
-    size_t unit = text->wide ? sizeof(WCHAR) : 1, room = text->room ? text->room : 128;
+    size_t unit = text->wide ? sizeof(WCHAR) : 1, capacity = text->capacity ? text->capacity : 128;
     if (text->failed || text->count + more + 1 < more)
         return false;
-    while (room < text->count + more + 1)
-        room *= 2;
-    void *units = room == text->room ? text->units : realloc(text->units, room * unit);
+    while (capacity < text->count + more + 1)
+        capacity *= 2;
+    void *units = capacity == text->capacity ? text->units : realloc(text->units, capacity * unit);
     text->failed = !units;
     if (units) {
         text->units = units;
-        text->room = room;
+        text->capacity = capacity;
     }
     return units != NULL;
 }

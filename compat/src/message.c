@@ -27,7 +27,7 @@ static const char *text_of(DWORD id)
 
 /* ---- inserts ---- */
 
-enum { MOST_INSERTS = 99, SPEC_ROOM = 32 };
+enum { MOST_INSERTS = 99, SPEC_SIZE = 32 };
 
 struct message {
     struct opl_shim_text text;
@@ -79,8 +79,8 @@ static void format_one(struct message *message, const void *spec, ...)
 /* "%1", "%2!08x!": message->at is at the digit. */
 static void add_insert(struct message *message)
 {
-    char spec[SPEC_ROOM] = "%s";
-    WCHAR wide[SPEC_ROOM];
+    char spec[SPEC_SIZE] = "%s";
+    WCHAR wide[SPEC_SIZE];
     size_t used = 1;
     DWORD_PTR value;
     unsigned number = unit_at(message, message->at++) - '0', next = unit_at(message, message->at);
@@ -91,7 +91,7 @@ static void add_insert(struct message *message)
     if (next == '!') {
         for (next = unit_at(message, ++message->at); next && next != '!';
              next = unit_at(message, ++message->at)) {
-            if (used + 1 == SPEC_ROOM || next > 0x7e || next == '*' || next == 'n')
+            if (used + 1 == SPEC_SIZE || next > 0x7e || next == '*' || next == 'n')
                 message->status = ERROR_INVALID_PARAMETER;
             else
                 spec[used++] = (char)next;
@@ -104,7 +104,7 @@ static void add_insert(struct message *message)
         message->status = ERROR_INVALID_PARAMETER;
     if (message->status)
         return;
-    for (size_t i = 0; i < SPEC_ROOM; i++)
+    for (size_t i = 0; i < SPEC_SIZE; i++)
         wide[i] = (WCHAR)spec[i];
     format_one(message, message->text.wide ? (const void *)wide : spec, value);
 }
@@ -155,18 +155,18 @@ static void expand(struct message *message)
 
 /* ---- the answer ---- */
 
-static DWORD give(struct message *message, void *to, DWORD room)
+static DWORD give(struct message *message, void *to, DWORD capacity)
 {
     size_t size = message->text.wide ? sizeof(WCHAR) : 1, bytes = (message->text.count + 1) * size;
     void *target = to;
     if (message->text.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (message->flags & FORMAT_MESSAGE_ALLOCATE_BUFFER) {
-        target = LocalAlloc(LMEM_ZEROINIT, message->text.count < room ? room * size : bytes);
+        target = LocalAlloc(LMEM_ZEROINIT, message->text.count < capacity ? capacity * size : bytes);
         if (!target)
             return ERROR_NOT_ENOUGH_MEMORY;
         memcpy(to, &target, sizeof target);
-    } else if (message->text.count >= room) {
+    } else if (message->text.count >= capacity) {
         return ERROR_INSUFFICIENT_BUFFER;
     }
     if (message->text.count)
@@ -176,10 +176,10 @@ static DWORD give(struct message *message, void *to, DWORD room)
     return ERROR_SUCCESS;
 }
 
-static DWORD format(struct message *message, void *to, DWORD room)
+static DWORD format(struct message *message, void *to, DWORD capacity)
 {
     expand(message);
-    DWORD status = message->status ? message->status : give(message, to, room);
+    DWORD status = message->status ? message->status : give(message, to, capacity);
     size_t count = message->text.count;
     free(message->text.units);
     if (status)
@@ -187,7 +187,7 @@ static DWORD format(struct message *message, void *to, DWORD room)
     return status ? 0 : (DWORD)count;
 }
 
-static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, void *to, DWORD room,
+static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, void *to, DWORD capacity,
                             va_list *arguments)
 {
     char plain[256];
@@ -214,19 +214,19 @@ static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, vo
         message.source = wide ? (const void *)units : plain;
         message.flags |= FORMAT_MESSAGE_IGNORE_INSERTS;
     }
-    return format(&message, to, room);
+    return format(&message, to, capacity);
 }
 
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
-                            DWORD room, va_list *arguments)
+                            DWORD capacity, va_list *arguments)
 {
-    return format_message(false, flags, source, id, to, room, arguments);
+    return format_message(false, flags, source, id, to, capacity, arguments);
 }
 
 DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR to,
-                            DWORD room, va_list *arguments)
+                            DWORD capacity, va_list *arguments)
 {
-    return format_message(true, flags, source, id, to, room, arguments);
+    return format_message(true, flags, source, id, to, capacity, arguments);
 }
 
 /* ---- version and language ---- */

@@ -105,37 +105,37 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
 }
 
 /* `written` of `needed` units, both without the terminator. */
-static DWORD path_answer(DWORD status, size_t needed, DWORD room)
+static DWORD path_answer(DWORD status, size_t needed, DWORD capacity)
 {
-    if (!status && needed >= room)
+    if (!status && needed >= capacity)
         status = ERROR_INSUFFICIENT_BUFFER;
     if (status)
         SetLastError(status);
-    return !status ? (DWORD)needed : status == ERROR_INSUFFICIENT_BUFFER ? room : 0;
+    return !status ? (DWORD)needed : status == ERROR_INSUFFICIENT_BUFFER ? capacity : 0;
 }
 
-DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD room)
+DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD capacity)
 {
     char found[PATH_MAX];
     DWORD status = path_of(module, found);
-    if (!status && path && room)
-        snprintf(path, room, "%s", found);
-    return path_answer(status, strlen(found), path ? room : 0);
+    if (!status && path && capacity)
+        snprintf(path, capacity, "%s", found);
+    return path_answer(status, strlen(found), path ? capacity : 0);
 }
 
-DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
+DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD capacity)
 {
     char found[PATH_MAX];
     WCHAR wide[PATH_MAX];
     DWORD status = path_of(module, found);
     int length = MultiByteToWideChar(CP_UTF8, 0, found, -1, wide, PATH_MAX);
     size_t count = length > 0 ? (size_t)length - 1 : 0;
-    size_t fit = room && count >= room ? room - 1 : count;
-    if (!status && path && room) {
+    size_t fit = capacity && count >= capacity ? capacity - 1 : count;
+    if (!status && path && capacity) {
         memcpy(path, wide, fit * sizeof *wide);
         path[fit] = 0;
     }
-    return path_answer(status, count, path ? room : 0);
+    return path_answer(status, count, path ? capacity : 0);
 }
 
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE module)
@@ -148,8 +148,8 @@ BOOL WINAPI DisableThreadLibraryCalls(HMODULE module)
 static void user_name(char name[static 256])
 {
     struct passwd entry, *found = NULL;
-    char room[4096];
-    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found)
+    char storage[4096];
+    if (getpwuid_r(geteuid(), &entry, storage, sizeof storage, &found) == 0 && found)
         snprintf(name, 256, "%s", entry.pw_name);
     else
         snprintf(name, 256, "%u", (unsigned)geteuid());

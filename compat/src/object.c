@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 static const char magic[8] = "OPLOBJ1";
-enum { FILE_NAME_ROOM = 256, PLAIN_MOST = 200 };
+enum { FILE_NAME_SIZE = 256, PLAIN_MOST = 200 };
 
 static DWORD status_of(int error)
 {
@@ -135,7 +135,7 @@ static uint64_t hash(const char *text, uint64_t value)
 
 /* Letters and digits are kept, so that `ls` shows readable names; a long name ends in two
  * hashes. */
-static DWORD file_name(const char *name, char ret[static FILE_NAME_ROOM])
+static DWORD file_name(const char *name, char ret[static FILE_NAME_SIZE])
 {
     size_t used = 0;
     if (!strncmp(name, "Global\\", 7))
@@ -152,11 +152,11 @@ static DWORD file_name(const char *name, char ret[static FILE_NAME_ROOM])
         bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                      (*at >= '0' && *at <= '9') || *at == '_' || *at == '-' ||
                      (*at == '.' && at != name);
-        used += (size_t)snprintf(ret + used, FILE_NAME_ROOM - used, plain ? "%c" : "%%%02x",
+        used += (size_t)snprintf(ret + used, FILE_NAME_SIZE - used, plain ? "%c" : "%%%02x",
                                  (unsigned char)*at);
     }
     if (used >= PLAIN_MOST)
-        snprintf(ret + PLAIN_MOST, FILE_NAME_ROOM - PLAIN_MOST, "~%016llx%016llx",
+        snprintf(ret + PLAIN_MOST, FILE_NAME_SIZE - PLAIN_MOST, "~%016llx%016llx",
                  (unsigned long long)hash(name, UINT64_C(0xcbf29ce484222325)),
                  (unsigned long long)hash(name, UINT64_C(0x9e3779b97f4a7c15)));
     return ERROR_SUCCESS;
@@ -242,7 +242,7 @@ static DWORD make_nameless(const struct opl_shim_object *wish, int *ret)
 DWORD opl_shim_create(const struct opl_shim_object *wish, int *ret, bool *ret_existed)
 {
     DWORD status;
-    char name[FILE_NAME_ROOM];
+    char name[FILE_NAME_SIZE];
     *ret_existed = false;
     if (!wish->name || !*wish->name)
         return make_nameless(wish, ret);
@@ -261,7 +261,7 @@ DWORD opl_shim_create(const struct opl_shim_object *wish, int *ret, bool *ret_ex
 
 DWORD opl_shim_open(const char *wanted, enum opl_shim_kind kind, bool writable, int *ret)
 {
-    char name[FILE_NAME_ROOM];
+    char name[FILE_NAME_SIZE];
     DWORD status = wanted ? file_name(wanted, name) : ERROR_INVALID_PARAMETER;
     int folder = status ? -1 : folder_take(false, &status);
     if (status)

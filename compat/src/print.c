@@ -25,17 +25,17 @@ static int count_of(const struct opl_shim_text *made)
 enum end { END_LENGTH, END_MINUS, END_OPEN, END_EMPTY };
 
 /* Up to `room` units with the terminator. */
-static int deliver(const struct opl_shim_text *made, void *to, size_t room, enum end end)
+static int deliver(const struct opl_shim_text *made, void *to, size_t capacity, enum end end)
 {
     size_t unit = made->wide ? sizeof(WCHAR) : 1, count = made->count;
     int length = count_of(made);
-    if (length < 0 || !to || !room)
+    if (length < 0 || !to || !capacity)
         return length < 0 || end != END_LENGTH ? -1 : length;
-    bool fits = count < room;
-    size_t kept = fits ? count : end == END_EMPTY ? 0 : room - 1;
+    bool fits = count < capacity;
+    size_t kept = fits ? count : end == END_EMPTY ? 0 : capacity - 1;
     if (!fits && end == END_OPEN) {
-        memcpy(to, made->units, room * unit);
-        return count == room ? length : -1;
+        memcpy(to, made->units, capacity * unit);
+        return count == capacity ? length : -1;
     }
     memcpy(to, made->units, kept * unit);
     memset((char *)to + kept * unit, 0, unit);
@@ -56,12 +56,12 @@ static int print_to(FILE *out, bool wide, const void *format, va_list arguments)
     return good ? count_of(&made) : -1;
 }
 
-static int print_in(bool wide, void *to, size_t room, enum end end, const void *format,
+static int print_in(bool wide, void *to, size_t capacity, enum end end, const void *format,
                     va_list arguments)
 {
     MADE_AUTO made = {.wide = wide};
     opl_shim_format(&made, format, arguments);
-    return deliver(&made, to, room, end);
+    return deliver(&made, to, capacity, end);
 }
 
 /* Calls `call`, which uses `arguments`, and returns its result. */
@@ -146,66 +146,66 @@ int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments)
     return print_in(true, to, NO_LIMIT, END_MINUS, format, arguments);
 }
 
-int opl_snprintf(char *to, size_t room, const char *format, ...)
+int opl_snprintf(char *to, size_t capacity, const char *format, ...)
 {
-    ANSWER(print_in(false, to, room, END_LENGTH, format, arguments));
+    ANSWER(print_in(false, to, capacity, END_LENGTH, format, arguments));
 }
 
-int opl_vsnprintf(char *to, size_t room, const char *format, va_list arguments)
+int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments)
 {
-    return print_in(false, to, room, END_LENGTH, format, arguments);
+    return print_in(false, to, capacity, END_LENGTH, format, arguments);
 }
 
-int opl_swprintf(WCHAR *to, size_t room, const WCHAR *format, ...)
+int opl_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...)
 {
-    ANSWER(print_in(true, to, room, END_MINUS, format, arguments));
+    ANSWER(print_in(true, to, capacity, END_MINUS, format, arguments));
 }
 
-int opl_vswprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+int opl_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
 {
-    return print_in(true, to, room, END_MINUS, format, arguments);
+    return print_in(true, to, capacity, END_MINUS, format, arguments);
 }
 
-int opl_snprintf_old(char *to, size_t room, const char *format, ...)
+int opl_snprintf_old(char *to, size_t capacity, const char *format, ...)
 {
-    ANSWER(print_in(false, to, room, END_OPEN, format, arguments));
+    ANSWER(print_in(false, to, capacity, END_OPEN, format, arguments));
 }
 
-int opl_vsnprintf_old(char *to, size_t room, const char *format, va_list arguments)
+int opl_vsnprintf_old(char *to, size_t capacity, const char *format, va_list arguments)
 {
-    return print_in(false, to, room, END_OPEN, format, arguments);
+    return print_in(false, to, capacity, END_OPEN, format, arguments);
 }
 
-int opl_snwprintf(WCHAR *to, size_t room, const WCHAR *format, ...)
+int opl_snwprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...)
 {
-    ANSWER(print_in(true, to, room, END_OPEN, format, arguments));
+    ANSWER(print_in(true, to, capacity, END_OPEN, format, arguments));
 }
 
-int opl_vsnwprintf(WCHAR *to, size_t room, const WCHAR *format, va_list arguments)
+int opl_vsnwprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
 {
-    return print_in(true, to, room, END_OPEN, format, arguments);
+    return print_in(true, to, capacity, END_OPEN, format, arguments);
 }
 
-int opl_sprintf_s(char *to, size_t room, const char *format, ...)
+int opl_sprintf_s(char *to, size_t capacity, const char *format, ...)
 {
-    ANSWER(print_in(false, to, room, END_EMPTY, format, arguments));
+    ANSWER(print_in(false, to, capacity, END_EMPTY, format, arguments));
 }
 
-int opl_swprintf_s(WCHAR *to, size_t room, const WCHAR *format, ...)
+int opl_swprintf_s(WCHAR *to, size_t capacity, const WCHAR *format, ...)
 {
-    ANSWER(print_in(true, to, room, END_EMPTY, format, arguments));
+    ANSWER(print_in(true, to, capacity, END_EMPTY, format, arguments));
 }
 
 /* ---- winuser.h ---- */
 
-enum { WSPRINTF_ROOM = 1024 };
+enum { WSPRINTF_SIZE = 1024 };
 
 static int print_short(bool wide, void *to, const void *format, va_list arguments)
 {
     MADE_AUTO made = {.wide = wide};
     opl_shim_format(&made, format, arguments);
-    deliver(&made, to, WSPRINTF_ROOM, END_MINUS);
-    return made.failed ? 0 : made.count < WSPRINTF_ROOM ? (int)made.count : WSPRINTF_ROOM - 1;
+    deliver(&made, to, WSPRINTF_SIZE, END_MINUS);
+    return made.failed ? 0 : made.count < WSPRINTF_SIZE ? (int)made.count : WSPRINTF_SIZE - 1;
 }
 
 int WINAPIV wsprintfA(LPSTR to, LPCSTR format, ...)
@@ -230,34 +230,34 @@ int WINAPI wvsprintfW(LPWSTR to, LPCWSTR format, va_list arguments)
 
 /* ---- strsafe.h ---- */
 
-static HRESULT print_safely(bool wide, void *to, size_t room, const void *format, va_list arguments)
+static HRESULT print_safely(bool wide, void *to, size_t capacity, const void *format, va_list arguments)
 {
-    if (!to || !room || room > STRSAFE_MAX_CCH)
+    if (!to || !capacity || capacity > STRSAFE_MAX_CCH)
         return STRSAFE_E_INVALID_PARAMETER;
     MADE_AUTO made = {.wide = wide};
     opl_shim_format(&made, format, arguments);
     if (made.failed)
         return E_OUTOFMEMORY;
-    deliver(&made, to, room, END_MINUS);
-    return made.count < room ? S_OK : STRSAFE_E_INSUFFICIENT_BUFFER;
+    deliver(&made, to, capacity, END_MINUS);
+    return made.count < capacity ? S_OK : STRSAFE_E_INSUFFICIENT_BUFFER;
 }
 
-HRESULT WINAPIV StringCchPrintfA(LPSTR to, size_t room, LPCSTR format, ...)
+HRESULT WINAPIV StringCchPrintfA(LPSTR to, size_t capacity, LPCSTR format, ...)
 {
-    ANSWER(print_safely(false, to, room, format, arguments));
+    ANSWER(print_safely(false, to, capacity, format, arguments));
 }
 
-HRESULT WINAPIV StringCchPrintfW(LPWSTR to, size_t room, LPCWSTR format, ...)
+HRESULT WINAPIV StringCchPrintfW(LPWSTR to, size_t capacity, LPCWSTR format, ...)
 {
-    ANSWER(print_safely(true, to, room, format, arguments));
+    ANSWER(print_safely(true, to, capacity, format, arguments));
 }
 
-HRESULT WINAPI StringCchVPrintfA(LPSTR to, size_t room, LPCSTR format, va_list arguments)
+HRESULT WINAPI StringCchVPrintfA(LPSTR to, size_t capacity, LPCSTR format, va_list arguments)
 {
-    return print_safely(false, to, room, format, arguments);
+    return print_safely(false, to, capacity, format, arguments);
 }
 
-HRESULT WINAPI StringCchVPrintfW(LPWSTR to, size_t room, LPCWSTR format, va_list arguments)
+HRESULT WINAPI StringCchVPrintfW(LPWSTR to, size_t capacity, LPCWSTR format, va_list arguments)
 {
-    return print_safely(true, to, room, format, arguments);
+    return print_safely(true, to, capacity, format, arguments);
 }

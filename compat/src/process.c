@@ -17,15 +17,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NAME_ROOM = 4096 };
+enum { NAME_SIZE = 4096 };
 
 BOOL WINAPI EnumProcesses(DWORD *numbers, DWORD bytes, LPDWORD ret_bytes)
 {
     DIR *list = opendir("/proc");
-    DWORD count = 0, room = bytes / sizeof *numbers;
+    DWORD count = 0, capacity = bytes / sizeof *numbers;
     if (!list)
         return opl_shim_fail(ERROR_NOT_READY);
-    for (const struct dirent *entry; count < room && (entry = readdir(list));)
+    for (const struct dirent *entry; count < capacity && (entry = readdir(list));)
         if (isdigit((unsigned char)entry->d_name[0]))
             numbers[count++] = (DWORD)strtoul(entry->d_name, NULL, 10);
     closedir(list);
@@ -86,13 +86,13 @@ static bool has_ended(HANDLE handle)
 
 struct module {
     uintptr_t start;
-    char path[NAME_ROOM];
+    char path[NAME_SIZE];
 };
 
 /* Finds the next file that is mapped from its beginning. */
 static bool next_module(FILE *maps, struct module *ret)
 {
-    char line[NAME_ROOM + 128];
+    char line[NAME_SIZE + 128];
     while (fgets(line, sizeof line, maps)) {
         unsigned long long start, offset;
         int path = 0;
@@ -115,12 +115,12 @@ static bool is_module(const struct module *module)
     return strstr(name, ".so") != NULL;
 }
 
-static FILE *open_maps(HANDLE process, char program[static NAME_ROOM])
+static FILE *open_maps(HANDLE process, char program[static NAME_SIZE])
 {
     char path[64];
     pid_t number = number_of(process);
     snprintf(path, sizeof path, "/proc/%d/exe", (int)number);
-    ssize_t length = number ? readlink(path, program, NAME_ROOM - 1) : -1;
+    ssize_t length = number ? readlink(path, program, NAME_SIZE - 1) : -1;
     program[length > 0 ? length : 0] = '\0';
     snprintf(path, sizeof path, "/proc/%d/maps", (int)number);
     FILE *maps = number ? fopen(path, "re") : NULL;
@@ -131,16 +131,16 @@ static FILE *open_maps(HANDLE process, char program[static NAME_ROOM])
 
 BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LPDWORD ret_bytes)
 {
-    char program[NAME_ROOM];
+    char program[NAME_SIZE];
     struct module module;
-    DWORD count = 0, room = bytes / sizeof *modules;
+    DWORD count = 0, capacity = bytes / sizeof *modules;
     FILE *maps = open_maps(process, program);
     if (!maps)
         return FALSE;
     while (next_module(maps, &module)) {
         if (strcmp(module.path, program) != 0 && !is_module(&module))
             continue;
-        if (count < room)
+        if (count < capacity)
             modules[count] = (HMODULE)module.start;
         count++;
     }
@@ -183,33 +183,33 @@ static const char *base_name(HANDLE process, HMODULE wanted, struct module *modu
     return slash ? slash + 1 : module->path;
 }
 
-DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD room)
+DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD capacity)
 {
     struct module module;
     const char *found = base_name(process, wanted, &module);
-    if (!found || !name || !room) {
+    if (!found || !name || !capacity) {
         if (found)
             SetLastError(ERROR_INSUFFICIENT_BUFFER);
         return 0;
     }
-    size_t length = strlen(found), fit = length < room ? length : room - 1;
+    size_t length = strlen(found), fit = length < capacity ? length : capacity - 1;
     memcpy(name, found, fit);
     name[fit] = '\0';
     return (DWORD)fit;
 }
 
-DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD room)
+DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD capacity)
 {
     struct module module;
-    WCHAR wide[NAME_ROOM];
+    WCHAR wide[NAME_SIZE];
     const char *found = base_name(process, wanted, &module);
-    int count = found ? MultiByteToWideChar(CP_UTF8, 0, found, -1, wide, NAME_ROOM) : 0;
-    if (count <= 0 || !name || !room) {
+    int count = found ? MultiByteToWideChar(CP_UTF8, 0, found, -1, wide, NAME_SIZE) : 0;
+    if (count <= 0 || !name || !capacity) {
         if (count > 0)
             SetLastError(ERROR_INSUFFICIENT_BUFFER);
         return 0;
     }
-    DWORD fit = (DWORD)count <= room ? (DWORD)count - 1 : room - 1;
+    DWORD fit = (DWORD)count <= capacity ? (DWORD)count - 1 : capacity - 1;
     memcpy(name, wide, fit * sizeof *wide);
     name[fit] = 0;
     return fit;

@@ -48,11 +48,11 @@ static WCHAR *read_file(LPCWSTR name)
     struct stat st;
     bool good =
         file && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST_FILE;
-    size_t room = good ? (size_t)st.st_size : 0, bytes;
-    unsigned char *data = good ? malloc(room + 1) : NULL;
-    WCHAR *text = data ? calloc(room + 1, sizeof *text) : NULL;
+    size_t capacity = good ? (size_t)st.st_size : 0, bytes;
+    unsigned char *data = good ? malloc(capacity + 1) : NULL;
+    WCHAR *text = data ? calloc(capacity + 1, sizeof *text) : NULL;
     if (text) {
-        bytes = fread(data, 1, room, file);
+        bytes = fread(data, 1, capacity, file);
         widen(data, bytes, text);
     }
     SetLastError(text ? ERROR_SUCCESS : good ? ERROR_NOT_ENOUGH_MEMORY : ERROR_FILE_NOT_FOUND);
@@ -127,7 +127,7 @@ static enum line next_line(const WCHAR **at, struct span *name, struct span *val
 
 struct answer {
     WCHAR *to;
-    size_t room, count;
+    size_t capacity, count;
     bool list, cut;
 };
 
@@ -135,7 +135,7 @@ static void put(struct answer *answer, const WCHAR *text, size_t count)
 {
     size_t reserved = answer->list ? 2 : 1;
     size_t left =
-        answer->room > answer->count + reserved ? answer->room - answer->count - reserved : 0;
+        answer->capacity > answer->count + reserved ? answer->capacity - answer->count - reserved : 0;
     answer->cut = answer->cut || count > left;
     if (count > left)
         count = left;
@@ -149,7 +149,7 @@ static void put_name(struct answer *answer, struct span name)
     if (answer->cut)
         return;
     put(answer, name.text, name.count);
-    if (!answer->cut && answer->count + 1 < answer->room)
+    if (!answer->cut && answer->count + 1 < answer->capacity)
         answer->to[answer->count++] = zero;
 }
 
@@ -185,10 +185,10 @@ static void put_fallback(struct answer *answer, LPCWSTR fallback)
 }
 
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
-                                      DWORD room, LPCWSTR file)
+                                      DWORD capacity, LPCWSTR file)
 {
-    struct answer answer = {.to = to, .room = room, .list = !section || !key};
-    if (!to || room < (answer.list ? 2 : 1))
+    struct answer answer = {.to = to, .capacity = capacity, .list = !section || !key};
+    if (!to || capacity < (answer.list ? 2 : 1))
         return (DWORD)opl_shim_fail(ERROR_INVALID_PARAMETER);
     WCHAR *text = read_file(file);
     bool found = text && look(text, section, key, &answer);
@@ -214,7 +214,7 @@ static WCHAR *wide_of(LPCSTR text)
 }
 
 /* UTF-8 truncated between characters, with its terminators. */
-static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to, DWORD room)
+static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to, DWORD capacity)
 {
     size_t used = 0, reserved = list ? 2 : 1;
     for (size_t i = 0, units; i < count; i += units) {
@@ -222,7 +222,7 @@ static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to,
         units = wide[i] >= 0xd800 && wide[i] < 0xdc00 && i + 1 < count ? 2 : 1;
         int bytes =
             WideCharToMultiByte(CP_UTF8, 0, wide + i, (int)units, one, sizeof one, NULL, NULL);
-        if (bytes <= 0 || used + (size_t)bytes + reserved > room)
+        if (bytes <= 0 || used + (size_t)bytes + reserved > capacity)
             break;
         memcpy(to + used, one, (size_t)bytes);
         used += (size_t)bytes;
@@ -232,20 +232,20 @@ static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to,
 }
 
 DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
-                                      DWORD room, LPCSTR file)
+                                      DWORD capacity, LPCSTR file)
 {
     bool list = !section || !key;
-    if (!to || room < (list ? 2u : 1u))
+    if (!to || capacity < (list ? 2u : 1u))
         return (DWORD)opl_shim_fail(ERROR_INVALID_PARAMETER);
     WCHAR *texts[] = {wide_of(section), wide_of(key), wide_of(fallback), wide_of(file)};
-    WCHAR *wide = calloc((size_t)room + 1, sizeof *wide);
+    WCHAR *wide = calloc((size_t)capacity + 1, sizeof *wide);
     DWORD count = 0;
     if (wide && (texts[0] || !section) && (texts[1] || !key) && (texts[3] || !file))
-        count = GetPrivateProfileStringW(texts[0], texts[1], texts[2], wide, room, texts[3]);
+        count = GetPrivateProfileStringW(texts[0], texts[1], texts[2], wide, capacity, texts[3]);
     else
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
     if (wide)
-        count = narrow_answer(wide, count, list, to, room);
+        count = narrow_answer(wide, count, list, to, capacity);
     else
         to[0] = '\0';
     free(wide);

@@ -79,7 +79,7 @@ void opl_shim_mutex_leave(int descriptor);
 struct opl_shim_text {
     bool wide;   /* units are WCHAR, else char */
     void *units; /* the caller frees it */
-    size_t count, room;
+    size_t count, capacity;
     bool failed; /* no memory */
 };
 

@@ -23,7 +23,7 @@ struct head {
 
 struct rows {
     unsigned char *rows;
-    size_t count, room;
+    size_t count, capacity;
     bool failed;
 };
 
@@ -38,26 +38,26 @@ static const size_t row_bytes[TABLES] = {sizeof(PROCESSENTRY32W), sizeof(THREADE
 
 static void add_row(struct rows *rows, const void *row, size_t bytes)
 {
-    if (rows->count == rows->room) {
-        size_t room = rows->room ? rows->room * 2 : 256;
-        unsigned char *grown = reallocarray(rows->rows, room, bytes);
+    if (rows->count == rows->capacity) {
+        size_t capacity = rows->capacity ? rows->capacity * 2 : 256;
+        unsigned char *grown = reallocarray(rows->rows, capacity, bytes);
         rows->failed = rows->failed || !grown;
         if (!grown)
             return;
         rows->rows = grown;
-        rows->room = room;
+        rows->capacity = capacity;
     }
     memcpy(rows->rows + rows->count++ * bytes, row, bytes);
 }
 
 /* Truncated to its capacity, and always terminated. */
-static void put_text(const char *text, WCHAR *to, int room)
+static void put_text(const char *text, WCHAR *to, int capacity)
 {
     WCHAR wide[PATH_MAX];
     int count = MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, PATH_MAX);
-    if (count > room)
-        wide[room - 1] = 0;
-    memcpy(to, wide, (size_t)(count > room ? room : count > 0 ? count : 0) * sizeof *wide);
+    if (count > capacity)
+        wide[capacity - 1] = 0;
+    memcpy(to, wide, (size_t)(count > capacity ? capacity : count > 0 ? count : 0) * sizeof *wide);
 }
 
 /* ---- from the counters ---- */
@@ -287,7 +287,7 @@ static BOOL next_entry(HANDLE snapshot, enum table table, bool narrow, bool firs
     static const size_t narrow_bytes[TABLES] = {sizeof(PROCESSENTRY32), 0, sizeof(MODULEENTRY32)};
     static const struct {
         size_t wide_at, at;
-        int room;
+        int capacity;
     } texts[TABLES][2] = {
         [PROCESSES] = {{offsetof(PROCESSENTRY32W, szExeFile), offsetof(PROCESSENTRY32, szExeFile),
                         MAX_PATH}},
@@ -314,9 +314,9 @@ static BOOL next_entry(HANDLE snapshot, enum table table, bool narrow, bool firs
     memset(entry, 0, bytes);
     memcpy(entry, &row, texts[table][0].at);
     *(DWORD *)entry = bytes;
-    for (int i = 0; i < 2 && texts[table][i].room; i++)
+    for (int i = 0; i < 2 && texts[table][i].capacity; i++)
         WideCharToMultiByte(CP_UTF8, 0, (LPCWSTR)(void *)(row.bytes + texts[table][i].wide_at), -1,
-                            (char *)entry + texts[table][i].at, texts[table][i].room - 1, NULL,
+                            (char *)entry + texts[table][i].at, texts[table][i].capacity - 1, NULL,
                             NULL);
     return TRUE;
 }

@@ -135,21 +135,21 @@ LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from)
     return to && from ? opl_wcscpy(to, from) : NULL;
 }
 
-LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int room)
+LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int capacity)
 {
-    if (!to || !from || room <= 0)
+    if (!to || !from || capacity <= 0)
         return NULL;
-    size_t length = strnlen(from, (size_t)room - 1);
+    size_t length = strnlen(from, (size_t)capacity - 1);
     memmove(to, from, length);
     to[length] = '\0';
     return to;
 }
 
-LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int room)
+LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int capacity)
 {
-    if (!to || !from || room <= 0)
+    if (!to || !from || capacity <= 0)
         return NULL;
-    size_t length = opl_wcsnlen(from, (size_t)room - 1);
+    size_t length = opl_wcsnlen(from, (size_t)capacity - 1);
     memmove(to, from, length * sizeof *to);
     to[length] = 0;
     return to;

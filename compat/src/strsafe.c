@@ -12,30 +12,30 @@ static size_t length_within(bool wide, const void *text, size_t most)
 }
 
 /* Appends after the `used` existing units. */
-static HRESULT append(bool wide, void *to, size_t room, size_t used, const void *from, size_t most)
+static HRESULT append(bool wide, void *to, size_t capacity, size_t used, const void *from, size_t most)
 {
     size_t unit = wide ? sizeof(WCHAR) : 1;
-    size_t count = from ? length_within(wide, from, most < room - used ? most : room - used) : 0;
-    bool fits = count < room - used;
+    size_t count = from ? length_within(wide, from, most < capacity - used ? most : capacity - used) : 0;
+    bool fits = count < capacity - used;
     if (!fits)
-        count = room - used - 1;
+        count = capacity - used - 1;
     if (count)
         memcpy((char *)to + used * unit, from, count * unit);
     memset((char *)to + (used + count) * unit, 0, unit);
     return fits ? S_OK : STRSAFE_E_INSUFFICIENT_BUFFER;
 }
 
-static HRESULT copy(bool wide, void *to, size_t room, const void *from, size_t most)
+static HRESULT copy(bool wide, void *to, size_t capacity, const void *from, size_t most)
 {
-    if (!to || !room || room > STRSAFE_MAX_CCH)
+    if (!to || !capacity || capacity > STRSAFE_MAX_CCH)
         return STRSAFE_E_INVALID_PARAMETER;
-    return append(wide, to, room, 0, from, most);
+    return append(wide, to, capacity, 0, from, most);
 }
 
-static HRESULT add(bool wide, void *to, size_t room, const void *from, size_t most)
+static HRESULT add(bool wide, void *to, size_t capacity, const void *from, size_t most)
 {
-    size_t used = to && room <= STRSAFE_MAX_CCH ? length_within(wide, to, room) : room;
-    return used == room ? STRSAFE_E_INVALID_PARAMETER : append(wide, to, room, used, from, most);
+    size_t used = to && capacity <= STRSAFE_MAX_CCH ? length_within(wide, to, capacity) : capacity;
+    return used == capacity ? STRSAFE_E_INVALID_PARAMETER : append(wide, to, capacity, used, from, most);
 }
 
 static HRESULT measure(bool wide, const void *text, size_t most, size_t *ret_count)
@@ -46,44 +46,44 @@ static HRESULT measure(bool wide, const void *text, size_t most, size_t *ret_cou
     return count == most ? STRSAFE_E_INVALID_PARAMETER : S_OK;
 }
 
-HRESULT WINAPI StringCchCopyA(LPSTR to, size_t room, LPCSTR from)
+HRESULT WINAPI StringCchCopyA(LPSTR to, size_t capacity, LPCSTR from)
 {
-    return copy(false, to, room, from, STRSAFE_MAX_CCH);
+    return copy(false, to, capacity, from, STRSAFE_MAX_CCH);
 }
 
-HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t room, LPCWSTR from)
+HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t capacity, LPCWSTR from)
 {
-    return copy(true, to, room, from, STRSAFE_MAX_CCH);
+    return copy(true, to, capacity, from, STRSAFE_MAX_CCH);
 }
 
-HRESULT WINAPI StringCchCopyNA(LPSTR to, size_t room, LPCSTR from, size_t most)
+HRESULT WINAPI StringCchCopyNA(LPSTR to, size_t capacity, LPCSTR from, size_t most)
 {
-    return copy(false, to, room, from, most);
+    return copy(false, to, capacity, from, most);
 }
 
-HRESULT WINAPI StringCchCopyNW(LPWSTR to, size_t room, LPCWSTR from, size_t most)
+HRESULT WINAPI StringCchCopyNW(LPWSTR to, size_t capacity, LPCWSTR from, size_t most)
 {
-    return copy(true, to, room, from, most);
+    return copy(true, to, capacity, from, most);
 }
 
-HRESULT WINAPI StringCchCatA(LPSTR to, size_t room, LPCSTR from)
+HRESULT WINAPI StringCchCatA(LPSTR to, size_t capacity, LPCSTR from)
 {
-    return add(false, to, room, from, STRSAFE_MAX_CCH);
+    return add(false, to, capacity, from, STRSAFE_MAX_CCH);
 }
 
-HRESULT WINAPI StringCchCatW(LPWSTR to, size_t room, LPCWSTR from)
+HRESULT WINAPI StringCchCatW(LPWSTR to, size_t capacity, LPCWSTR from)
 {
-    return add(true, to, room, from, STRSAFE_MAX_CCH);
+    return add(true, to, capacity, from, STRSAFE_MAX_CCH);
 }
 
-HRESULT WINAPI StringCchCatNA(LPSTR to, size_t room, LPCSTR from, size_t most)
+HRESULT WINAPI StringCchCatNA(LPSTR to, size_t capacity, LPCSTR from, size_t most)
 {
-    return add(false, to, room, from, most);
+    return add(false, to, capacity, from, most);
 }
 
-HRESULT WINAPI StringCchCatNW(LPWSTR to, size_t room, LPCWSTR from, size_t most)
+HRESULT WINAPI StringCchCatNW(LPWSTR to, size_t capacity, LPCWSTR from, size_t most)
 {
-    return add(true, to, room, from, most);
+    return add(true, to, capacity, from, most);
 }
 
 HRESULT WINAPI StringCchLengthA(LPCSTR text, size_t most, size_t *ret_count)

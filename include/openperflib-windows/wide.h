@@ -237,10 +237,10 @@ static inline WCHAR *opl_wcsupr(WCHAR *text)
 
 /* Copies the characters that may belong to a number, so that the C library parses it by its own
  * rules. */
-static inline void opl_wide_number(const WCHAR *text, char *number, size_t room)
+static inline void opl_wide_number(const WCHAR *text, char *number, size_t capacity)
 {
     size_t count = 0;
-    while (count + 1 < room && text[count] && text[count] < 0x80) {
+    while (count + 1 < capacity && text[count] && text[count] < 0x80) {
         number[count] = (char)text[count];
         count++;
     }

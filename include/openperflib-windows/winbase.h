@@ -202,10 +202,10 @@ void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
  * default_char is never used; both it and used_default must be NULL for CP_UTF8, as on Windows.
  * (docs/windows/articles.md#c113) */
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
-                               int room, LPCCH default_char, LPBOOL used_default)
+                               int capacity, LPCCH default_char, LPBOOL used_default)
     OPL_SYMBOL(WideCharToMultiByte);
 int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int count, LPWSTR out,
-                               int room) OPL_SYMBOL(MultiByteToWideChar);
+                               int capacity) OPL_SYMBOL(MultiByteToWideChar);
 
 /* The event log (docs/events.md). A source is any name of 1 to 255 characters and needs no
  * registration; the caller closes the handle with DeregisterEventSource. server: NULL, "" or this
@@ -239,9 +239,9 @@ DWORD WINAPI GetCurrentThreadId(void) OPL_SHIM(GetCurrentThreadId);
  * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND
  * if it is not loaded. If the buffer is too small: truncated, terminated, returns `room`, last
  * error ERROR_INSUFFICIENT_BUFFER. */
-DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD room)
+DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameA);
-DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD room)
+DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameW);
 /* A loaded library by its path or file name, with or without .so or .dll, in any letter case;
  * NULL is the program. Not counted, so it must not be freed. NULL and ERROR_MOD_NOT_FOUND if it
@@ -311,9 +311,9 @@ LCID WINAPI GetSystemDefaultLCID(void) OPL_SHIM(GetSystemDefaultLCID);
  * ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE without FROM_SYSTEM: a module's
  * texts are for the event log). */
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
-                            DWORD room, va_list *arguments) OPL_SHIM(FormatMessageA);
+                            DWORD capacity, va_list *arguments) OPL_SHIM(FormatMessageA);
 DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR to,
-                            DWORD room, va_list *arguments) OPL_SHIM(FormatMessageW);
+                            DWORD capacity, va_list *arguments) OPL_SHIM(FormatMessageW);
 
 /* A value of an ini file: "key=value" below "[section]", both ignoring case, the first match;
  * without surrounding blanks and one pair of quotes. The file may be UTF-8, UTF-16 with its
@@ -322,9 +322,11 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD languag
  * without the terminator; `room` - 1 if it was truncated, `room` - 2 for lists. Last error:
  * ERROR_FILE_NOT_FOUND. (docs/windows/articles.md#c142) */
 DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
-                                      DWORD room, LPCSTR file) OPL_SHIM(GetPrivateProfileStringA);
+                                      DWORD capacity, LPCSTR file)
+    OPL_SHIM(GetPrivateProfileStringA);
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
-                                      DWORD room, LPCWSTR file) OPL_SHIM(GetPrivateProfileStringW);
+                                      DWORD capacity, LPCWSTR file)
+    OPL_SHIM(GetPrivateProfileStringW);
 /* The number at the beginning of the value; `fallback`: there is no such key. */
 UINT WINAPI GetPrivateProfileIntA(LPCSTR section, LPCSTR key, INT fallback, LPCSTR file)
     OPL_SHIM(GetPrivateProfileIntA);
@@ -453,8 +455,8 @@ int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count
  * text. */
 LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcpyA);
 LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcpyW);
-LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int room) OPL_SHIM(lstrcpynA);
-LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int room) OPL_SHIM(lstrcpynW);
+LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int capacity) OPL_SHIM(lstrcpynA);
+LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int capacity) OPL_SHIM(lstrcpynW);
 LPSTR WINAPI lstrcatA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcatA);
 LPWSTR WINAPI lstrcatW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcatW);
 

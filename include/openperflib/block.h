@@ -82,7 +82,7 @@ opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size);
 const char *opl_block_fault_text(opl_block_fault fault);
 /* The system name as UTF-8. Returns the bytes needed with the NUL; writes at most `room` bytes,
  * always terminated if room > 0. */
-size_t opl_block_system_name(const opl_block *block, char *out, size_t room);
+size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity);
 /* Steps to the next object; start with a zeroed view. False at the end or on damage: see
  * block->fault; the view is unchanged. (docs/windows/blocks.md#a6, rules 2, 3, 7) */
 bool opl_block_next_object(opl_block *block, opl_object_view *object);
@@ -102,7 +102,7 @@ bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
  * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `room`
  * bytes. 1: no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
-                         const opl_instance_view *instance, char *out, size_t room);
+                         const opl_instance_view *instance, char *out, size_t capacity);
 /* The address of the value's bytes; NULL: CounterOffset and CounterSize exceed the counter
  * block. */
 const void *opl_counter_data(const opl_block *block, const opl_instance_view *instance,
@@ -113,7 +113,7 @@ bool opl_counter_number(const opl_block *block, const opl_instance_view *instanc
 /* A text counter as UTF-8, like opl_instance_name; 0: it is not a text counter, or damaged. */
 size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
-                        char *out, size_t room);
+                        char *out, size_t capacity);
 /* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a
  * text. The base is the next definition, if it has a base type; otherwise has_base is false.
  * Types without a name have only their value. (docs/windows/types.md#b3) */

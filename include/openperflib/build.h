@@ -52,7 +52,7 @@ enum { OPL_BUILD_MAX_COUNTERS = 256 };
 
 typedef struct opl_build {
     unsigned char *data;
-    size_t room, used;
+    size_t capacity, used;
     bool full;    /* something did not fit */
     bool misused; /* calls in a wrong order, or counters out of range: ERROR_INVALID_PARAMETER */
     uint32_t objects;
@@ -71,7 +71,7 @@ typedef struct opl_build {
 OPL_BEGIN_DECLS
 
 /* Begins writing at `data`, which the caller owns. Any alignment; readers prefer 8. */
-void opl_build_init(opl_build *build, void *data, size_t room);
+void opl_build_init(opl_build *build, void *data, size_t capacity);
 /* Begins an object; a single one has its counter block at once. Misuse: more than
  * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4.
  * (docs/windows/blocks.md#a2, docs/windows/blocks.md#a3) */

@@ -355,7 +355,7 @@ bool opl_reading_key(opl_reading *reading, const opl_source *source, const char 
 const char *opl_reading_text(opl_reading *reading, const opl_source *source, size_t *ret_bytes);
 /* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated;
  * for data that is read once and not at each query. False: unreadable, and `room` is empty. */
-bool opl_reading_file(opl_reading *reading, const char *path, char *room, size_t bytes);
+bool opl_reading_file(opl_reading *reading, const char *path, char *capacity, size_t bytes);
 /* Memory that is kept until Close, for data from the previous collection: 16 pieces,
  * `slot` 0..15, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
  * move when it grows. NULL: no memory; the collection will fail. */
@@ -379,7 +379,7 @@ const void *opl_reading_item(const opl_reading *reading);
  * their slashes: a path is not split at a leading slash. Text that does not fit is cut off
  * between two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
  * (docs/windows/providers.md#d6) */
-size_t opl_sanitize_name(char *to, size_t room, const char *name, size_t bytes, bool is_path);
+size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path);
 /* The line after the one at `text`; the NUL at the end. */
 const char *opl_next_line(const char *text);
 /* For reading data that belongs to no instance. */

@@ -79,7 +79,7 @@ uint32_t opl_reading_position(const opl_reading *reading);
 /* Decodes a word of the kernel's tables of mounts and swap areas, where blanks, line ends and
  * backslashes are written as three octal digits, "\040". Text that does not fit is cut off. `to`
  * ends with 0 and may be `word`. Returns the bytes without that 0. */
-size_t opl_octal_name(char *to, size_t room, const char *word, size_t bytes);
+size_t opl_octal_name(char *to, size_t capacity, const char *word, size_t bytes);
 /* For reading an instance that may be added next, or not: `folder` replaces '*'. */
 opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
 /* Adds an instance that is a line of a file, and computes its rows now: the words of `source`
@@ -110,8 +110,8 @@ bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
 /* ---- captures ---- */
 /* The number as captures have it, like "%.17g" without regard to the locale and ten times as fast;
  * the text's length. Without a NUL. */
-#define OPL_CAPTURE_NUMBER_ROOM 32
-size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_ROOM]);
+#define OPL_CAPTURE_NUMBER_SIZE 32
+size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

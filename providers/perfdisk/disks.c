@@ -190,12 +190,12 @@ static uint64_t clock_now(struct perfdisk_devices *devices, uint64_t filetime)
     return devices->origin + ticks;
 }
 
-static struct perfdisk_devices *devices_room(opl_reading *reading, size_t room)
+static struct perfdisk_devices *devices_capacity(opl_reading *reading, size_t capacity)
 {
     struct perfdisk_devices *devices = opl_reading_memory(
-        reading, PERFDISK_DEVICES, sizeof *devices + room * sizeof *devices->list);
-    if (devices && devices->room < room)
-        devices->room = room;
+        reading, PERFDISK_DEVICES, sizeof *devices + capacity * sizeof *devices->list);
+    if (devices && devices->capacity < capacity)
+        devices->capacity = capacity;
     return devices;
 }
 
@@ -210,8 +210,8 @@ static struct perfdisk_devices *devices_take(opl_reading *reading, struct perfdi
         text += strcspn(text, "\n");
         if (!good)
             continue;
-        if (before + 1 >= devices->room)
-            devices = devices_room(reading, devices->room * 2 + 16);
+        if (before + 1 >= devices->capacity)
+            devices = devices_capacity(reading, devices->capacity * 2 + 16);
         if (!devices)
             return NULL;
         struct perfdisk_device *device = device_at(devices, count, before, &line);
@@ -229,7 +229,7 @@ static struct perfdisk_devices *devices_take(opl_reading *reading, struct perfdi
 struct perfdisk_devices *perfdisk_devices_read(opl_reading *reading)
 {
     const char *text = opl_reading_text(reading, &perfdisk_diskstats, NULL);
-    struct perfdisk_devices *devices = text ? devices_room(reading, 16) : NULL;
+    struct perfdisk_devices *devices = text ? devices_capacity(reading, 16) : NULL;
     if (!devices || devices->serial == (uint64_t)opl_reading_time(reading))
         return devices;
     devices->serial = (uint64_t)opl_reading_time(reading);

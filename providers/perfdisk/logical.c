@@ -57,12 +57,13 @@ static const struct perfdisk_device *find_device(const struct perfdisk_devices *
 static bool is_mapped_as(opl_reading *reading, const struct perfdisk_device *device,
                          const char *name)
 {
-    char path[PERFDISK_NAME + 32], room[256];
+    char path[PERFDISK_NAME + 32], storage[256];
     snprintf(path, sizeof path, "sys/block/%s/dm/name", device->name);
-    if (strncmp(device->name, "dm-", 3) != 0 || !opl_reading_file(reading, path, room, sizeof room))
+    if (strncmp(device->name, "dm-", 3) != 0 ||
+        !opl_reading_file(reading, path, storage, sizeof storage))
         return false;
-    room[strcspn(room, "\n")] = 0;
-    return strcmp(room, name) == 0;
+    storage[strcspn(storage, "\n")] = 0;
+    return strcmp(storage, name) == 0;
 }
 
 /* btrfs has no device number in mountinfo, but the device's name. */

@@ -125,12 +125,12 @@ static bool is_hidden(const struct line *line, const char *behind)
 
 /* ---- the list ---- */
 
-static struct perfdisk_mounts *mounts_room(opl_reading *reading, size_t room)
+static struct perfdisk_mounts *mounts_capacity(opl_reading *reading, size_t capacity)
 {
-    struct perfdisk_mounts *mounts =
-        opl_reading_memory(reading, PERFDISK_MOUNTS, sizeof *mounts + room * sizeof *mounts->list);
-    if (mounts && mounts->room < room)
-        mounts->room = room;
+    struct perfdisk_mounts *mounts = opl_reading_memory(
+        reading, PERFDISK_MOUNTS, sizeof *mounts + capacity * sizeof *mounts->list);
+    if (mounts && mounts->capacity < capacity)
+        mounts->capacity = capacity;
     return mounts;
 }
 
@@ -161,8 +161,8 @@ static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
         return true;
     if (!same) {
         size_t count = (*mounts)->count;
-        if (count == (*mounts)->room)
-            *mounts = mounts_room(reading, count * 2 + 8);
+        if (count == (*mounts)->capacity)
+            *mounts = mounts_capacity(reading, count * 2 + 8);
         if (!*mounts)
             return false;
         same = &(*mounts)->list[(*mounts)->count++];
@@ -191,7 +191,7 @@ struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading)
 {
     uint64_t version = opl_reading_version(reading, &perfdisk_mountinfo);
     const char *text = opl_reading_text(reading, &perfdisk_mountinfo, NULL);
-    struct perfdisk_mounts *mounts = text ? mounts_room(reading, 8) : NULL;
+    struct perfdisk_mounts *mounts = text ? mounts_capacity(reading, 8) : NULL;
     if (!mounts)
         return NULL;
     if (mounts->version == version)

@@ -15,7 +15,7 @@ struct perfdisk_mount {
     char parent[PERFDISK_NAME]; /* of PhysicalDisk; "": none */
 };
 struct perfdisk_mounts {
-    size_t count, room;
+    size_t count, capacity;
     uint64_t version;
     bool changed; /* since LogicalDisk read the list; LogicalDisk resets it */
     struct perfdisk_mount list[];

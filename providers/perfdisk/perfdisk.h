@@ -31,7 +31,7 @@ struct perfdisk_device {
     uint32_t position;    /* among the instances of PhysicalDisk */
 };
 struct perfdisk_devices {
-    size_t count, room;
+    size_t count, capacity;
     bool changed;    /* a device was added or removed since the previous collection */
     uint64_t origin; /* FILETIME of the monotonic clock's zero */
     uint64_t serial; /* of the last reading, opl_reading_time */

@@ -101,7 +101,7 @@ struct machine *machine_find(const WCHAR *name, size_t count)
         name += 2;
         count -= 2;
     }
-    if (!count || count >= MACHINE_NAME_ROOM)
+    if (!count || count >= MACHINE_NAME_SIZE)
         return NULL;
     struct machine **at = &machines, *machine;
     while (*at && !is_called(*at, name, count))
@@ -185,7 +185,7 @@ static DWORD give_kept(const struct machine *machine, const WCHAR *question, voi
 
 DWORD machine_ask(struct machine *machine, const WCHAR *question, void *data, DWORD *size)
 {
-    DWORD began = now_milliseconds(), room = *size, type = REG_NONE;
+    DWORD began = now_milliseconds(), capacity = *size, type = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
     if (!machine->key)
         status = RegConnectRegistryW(machine->name, HKEY_PERFORMANCE_DATA, &machine->key);
@@ -202,6 +202,6 @@ DWORD machine_ask(struct machine *machine, const WCHAR *question, void *data, DW
     }
     machine->status = (DWORD)status;
     machine->failures++;
-    *size = room;
+    *size = capacity;
     return give_kept(machine, question, data, size);
 }

@@ -6,12 +6,12 @@
 #include <openperflib/object.h>
 #include <windows.h>
 
-enum { MACHINE_NAME_ROOM = 256 };
+enum { MACHINE_NAME_SIZE = 256 };
 
 struct machine {
     struct machine *next; /* the most recently queried one is first */
-    WCHAR name[MACHINE_NAME_ROOM];
-    char label[MACHINE_NAME_ROOM]; /* as an instance's name */
+    WCHAR name[MACHINE_NAME_SIZE];
+    char label[MACHINE_NAME_SIZE]; /* as an instance's name */
     HKEY key;                      /* NULL: not connected yet */
     DWORD status;                  /* Win32, of the newest query; 0: it answered */
     DWORD milliseconds;            /* duration of its newest answer */

@@ -10,7 +10,7 @@
 
 #include "perflinux.h"
 
-enum { POINT_ROOM = 512 };
+enum { POINT_SIZE = 512 };
 
 static const opl_source mountinfo = {.path = "proc/self/mountinfo", .watched = true};
 
@@ -120,7 +120,7 @@ struct inodes {
 
 static void add(opl_listing *listing, const struct mount *mount)
 {
-    char point[POINT_ROOM];
+    char point[POINT_SIZE];
     struct inodes inodes;
     if (mount->point_bytes >= sizeof point)
         return;

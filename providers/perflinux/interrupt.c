@@ -10,7 +10,7 @@
 
 static const opl_source interrupts = {.path = "proc/interrupts"};
 
-enum { NAME_ROOM = 256 };
+enum { NAME_SIZE = 256 };
 
 /* " 24:     1     0  PCI-MSIX-0000:00:01.0   3-edge      virtio0-stats": the numbers, and the
  * position of the description. */
@@ -39,10 +39,10 @@ static void make_name(const char *label, size_t label_bytes, const char *what, c
             bytes -= (size_t)(gap - what);
             what = gap;
         }
-    used = opl_sanitize_name(name, NAME_ROOM / 2, label, label_bytes, false);
+    used = opl_sanitize_name(name, NAME_SIZE / 2, label, label_bytes, false);
     if (bytes)
         name[used++] = ' ';
-    opl_sanitize_name(name + used, NAME_ROOM - used, what, bytes, false);
+    opl_sanitize_name(name + used, NAME_SIZE - used, what, bytes, false);
 }
 
 /* Errors and spurious interrupts are not counted as interrupts, and belong to no processor. */
@@ -57,7 +57,7 @@ static void list(opl_listing *listing)
     if (line)
         line = opl_next_line(line); /* the names of the columns */
     for (; line && *line; line = opl_next_line(line)) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         const char *label = line + strspn(line, " "), *at = label + strcspn(label, ":\n");
         if (*at != ':' || !is_interrupt(label, (size_t)(at - label)))
             continue;

@@ -9,7 +9,7 @@
 
 #include "perflinux.h"
 
-enum { NAME_ROOM = 160 };
+enum { NAME_SIZE = 160 };
 
 /* For each object, the time when its folder was last seen empty. An empty folder is not opened
  * at each query, because batteries are rarely added. */
@@ -41,7 +41,7 @@ static void list_folders(opl_listing *listing, const char *path, const char *pre
 {
     const char *found = opl_listing_folders(listing, path, 1);
     for (; found && *found; found += strlen(found) + 1) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         if (strncmp(found, prefix, strlen(prefix)) != 0)
             continue;
         opl_reading *reading = opl_listing_at(listing, found);

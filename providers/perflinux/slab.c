@@ -10,7 +10,7 @@
 
 static const opl_source slabinfo = {.path = "proc/slabinfo"};
 
-enum { NAME_ROOM = 128 };
+enum { NAME_SIZE = 128 };
 
 struct slab {
     uint64_t active, objects, object_bytes, slabs, bytes;
@@ -18,14 +18,14 @@ struct slab {
 
 /* "dentry 100 120 192 21 1 : tunables 0 0 0 : slabdata 6 6 0": objects in use, objects, bytes of an
  * object, objects and pages of a slab; after "slabdata", slabs in use and slabs. */
-static bool read_line(const char *line, char name[NAME_ROOM], struct slab *ret)
+static bool read_line(const char *line, char name[NAME_SIZE], struct slab *ret)
 {
     uint64_t words[5];
     size_t bytes = strcspn(line, " \n");
     const char *end = strchrnul(line, '\n'), *at = line + bytes;
-    if (*line == '#' || bytes == 0 || bytes >= NAME_ROOM)
+    if (*line == '#' || bytes == 0 || bytes >= NAME_SIZE)
         return false;
-    opl_sanitize_name(name, NAME_ROOM, line, bytes, false);
+    opl_sanitize_name(name, NAME_SIZE, line, bytes, false);
     for (unsigned i = 0; i < 5; i++) {
         at += strspn(at, " ");
         if (*at < '0' || *at > '9')
@@ -47,7 +47,7 @@ static void list(opl_listing *listing)
 {
     const char *line = opl_reading_text(opl_listing_reading(listing), &slabinfo, NULL);
     for (; line && *line; line = opl_next_line(line)) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         struct slab slab;
         if (read_line(line, name, &slab))
             opl_listing_item(listing, name, &slab);

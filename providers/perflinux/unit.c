@@ -8,7 +8,7 @@
 
 #include "perflinux.h"
 
-enum { PATH_ROOM = 512 };
+enum { PATH_SIZE = 512 };
 
 #define GROUP(file)                                                                                \
     {                                                                                              \
@@ -69,7 +69,7 @@ static void list_units(opl_listing *listing)
 {
     const char *found = opl_listing_folders(listing, "sys/fs/cgroup/system.slice", 3);
     for (; found && *found; found += strlen(found) + 1) {
-        char folder[PATH_ROOM], name[PATH_ROOM];
+        char folder[PATH_SIZE], name[PATH_SIZE];
         const char *unit = unit_name(found);
         if (!unit || strlen(found) + sizeof "system.slice/" > sizeof folder)
             continue;

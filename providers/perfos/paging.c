@@ -9,12 +9,12 @@
 
 static const opl_source swaps = {.path = "proc/swaps"};
 
-enum { FILENAME = 1, SIZE = 3, USED = 4, NAME_ROOM = 1024 };
+enum { FILENAME = 1, SIZE = 3, USED = 4, NAME_SIZE = 1024 };
 
 static size_t read_name(const char *line, char *name)
 {
-    size_t bytes = opl_octal_name(name, NAME_ROOM, line, strcspn(line, " \t\n"));
-    return opl_sanitize_name(name, NAME_ROOM, name, bytes, true);
+    size_t bytes = opl_octal_name(name, NAME_SIZE, line, strcspn(line, " \t\n"));
+    return opl_sanitize_name(name, NAME_SIZE, name, bytes, true);
 }
 
 static void list_areas(opl_listing *listing)
@@ -24,7 +24,7 @@ static void list_areas(opl_listing *listing)
         return;
     uint64_t number = 0;
     for (const char *line = opl_next_line(text); *line; line = opl_next_line(line)) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         opl_listing_read_with(listing, "", name, read_name(line, name), ++number, NULL);
     }
 }

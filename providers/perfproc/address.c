@@ -123,11 +123,11 @@ static const opl_counter image_counters[] = {
 
 /* ---- instances ---- */
 
-enum { NAME_ROOM = 1024 };
+enum { NAME_SIZE = 1024 };
 
 static void add_image(opl_listing *images, const struct image *image, bool full, uint32_t process)
 {
-    char name[NAME_ROOM + 1];
+    char name[NAME_SIZE + 1];
     size_t bytes = image_path_bytes(image);
     const char *path = full ? image->path : image_name(image, &bytes);
     /* in a counter path, no parent can precede a name that begins with a slash */

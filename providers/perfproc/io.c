@@ -29,19 +29,19 @@ struct entry {
     struct perfproc_io all, own, shown;
 };
 struct store {
-    uint32_t count, room, at; /* the last one found */
-    int64_t now, before;      /* collections */
+    uint32_t count, capacity, at; /* the last one found */
+    int64_t now, before;          /* collections */
     struct entry entries[];
 };
 
 /* ---- the processes that were seen ---- */
 
-static struct store *store_grow(opl_reading *reading, uint32_t room)
+static struct store *store_grow(opl_reading *reading, uint32_t capacity)
 {
-    struct store *store = opl_reading_memory(reading, PERFPROC_SLOT_IO,
-                                             sizeof(struct store) + room * sizeof(struct entry));
-    if (store && store->room < room)
-        store->room = room;
+    struct store *store = opl_reading_memory(
+        reading, PERFPROC_SLOT_IO, sizeof(struct store) + capacity * sizeof(struct entry));
+    if (store && store->capacity < capacity)
+        store->capacity = capacity;
     return store;
 }
 
@@ -84,9 +84,10 @@ static struct entry *entry_of(opl_reading *reading, uint32_t process, uint64_t c
         store->before = store->now;
         store->now = now;
     }
-    if (store->count == store->room)
+    if (store->count == store->capacity)
         store_forget_ended(store);
-    if (store->count > store->room / 4 * 3 && !(store = store_grow(reading, store->room * 2)))
+    if (store->count > store->capacity / 4 * 3 &&
+        !(store = store_grow(reading, store->capacity * 2)))
         return NULL;
     uint32_t at = store->at = store_place(store, process);
     struct entry *entry = &store->entries[at];

@@ -14,7 +14,7 @@
 
 #include "perfproc.h"
 
-enum { NAME_ROOM = 512, DEPTH = 8 };
+enum { NAME_SIZE = 512, DEPTH = 8 };
 
 #define GROUP(file)                                                                                \
     {                                                                                              \
@@ -80,7 +80,7 @@ static const opl_counter details_counters[] = {
 
 /* Hashes of the names in this answer, ignoring case: equal names have equal hashes. */
 struct names {
-    size_t count, room;
+    size_t count, capacity;
     uint64_t sums[];
 };
 
@@ -93,13 +93,13 @@ static uint64_t sum_of(const char *name, size_t bytes)
 }
 
 /* May move. NULL: no memory; the collection fails. */
-static struct names *names_room(opl_listing *jobs, size_t room)
+static struct names *names_capacity(opl_listing *jobs, size_t capacity)
 {
     struct names *names =
         opl_reading_memory(opl_listing_reading(jobs), PERFPROC_SLOT_JOBS,
-                           sizeof(struct names) + room * sizeof(((struct names *)0)->sums[0]));
-    if (names && names->room < room)
-        names->room = room;
+                           sizeof(struct names) + capacity * sizeof(((struct names *)0)->sums[0]));
+    if (names && names->capacity < capacity)
+        names->capacity = capacity;
     return names;
 }
 
@@ -112,15 +112,15 @@ static bool names_have(const struct names *names, uint64_t sum)
 }
 
 /* Makes the name different from all earlier ones. */
-static size_t make_unique(struct names *names, char name[NAME_ROOM], size_t bytes)
+static size_t make_unique(struct names *names, char name[NAME_SIZE], size_t bytes)
 {
     size_t plain = bytes;
     uint64_t sum = sum_of(name, bytes);
     for (unsigned number = 2; names_have(names, sum); number++) {
         char tail[16];
         size_t more = (size_t)snprintf(tail, sizeof tail, "~%u", number);
-        if (plain + more >= NAME_ROOM)
-            plain = NAME_ROOM - 1 - more;
+        if (plain + more >= NAME_SIZE)
+            plain = NAME_SIZE - 1 - more;
         memcpy(name + plain, tail, more + 1);
         bytes = plain + more;
         sum = sum_of(name, bytes);
@@ -129,9 +129,9 @@ static size_t make_unique(struct names *names, char name[NAME_ROOM], size_t byte
     return bytes;
 }
 
-static size_t name_of(const char *path, char name[NAME_ROOM])
+static size_t name_of(const char *path, char name[NAME_SIZE])
 {
-    size_t bytes = opl_sanitize_name(name, NAME_ROOM, path, strlen(path), true);
+    size_t bytes = opl_sanitize_name(name, NAME_SIZE, path, strlen(path), true);
     for (char *slash = name; (slash = strchr(slash, '/')) != NULL; slash++)
         *slash = '|';
     return bytes;
@@ -159,13 +159,13 @@ static void add_processes(opl_listing *jobs, opl_listing *details)
 static void list_jobs(opl_listing *jobs)
 {
     opl_listing *details = opl_listing_of(jobs, &perfproc_job_details);
-    struct names *names = names_room(jobs, 64);
+    struct names *names = names_capacity(jobs, 64);
     const char *found = opl_listing_folders(jobs, "sys/fs/cgroup", DEPTH);
     if (names)
         names->count = 0;
     for (; names && found && *found; found += strlen(found) + 1) {
-        char name[NAME_ROOM];
-        if (names->count == names->room && !(names = names_room(jobs, names->room * 2)))
+        char name[NAME_SIZE];
+        if (names->count == names->capacity && !(names = names_capacity(jobs, names->capacity * 2)))
             return;
         size_t bytes = make_unique(names, name, name_of(found, name));
         if (opl_listing_read(jobs, found, name, bytes) && details)

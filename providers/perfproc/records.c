@@ -106,10 +106,10 @@ static bool is_process(const struct record_task *task)
 /* Memory of the provider, in steps: a steady query allocates nothing. */
 static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
 {
-    size_t room = 4096;
-    while (room < bytes)
-        room *= 2;
-    return opl_reading_memory(opl_listing_reading(listing), slot, room);
+    size_t capacity = 4096;
+    while (capacity < bytes)
+        capacity *= 2;
+    return opl_reading_memory(opl_listing_reading(listing), slot, capacity);
 }
 
 /* ---- values shown before ---- */

@@ -113,12 +113,12 @@ DWORD CALLBACK Open(LPWSTR devices)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     struct values values;
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     Request request = sampleRequest(query, definitions.object.ObjectNameTitleIndex);
     *bytes = *types = 0;
     if (request == NOT_REQUESTED || request == REQUEST_COSTLY)
         return ERROR_SUCCESS;
-    if (room < definitions.object.TotalByteLength)
+    if (capacity < definitions.object.TotalByteLength)
         return ERROR_MORE_DATA;
     memset(&values, 0, sizeof values);
     values.block.ByteLength = sizeof values;

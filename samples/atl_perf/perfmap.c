@@ -126,7 +126,7 @@ static void putObject(const Description *description, const void *values, DWORD 
 DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     ULONGLONG values[PERF_VALUES / sizeof(ULONGLONG)];
-    DWORD room = *bytes, used = 0, count = 0, i;
+    DWORD capacity = *bytes, used = 0, count = 0, i;
     *bytes = *types = 0;
     for (i = 0; i < map->count; i++) {
         const PerfObject *object = &map->objects[i];
@@ -134,7 +134,7 @@ DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD by
         Request request = sampleRequest(query, descriptions[i].object.ObjectNameTitleIndex);
         if ((request != REQUEST_GLOBAL && request != REQUEST_BY_NUMBER) || !object->values(values))
             continue;
-        if (room - used < size)
+        if (capacity - used < size)
             return ERROR_MORE_DATA;
         putObject(&descriptions[i], values, object->valuesSize, (BYTE *)*data + used);
         used += size;

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #endif
 
-enum { PATH_ROOM = 1024 };
+enum { PATH_SIZE = 1024 };
 
 #ifdef _WIN32
 #define SUFFIX TEXT(".dll")
@@ -32,7 +32,7 @@ static void unloadModule(void *module)
 #define SLASH '/'
 static void *loadModule(LPCWSTR path, PerfTextsFunction **ret)
 {
-    char narrow[PATH_ROOM * 3];
+    char narrow[PATH_SIZE * 3];
     void *module = NULL, *function;
     if (WideCharToMultiByte(CP_UTF8, 0, path, -1, narrow, sizeof narrow, NULL, NULL) > 0)
         module = dlopen(narrow, RTLD_NOW | RTLD_LOCAL);
@@ -48,14 +48,14 @@ static void unloadModule(void *module)
 #endif
 
 /* In the library's folder; 0: the path is too long. */
-static DWORD pathOf(LPCWSTR name, HINSTANCE library, WCHAR path[PATH_ROOM])
+static DWORD pathOf(LPCWSTR name, HINSTANCE library, WCHAR path[PATH_SIZE])
 {
     static const WCHAR suffix[] = SUFFIX;
-    DWORD length = GetModuleFileName(library, path, PATH_ROOM);
+    DWORD length = GetModuleFileName(library, path, PATH_SIZE);
     DWORD count = (DWORD)lstrlenW(name);
     while (length > 0 && path[length - 1] != SLASH)
         length--;
-    if (length == 0 || length + count + sizeof suffix / sizeof *suffix > PATH_ROOM)
+    if (length == 0 || length + count + sizeof suffix / sizeof *suffix > PATH_SIZE)
         return 0;
     memcpy(path + length, name, count * sizeof *name);
     memcpy(path + length + count, suffix, sizeof suffix);
@@ -64,7 +64,7 @@ static DWORD pathOf(LPCWSTR name, HINSTANCE library, WCHAR path[PATH_ROOM])
 
 void perfTextsOpen(LPCWSTR name, HINSTANCE library, PerfTexts *ret)
 {
-    WCHAR path[PATH_ROOM];
+    WCHAR path[PATH_SIZE];
     PerfTextsFunction *function = NULL;
     ret->module = pathOf(name, library, path) ? loadModule(path, &function) : NULL;
     ret->texts = function ? function() : NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PERFLIB TEXT("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib")
-enum { LANGUAGE_ROOM = 256, PAIR_ROOM = 16 };
+enum { LANGUAGE_SIZE = 256, PAIR_SIZE = 16 };
 
 /* Counter or Help of one language, in memory. */
 typedef struct {
@@ -88,10 +88,10 @@ static void addText(Base *base, LPCWSTR text)
 
 static BOOL addPair(Base *base, DWORD number, LPCWSTR text)
 {
-    WCHAR digits[PAIR_ROOM];
-    int at = PAIR_ROOM - 1;
-    DWORD room = base->size + PAIR_ROOM + (DWORD)lstrlenW(text) + 2;
-    LPWSTR bigger = (LPWSTR)realloc(base->texts, room * sizeof *bigger);
+    WCHAR digits[PAIR_SIZE];
+    int at = PAIR_SIZE - 1;
+    DWORD capacity = base->size + PAIR_SIZE + (DWORD)lstrlenW(text) + 2;
+    LPWSTR bigger = (LPWSTR)realloc(base->texts, capacity * sizeof *bigger);
     if (!bigger)
         return FALSE;
     base->texts = bigger;
@@ -130,10 +130,10 @@ static DWORD changeBase(HKEY perflib, LPCWSTR language, BOOL help, const Numbers
 
 static DWORD changeAll(HKEY perflib, const Numbers *numbers, BaseText *text, void *context)
 {
-    WCHAR language[LANGUAGE_ROOM];
+    WCHAR language[LANGUAGE_SIZE];
     DWORD index, size, result = ERROR_SUCCESS;
     for (index = 0; result == ERROR_SUCCESS; index++) {
-        size = LANGUAGE_ROOM;
+        size = LANGUAGE_SIZE;
         if (RegEnumKeyEx(perflib, index, language, &size, NULL, NULL, NULL, NULL) != ERROR_SUCCESS)
             break;
         result = changeBase(perflib, language, FALSE, numbers, text, context);

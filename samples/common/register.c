@@ -6,7 +6,7 @@
 #include "sample.h"
 
 static const LPCWSTR procedures[] = {TEXT("Open"), TEXT("Collect"), TEXT("Close")};
-enum { PROCEDURES = sizeof procedures / sizeof *procedures, PATH_ROOM = 1024 };
+enum { PROCEDURES = sizeof procedures / sizeof *procedures, PATH_SIZE = 1024 };
 
 static DWORD setText(HKEY key, LPCWSTR value, LPCWSTR text)
 {
@@ -17,9 +17,9 @@ static DWORD setText(HKEY key, LPCWSTR value, LPCWSTR text)
 DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library)
 {
     HKEY key;
-    WCHAR path[PATH_ROOM];
-    DWORD i, length = GetModuleFileName(library, path, PATH_ROOM), result;
-    if (length == 0 || length >= PATH_ROOM)
+    WCHAR path[PATH_SIZE];
+    DWORD i, length = GetModuleFileName(library, path, PATH_SIZE), result;
+    if (length == 0 || length >= PATH_SIZE)
         return ERROR_MOD_NOT_FOUND;
     result = (DWORD)RegCreateKeyEx(HKEY_LOCAL_MACHINE, performanceKey, 0, NULL, 0, KEY_ALL_ACCESS,
                                    NULL, &key, NULL);
@@ -48,7 +48,7 @@ static DWORD deleteEmpty(LPCWSTR path)
 DWORD sampleUnregister(LPCWSTR performanceKey)
 {
     HKEY key;
-    WCHAR service[PATH_ROOM];
+    WCHAR service[PATH_SIZE];
     DWORD i, length = (DWORD)lstrlenW(performanceKey);
     DWORD result = (DWORD)RegOpenKeyEx(HKEY_LOCAL_MACHINE, performanceKey, 0, KEY_ALL_ACCESS, &key);
     if (result != ERROR_SUCCESS)
@@ -60,7 +60,7 @@ DWORD sampleUnregister(LPCWSTR performanceKey)
     result = deleteEmpty(performanceKey);
     while (length > 0 && performanceKey[length - 1] != '\\')
         length--;
-    if (result != ERROR_SUCCESS || length == 0 || length >= PATH_ROOM)
+    if (result != ERROR_SUCCESS || length == 0 || length >= PATH_SIZE)
         return result;
     lstrcpynW(service, performanceKey, (int)length); /* with its zero: the backslash is left out */
     return deleteEmpty(service);

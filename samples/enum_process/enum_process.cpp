@@ -64,10 +64,10 @@ static PERF_INSTANCE_DEFINITION *nextInstance(PERF_INSTANCE_DEFINITION *instance
  * says how much room it needs. */
 static char *ask(const char *query)
 {
-    DWORD room = BUFFER_STEP;
+    DWORD capacity = BUFFER_STEP;
     for (;;) {
-        char *data = new char[room];
-        DWORD type, size = room;
+        char *data = new char[capacity];
+        DWORD type, size = capacity;
         DWORD result = RegQueryValueEx(HKEY_PERFORMANCE_DATA, query, 0, &type, data, &size);
         if (result == ERROR_SUCCESS)
             return data;
@@ -76,7 +76,7 @@ static char *ask(const char *query)
             cerr << "enum_process: RegQueryValueEx failed with error " << result << endl;
             return NULL;
         }
-        room += BUFFER_STEP;
+        capacity += BUFFER_STEP;
     }
 }
 

@@ -107,9 +107,9 @@ static LONG changeSystem(PERF_OBJECT_TYPE *object, BYTE *end)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     BYTE *begin = (BYTE *)*data;
-    DWORD room = *bytes > ROOM_FOR_COUNTER ? *bytes - ROOM_FOR_COUNTER : 0, result;
+    DWORD capacity = *bytes > SIZE_FOR_COUNTER ? *bytes - SIZE_FOR_COUNTER : 0, result;
     PERF_OBJECT_TYPE *object = NULL;
-    *bytes = room / 8 * 8;
+    *bytes = capacity / 8 * 8;
     result = original.collect(query, data, bytes, types);
     if (result == ERROR_SUCCESS && *bytes)
         object = findSystem(begin, begin + *bytes, *types);

@@ -14,7 +14,7 @@ extern HINSTANCE thisLibrary;
 
 /* ---- place.c: the registration that we replace ---- */
 
-enum { SYSTEM = 2, NAME_ROOM = 256, TEXT_ROOM = 512 };
+enum { SYSTEM = 2, NAME_SIZE = 256, TEXT_SIZE = 512 };
 
 /* Below the Performance key of the service that has System: its original values, the numbers of
  * our counter, and other changes of System (Remove, Change, Value). */
@@ -51,7 +51,7 @@ void originalUnload(struct original *original);
 
 /* Each takes an object without instances, and the end of the data after it, and returns by how
  * many bytes that end has moved. */
-enum { ROOM_FOR_COUNTER = sizeof(PERF_COUNTER_DEFINITION) + sizeof(ULONGLONG) + 7 };
+enum { SIZE_FOR_COUNTER = sizeof(PERF_COUNTER_DEFINITION) + sizeof(ULONGLONG) + 7 };
 LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULONGLONG value);
 LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name);
 void changeValue(PERF_OBJECT_TYPE *object, DWORD name, ULONGLONG value);

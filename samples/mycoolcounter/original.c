@@ -12,7 +12,7 @@
 #ifdef _WIN32
 static void *loadLibrary(const char *name)
 {
-    char path[TEXT_ROOM];
+    char path[TEXT_SIZE];
     DWORD length = ExpandEnvironmentStringsA(name, path, sizeof path);
     return length && length <= sizeof path ? (void *)LoadLibraryA(path) : NULL;
 }
@@ -33,7 +33,7 @@ static BOOL findFunction(void *library, const char *name, void *ret)
 /* A bare name is in the folder of providers, which the loader does not search. */
 static void *loadLibrary(const char *name)
 {
-    char path[TEXT_ROOM];
+    char path[TEXT_SIZE];
     return opl_load_library_path(name, path, sizeof path) == ERROR_SUCCESS
                ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
                : NULL;
@@ -52,9 +52,9 @@ static BOOL findFunction(void *library, const char *name, void *ret)
 }
 #endif
 
-static DWORD readText(HKEY own, const char *value, char text[TEXT_ROOM])
+static DWORD readText(HKEY own, const char *value, char text[TEXT_SIZE])
 {
-    DWORD type, size = TEXT_ROOM - 1;
+    DWORD type, size = TEXT_SIZE - 1;
     DWORD result = (DWORD)RegQueryValueExA(own, value, NULL, &type, (LPBYTE)text, &size);
     text[result == ERROR_SUCCESS ? size : 0] = 0;
     return result;
@@ -63,7 +63,7 @@ static DWORD readText(HKEY own, const char *value, char text[TEXT_ROOM])
 /* Open and Close may have no name; a named function must exist. */
 static DWORD find(const struct original *original, HKEY own, const char *value, void *ret)
 {
-    char name[TEXT_ROOM];
+    char name[TEXT_SIZE];
     if (readText(own, value, name) != ERROR_SUCCESS)
         return ERROR_SUCCESS;
     return findFunction(original->library, name, ret) ? ERROR_SUCCESS : ERROR_PROC_NOT_FOUND;
@@ -71,7 +71,7 @@ static DWORD find(const struct original *original, HKEY own, const char *value, 
 
 DWORD originalLoad(struct original *original, HKEY own)
 {
-    char library[TEXT_ROOM];
+    char library[TEXT_SIZE];
     DWORD result = readText(own, "Library", library);
     memset(original, 0, sizeof *original);
     if (result != ERROR_SUCCESS)

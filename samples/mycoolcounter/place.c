@@ -26,7 +26,7 @@ DWORD placeNumber(HKEY key, LPCWSTR value, DWORD *ret)
 
 static BOOL hasSystem(HKEY performance)
 {
-    WCHAR list[TEXT_ROOM];
+    WCHAR list[TEXT_SIZE];
     DWORD i, type, number = 0, size = sizeof list - sizeof *list;
     if (RegQueryValueEx(performance, TEXT("Object List"), NULL, &type, (LPBYTE)list, &size) !=
             ERROR_SUCCESS ||
@@ -58,7 +58,7 @@ static BOOL hasOwnKey(HKEY performance)
 static DWORD openPerformance(HKEY services, LPCWSTR service, REGSAM access, HKEY *ret)
 {
     static const WCHAR below[] = TEXT("\\Performance");
-    WCHAR path[NAME_ROOM + sizeof below / sizeof *below];
+    WCHAR path[NAME_SIZE + sizeof below / sizeof *below];
     int i, length = lstrlenW(service);
     for (i = 0; i < length; i++)
         path[i] = service[i];
@@ -70,14 +70,14 @@ static DWORD openPerformance(HKEY services, LPCWSTR service, REGSAM access, HKEY
 DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret)
 {
     HKEY services;
-    WCHAR name[NAME_ROOM];
+    WCHAR name[NAME_SIZE];
     DWORD index, size, result;
     BOOL found = FALSE;
     result = (DWORD)RegOpenKeyEx(HKEY_LOCAL_MACHINE, SERVICES, 0, KEY_READ, &services);
     if (result != ERROR_SUCCESS)
         return result;
     for (index = 0; !found && result == ERROR_SUCCESS; index++) {
-        size = NAME_ROOM;
+        size = NAME_SIZE;
         result = (DWORD)RegEnumKeyEx(services, index, name, &size, NULL, NULL, NULL, NULL);
         if (result != ERROR_SUCCESS || openPerformance(services, name, KEY_READ, ret))
             continue;
@@ -97,7 +97,7 @@ DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret)
 /* If a value is missing in one key, it is deleted in the other. */
 static DWORD copyValue(HKEY from, HKEY to, LPCWSTR value)
 {
-    BYTE data[TEXT_ROOM * sizeof(WCHAR)];
+    BYTE data[TEXT_SIZE * sizeof(WCHAR)];
     DWORD type, size = sizeof data;
     DWORD result = (DWORD)RegQueryValueEx(from, value, NULL, &type, data, &size);
     if (result == ERROR_SUCCESS)
@@ -124,10 +124,10 @@ static DWORD setText(HKEY key, LPCWSTR value, LPCWSTR text)
 
 DWORD placeTake(HKEY performance, HKEY own)
 {
-    WCHAR path[TEXT_ROOM];
-    DWORD result, length = GetModuleFileName(thisLibrary, path, TEXT_ROOM);
+    WCHAR path[TEXT_SIZE];
+    DWORD result, length = GetModuleFileName(thisLibrary, path, TEXT_SIZE);
     int i;
-    if (length == 0 || length >= TEXT_ROOM)
+    if (length == 0 || length >= TEXT_SIZE)
         return ERROR_MOD_NOT_FOUND;
     result = copyValues(performance, own);
     for (i = 1; result == ERROR_SUCCESS && i < PROCEDURES; i++)
@@ -152,14 +152,14 @@ static BOOL sameText(LPCWSTR left, LPCWSTR right)
 
 DWORD placeGiveBack(HKEY performance, HKEY own)
 {
-    WCHAR path[TEXT_ROOM], there[TEXT_ROOM];
+    WCHAR path[TEXT_SIZE], there[TEXT_SIZE];
     DWORD type, size = sizeof there - sizeof *there;
     DWORD result =
         (DWORD)RegQueryValueEx(performance, values[LIBRARY], NULL, &type, (LPBYTE)there, &size);
     if (result != ERROR_SUCCESS)
         return result;
     there[size / sizeof *there] = 0;
-    if (GetModuleFileName(thisLibrary, path, TEXT_ROOM) == 0 || !sameText(path, there))
+    if (GetModuleFileName(thisLibrary, path, TEXT_SIZE) == 0 || !sameText(path, there))
         return ERROR_BUSY;
     return copyValues(own, performance);
 }

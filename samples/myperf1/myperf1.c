@@ -79,12 +79,12 @@ DWORD CALLBACK Open(LPWSTR devices)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     struct answer now = answer; /* several threads may be here at once */
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     Request request = sampleRequest(query, now.object.ObjectNameTitleIndex);
     *bytes = *types = 0;
     if (request == NOT_REQUESTED || request == REQUEST_COSTLY)
         return ERROR_SUCCESS;
-    if (room < sizeof now)
+    if (capacity < sizeof now)
         return ERROR_MORE_DATA;
     now.values.digit = (DWORD)(rand() % 10);
     memcpy(*data, &now, sizeof now);

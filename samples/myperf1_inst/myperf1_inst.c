@@ -43,20 +43,20 @@ static void describe(DWORD name, DWORD help)
 
 /* Writes only what fits, but always increases `size`, so that one check at the end is
  * sufficient. */
-struct room {
+struct capacity {
     BYTE *data;
     DWORD bytes, size;
 };
 
-static void put(struct room *room, const void *what, DWORD bytes)
+static void put(struct capacity *capacity, const void *what, DWORD bytes)
 {
-    if (room->size <= room->bytes && bytes <= room->bytes - room->size)
-        memcpy(room->data + room->size, what, bytes);
-    room->size += bytes;
+    if (capacity->size <= capacity->bytes && bytes <= capacity->bytes - capacity->size)
+        memcpy(capacity->data + capacity->size, what, bytes);
+    capacity->size += bytes;
 }
 
 /* The terminator is part of the name: viewers rely on it. */
-static void putInstance(struct room *room, const char *name, DWORD luck)
+static void putInstance(struct capacity *capacity, const char *name, DWORD luck)
 {
     PERF_INSTANCE_DEFINITION instance;
     struct values values;
@@ -67,14 +67,14 @@ static void putInstance(struct room *room, const char *name, DWORD luck)
     instance.ParentObjectTitleIndex = 0;
     instance.ParentObjectInstance = 0;
     instance.UniqueID = PERF_NO_UNIQUE_ID;
-    put(room, &instance, sizeof instance);
+    put(capacity, &instance, sizeof instance);
     for (i = 0; i < length; i++) {
         WCHAR c = (WCHAR)(unsigned char)name[i];
-        put(room, &c, sizeof c);
+        put(capacity, &c, sizeof c);
     }
     values.block.ByteLength = sizeof values;
     values.luck = luck;
-    put(room, &values, sizeof values);
+    put(capacity, &values, sizeof values);
 }
 
 const WCHAR samplePerformanceKey[] = PERFORMANCE_KEY("MyPerf1Inst");
@@ -92,7 +92,7 @@ DWORD CALLBACK Open(LPWSTR devices)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static const BYTE zeros[8] = {0};
-    struct room room = {(BYTE *)*data, *bytes, 0};
+    struct capacity capacity = {(BYTE *)*data, *bytes, 0};
     struct definitions head = definitions;
     Request request = sampleRequest(query, head.object.ObjectNameTitleIndex);
     DWORD i, count;
@@ -100,19 +100,19 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     if (request == NOT_REQUESTED || request == REQUEST_COSTLY)
         return ERROR_SUCCESS;
     count = dataCount();
-    put(&room, &head, sizeof head);
+    put(&capacity, &head, sizeof head);
     for (i = 0; i < count; i++)
-        putInstance(&room, dataName(i), dataValue(i));
+        putInstance(&capacity, dataName(i), dataValue(i));
     if (count == 0) /* some programs read a counter block here anyway */
-        put(&room, zeros, sizeof zeros);
-    put(&room, zeros, (8 - room.size % 8) % 8);
-    if (room.size > room.bytes)
+        put(&capacity, zeros, sizeof zeros);
+    put(&capacity, zeros, (8 - capacity.size % 8) % 8);
+    if (capacity.size > capacity.bytes)
         return ERROR_MORE_DATA;
     head.object.NumInstances = (LONG)count; /* known now */
-    head.object.TotalByteLength = room.size;
+    head.object.TotalByteLength = capacity.size;
     memcpy(*data, &head, sizeof head);
-    *data = room.data + room.size;
-    *bytes = room.size;
+    *data = capacity.data + capacity.size;
+    *bytes = capacity.size;
     *types = 1;
     return ERROR_SUCCESS;
 }

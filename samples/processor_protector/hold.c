@@ -28,12 +28,12 @@ enum { FIELD_BEGAN = 22, PASSES = 10 };
 /* ---- data in /proc ---- */
 
 /* False and errno (ESRCH): the process has ended. */
-static bool read_file(int folder, const char *name, char *text, size_t room)
+static bool read_file(int folder, const char *name, char *text, size_t capacity)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t bytes = read(fd, text, room - 1);
+    ssize_t bytes = read(fd, text, capacity - 1);
     int problem = errno;
     close(fd);
     errno = problem;

@@ -39,7 +39,7 @@ struct process {
 /* All processes at one moment, in no order. */
 struct look {
     struct process *all;
-    size_t count, room;
+    size_t count, capacity;
     int64_t time; /* 100 ns; setting the time does not change this clock */
     double load;  /* of all processors together, in percent; below 0: not known */
 };
@@ -51,7 +51,7 @@ struct watch {
     PDH_HCOUNTER load, columns[COLUMNS];
     struct answer {
         PDH_RAW_COUNTER_ITEM_A *items;
-        DWORD room, count;
+        DWORD capacity, count;
     } answers[COLUMNS];
 };
 

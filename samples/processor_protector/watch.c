@@ -53,7 +53,7 @@ void watch_close(struct watch *watch, struct look *look)
 static PDH_STATUS fetch(PDH_HCOUNTER counter, struct answer *answer)
 {
     for (;;) {
-        DWORD needed = answer->room;
+        DWORD needed = answer->capacity;
         PDH_STATUS status = PdhGetRawCounterArrayA(counter, &needed, &answer->count, answer->items);
         if ((DWORD)status != PDH_MORE_DATA)
             return status;
@@ -61,7 +61,7 @@ static PDH_STATUS fetch(PDH_HCOUNTER counter, struct answer *answer)
         if (!items)
             return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         answer->items = items;
-        answer->room = needed;
+        answer->capacity = needed;
     }
 }
 
@@ -106,13 +106,13 @@ static void take_process(const struct watch *watch, DWORD at, struct look *ret)
 
 static bool reserve(struct look *look, size_t count)
 {
-    if (count <= look->room)
+    if (count <= look->capacity)
         return true;
     struct process *all = realloc(look->all, count * sizeof *all);
     if (!all)
         return false;
     look->all = all;
-    look->room = count;
+    look->capacity = count;
     return true;
 }
 

@@ -43,7 +43,7 @@ const char *status_text(LSTATUS status);
 /* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
 struct buffer {
     char *data; /* always NUL-terminated behind len when not NULL */
-    size_t len, room;
+    size_t len, capacity;
     bool failed;
 };
 void buffer_done(struct buffer *buffer);
@@ -62,10 +62,10 @@ void free_pointer(void *pointer_to_pointer);
 /* Converts `count` units. Writes at most `room` and returns how many are needed in all; a call with
  * room 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both
  * conversions. */
-size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room);
-size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t room);
+size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity);
+size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity);
 /* `text` may be misaligned, as in network data. */
-size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t room);
+size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t capacity);
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count);
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count);
 bool utf8_valid(const char *text, size_t count);
@@ -186,7 +186,7 @@ void claim_release(struct claim *claim);
  * is never freed; {.tag = 1} (1 to 7) is an empty one. */
 struct handle_table {
     struct handle_slot *slots;
-    uint32_t count, room, free_head;
+    uint32_t count, capacity, free_head;
     uint32_t tag; /* set once: distinguishes the kinds of handles */
 };
 /* *ret is never 0 and never equals a predefined key; `object` is not NULL. */
@@ -240,7 +240,7 @@ struct shortage {
 struct shortage *shortage_here(void);
 /* "Process: IO Read Operations/sec, ...": counters that are missing in this thread's last answers
  * because this user may not read them; "": none. */
-enum { DENIED_ROOM = 400 };
+enum { DENIED_SIZE = 400 };
 char *denied_here(void);
 
 /* ---- messages.c: the catalog, one row for each event that the library writes

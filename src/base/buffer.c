@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST_ROOM = 64 };
+enum { SMALLEST_SIZE = 64 };
 
 void buffer_done(struct buffer *buffer)
 {
@@ -35,19 +35,19 @@ bool buffer_reserve(struct buffer *buffer, size_t more)
 {
     if (buffer->failed)
         return false;
-    if (more < buffer->room - buffer->len)
+    if (more < buffer->capacity - buffer->len)
         return true;
     if (more >= PTRDIFF_MAX - buffer->len)
         return fail(buffer);
     size_t needed = buffer->len + more + 1;
-    size_t room = buffer->room <= PTRDIFF_MAX / 2 ? buffer->room * 2 : needed;
-    room = room < needed ? needed : room;
-    room = room < SMALLEST_ROOM ? SMALLEST_ROOM : room;
-    char *data = realloc(buffer->data, room);
+    size_t capacity = buffer->capacity <= PTRDIFF_MAX / 2 ? buffer->capacity * 2 : needed;
+    capacity = capacity < needed ? needed : capacity;
+    capacity = capacity < SMALLEST_SIZE ? SMALLEST_SIZE : capacity;
+    char *data = realloc(buffer->data, capacity);
     if (!data)
         return fail(buffer);
     buffer->data = data;
-    buffer->room = room;
+    buffer->capacity = capacity;
     buffer->data[buffer->len] = '\0';
     return true;
 }

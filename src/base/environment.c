@@ -86,8 +86,8 @@ static void add_user(struct list *list)
     struct passwd entry, *found = NULL;
     char runtime[64];
     struct stat st;
-    FREE_AUTO char *room = malloc(ENTRY_BYTES);
-    if (room && !getpwuid_r(geteuid(), &entry, room, ENTRY_BYTES, &found) && found) {
+    FREE_AUTO char *storage = malloc(ENTRY_BYTES);
+    if (storage && !getpwuid_r(geteuid(), &entry, storage, ENTRY_BYTES, &found) && found) {
         add(list, "USER", entry.pw_name);
         add(list, "LOGNAME", entry.pw_name);
         add(list, "HOME", entry.pw_dir && *entry.pw_dir == '/' ? entry.pw_dir : NULL);

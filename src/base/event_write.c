@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LARGEST_FILE = 4 << 20, LOCK_TRIES = 50, SYSLOG_ROOM = 2048, FACILITY_DAEMON = 3 << 3 };
+enum { LARGEST_FILE = 4 << 20, LOCK_TRIES = 50, SYSLOG_SIZE = 2048, FACILITY_DAEMON = 3 << 3 };
 
 const char *event_journal_path = "/run/systemd/journal/socket";
 const char *event_syslog_path = "/dev/log";
@@ -152,7 +152,7 @@ static bool turn_over(int fd, const char *path)
 }
 
 /* The file of this name, locked if possible, with space for `length` bytes. */
-static int open_with_room(const char *path, size_t length, struct stat *ret, bool *ret_locked)
+static int open_with_capacity(const char *path, size_t length, struct stat *ret, bool *ret_locked)
 {
     for (int tries = 0;; tries++) {
         int fd = open_log(path);
@@ -217,7 +217,7 @@ static LSTATUS write_file(const struct event_record *record, const char *path)
     add_line(&line, record);
     if (line.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    int fd = open_with_room(path, line.len, &before, &locked);
+    int fd = open_with_capacity(path, line.len, &before, &locked);
     if (fd < 0)
         return status_from_errno(errno);
     LSTATUS status = append(fd, line.data, line.len, &before, locked);
@@ -365,9 +365,9 @@ static void add_syslog_line(struct buffer *line, const struct event_record *reco
 /* Old daemons accept no longer lines. */
 static void shorten(struct buffer *line)
 {
-    if (line->failed || line->len <= SYSLOG_ROOM)
+    if (line->failed || line->len <= SYSLOG_SIZE)
         return;
-    size_t end = SYSLOG_ROOM - 3;
+    size_t end = SYSLOG_SIZE - 3;
     while ((line->data[end] & 0xc0) == 0x80)
         end--;
     memcpy(line->data + end, "...", 4);

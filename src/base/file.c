@@ -60,7 +60,7 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
             return ERROR_FILE_TOO_LARGE;
         if (!buffer_reserve(ret, piece))
             return ERROR_NOT_ENOUGH_MEMORY;
-        ssize_t count = read(fd, ret->data + ret->len, ret->room - ret->len - 1);
+        ssize_t count = read(fd, ret->data + ret->len, ret->capacity - ret->len - 1);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -69,7 +69,7 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
             return ERROR_SUCCESS;
         ret->len += (size_t)count;
         ret->data[ret->len] = '\0';
-        piece = ret->room - ret->len > 4096 ? ret->room - ret->len - 1 : 4096;
+        piece = ret->capacity - ret->len > 4096 ? ret->capacity - ret->len - 1 : 4096;
     }
 }
 
@@ -176,17 +176,17 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
     return status ? status : sync_all(fd);
 }
 
-enum { TEMPORARY_ROOM = 32 };
+enum { TEMPORARY_SIZE = 32 };
 
 /* The name does not contain the file's own, which may have the maximum length, and has a suffix
  * that no reader loads. */
-static LSTATUS open_temporary(int folder, char name[static TEMPORARY_ROOM], int *ret_fd)
+static LSTATUS open_temporary(int folder, char name[static TEMPORARY_SIZE], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
         uint64_t number = (uint64_t)clock_ticks() ^ (uint64_t)getpid() << 40;
         if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
             number += (uint64_t)attempt;
-        snprintf(name, TEMPORARY_ROOM, ".%016llx.tmp", (unsigned long long)number);
+        snprintf(name, TEMPORARY_SIZE, ".%016llx.tmp", (unsigned long long)number);
         *ret_fd = open_again(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (*ret_fd >= 0)
             return ERROR_SUCCESS;
@@ -200,7 +200,7 @@ LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data
                      const struct timespec *after, struct stat *ret_stat)
 {
     const char *name;
-    char temporary[TEMPORARY_ROOM];
+    char temporary[TEMPORARY_SIZE];
     FD_AUTO folder = -1;
     FD_AUTO fd = -1;
     struct stat st;

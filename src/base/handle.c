@@ -33,14 +33,14 @@ static uintptr_t compose(const struct handle_table *table, uint32_t slot)
 
 static bool grow(struct handle_table *table)
 {
-    uint32_t room = table->room ? table->room * 2 : 16;
-    if (room > MOST_SLOTS)
+    uint32_t capacity = table->capacity ? table->capacity * 2 : 16;
+    if (capacity > MOST_SLOTS)
         return false;
-    struct handle_slot *slots = reallocarray(table->slots, room, sizeof *slots);
+    struct handle_slot *slots = reallocarray(table->slots, capacity, sizeof *slots);
     if (!slots)
         return false;
     table->slots = slots;
-    table->room = room;
+    table->capacity = capacity;
     return true;
 }
 
@@ -51,7 +51,7 @@ static LSTATUS take_slot(struct handle_table *table, uint32_t *ret)
         table->free_head = table->slots[*ret].next_free;
         return ERROR_SUCCESS;
     }
-    if (table->count == table->room && !grow(table))
+    if (table->count == table->capacity && !grow(table))
         return ERROR_NOT_ENOUGH_MEMORY;
     *ret = table->count++;
     table->slots[*ret] = (struct handle_slot){.generation = 1};

@@ -64,8 +64,8 @@ static char *from_environment(const char *variable)
 static char *home_of_passwd(void)
 {
     struct passwd entry, *found = NULL;
-    char room[4096];
-    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) != 0 || !found)
+    char storage[4096];
+    if (getpwuid_r(geteuid(), &entry, storage, sizeof storage, &found) != 0 || !found)
         return NULL;
     return entry.pw_dir && *entry.pw_dir == '/' ? strdup(entry.pw_dir) : NULL;
 }

@@ -15,6 +15,6 @@ struct shortage *shortage_here(void)
 
 char *denied_here(void)
 {
-    static _Thread_local char here[DENIED_ROOM];
+    static _Thread_local char here[DENIED_SIZE];
     return here;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_ROOM = 2048 };
+enum { LINE_SIZE = 2048 };
 
 bool trace_on(void)
 {
@@ -31,7 +31,7 @@ void trace(const char *station, const char *format, ...)
     if (!trace_on())
         return;
     int saved = errno;
-    char line[LINE_ROOM];
+    char line[LINE_SIZE];
     int length = snprintf(line, sizeof line, "openperflib: %s: ", station);
     va_list list;
     va_start(list, format);

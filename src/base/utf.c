@@ -59,7 +59,7 @@ static inline bool decode(const unsigned char **text, const unsigned char *end, 
     return true;
 }
 
-size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room)
+size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity)
 {
     const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
     size_t needed = 0;
@@ -75,7 +75,7 @@ size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t room)
             width = 2;
         }
         for (size_t i = 0; i < width; i++, needed++)
-            if (needed < room)
+            if (needed < capacity)
                 out[needed] = units[i];
     }
     return needed;
@@ -101,7 +101,7 @@ static uint16_t unit_at(const unsigned char *bytes, size_t index)
     return unit;
 }
 
-size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t room)
+size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t capacity)
 {
     size_t needed = 0;
     for (size_t i = 0; i < count; i++) {
@@ -111,15 +111,15 @@ size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t room)
             code = 0x10000 + ((code & 0x3ff) << 10) + (unit_at(text, ++i) & 0x3ffu);
         size_t width = encode(code, bytes);
         for (size_t k = 0; k < width; k++, needed++)
-            if (needed < room)
+            if (needed < capacity)
                 out[needed] = bytes[k];
     }
     return needed;
 }
 
-size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t room)
+size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity)
 {
-    return utf16_to_8_bytes(text, count, out, room);
+    return utf16_to_8_bytes(text, count, out, capacity);
 }
 
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)

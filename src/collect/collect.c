@@ -94,12 +94,12 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
     return size > there && size <= LARGEST ? (size_t)(size - there) : 0;
 }
 
-static LSTATUS pad_last(unsigned char *objects, size_t *used, uint32_t count, size_t room)
+static LSTATUS pad_last(unsigned char *objects, size_t *used, uint32_t count, size_t capacity)
 {
     PERF_OBJECT_TYPE object;
     unsigned char *last = last_object(objects, *used, count, &object);
     size_t lacking = last && object.NumInstances == 0 ? counter_block_lacking(last, &object) : 0;
-    if (lacking > room - *used)
+    if (lacking > capacity - *used)
         return ERROR_MORE_DATA;
     if (!lacking)
         return ERROR_SUCCESS;

@@ -13,10 +13,10 @@
 static LSTATUS write_query_text(struct library *code, const char *text)
 {
     size_t bytes = strlen(text), units = utf8_to_16(text, bytes, NULL, 0);
-    if (units + 1 > code->query_room) {
+    if (units + 1 > code->query_capacity) {
         free(code->query_text);
         code->query_text = calloc(units + 1, sizeof(uint16_t));
-        code->query_room = code->query_text ? units + 1 : 0;
+        code->query_capacity = code->query_text ? units + 1 : 0;
         if (!code->query_text)
             return ERROR_NOT_ENOUGH_MEMORY;
     }
@@ -28,7 +28,7 @@ static LSTATUS write_query_text(struct library *code, const char *text)
 static void ask(struct library *code, unsigned char *start, struct answer *answer)
 {
     void *end = start;
-    DWORD bytes = answer->room > UINT32_MAX ? UINT32_MAX : (DWORD)answer->room, objects = 0;
+    DWORD bytes = answer->capacity > UINT32_MAX ? UINT32_MAX : (DWORD)answer->capacity, objects = 0;
     answer->status =
         (LSTATUS)code->module.collect((LPWSTR)code->query_text, &end, &bytes, &objects);
     answer->bytes = bytes;
@@ -44,7 +44,7 @@ static void copy_from_guarded(void *self, void *to, size_t size)
 static LSTATUS ask_guarded(struct library *code, const struct host_settings *settings,
                            struct answer *answer)
 {
-    LSTATUS status = guard_arm(&code->buffer, answer->room);
+    LSTATUS status = guard_arm(&code->buffer, answer->capacity);
     if (status)
         return status;
     ask(code, guard_start(&code->buffer), answer);
@@ -71,8 +71,9 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
                        const struct query *query, struct piece *piece)
 {
     struct library *code = service->code;
-    struct answer answer = {
-        .room = piece->room, .guards_intact = true, .foreign = query->kind == QUERY_FOREIGN};
+    struct answer answer = {.capacity = piece->capacity,
+                            .guards_intact = true,
+                            .foreign = query->kind == QUERY_FOREIGN};
     LSTATUS status = library_open(service, settings);
     if (status) {
         piece->size = 0;

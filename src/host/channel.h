@@ -55,7 +55,7 @@ struct channel {
     struct channel_word answer;  /* the client waits for it */
     struct channel_word stage;   /* enum isolate_stage, the last one entered */
     struct {                     /* written by the client before `request` */
-        uint32_t order, room, observes, children, memory_mib;
+        uint32_t order, capacity, observes, children, memory_mib;
         struct channel_text service, library, procedures[3], export_names, query;
     } order;
     struct { /* written by the helper before `answer` */
@@ -83,7 +83,7 @@ struct keeper_slot {
     uint32_t resident_mib; /* the size for which the keeper ended it; else 0 */
 };
 /* The last argument of perfhost: space for a name. */
-#define KEEPER_TITLE_ROOM "                                                                "
+#define KEEPER_TITLE_SIZE "                                                                "
 /* Value of `request`: the keeper has exited, because it had no helper for 30 s. */
 #define KEEPER_LEFT UINT32_MAX
 

@@ -11,10 +11,10 @@
 
 enum { GUARD_PATTERN = 0xA5 };
 
-LSTATUS guard_arm(struct guarded *guarded, size_t room)
+LSTATUS guard_arm(struct guarded *guarded, size_t capacity)
 {
-    size_t needed = room + 2 * (size_t)GUARD_BYTES;
-    if (needed < room)
+    size_t needed = capacity + 2 * (size_t)GUARD_BYTES;
+    if (needed < capacity)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (needed > guarded->allocated) {
         free(guarded->memory);
@@ -23,9 +23,9 @@ LSTATUS guard_arm(struct guarded *guarded, size_t room)
         if (!guarded->memory)
             return ERROR_NOT_ENOUGH_MEMORY;
     }
-    guarded->room = room;
+    guarded->capacity = capacity;
     memset(guarded->memory, GUARD_PATTERN, GUARD_BYTES);
-    memset(guarded->memory + GUARD_BYTES + room, GUARD_PATTERN, GUARD_BYTES);
+    memset(guarded->memory + GUARD_BYTES + capacity, GUARD_PATTERN, GUARD_BYTES);
     return ERROR_SUCCESS;
 }
 
@@ -42,7 +42,7 @@ static bool pattern_intact(const unsigned char *guard)
 bool guard_intact(const struct guarded *guarded)
 {
     return pattern_intact(guarded->memory) &&
-           pattern_intact(guarded->memory + GUARD_BYTES + guarded->room);
+           pattern_intact(guarded->memory + GUARD_BYTES + guarded->capacity);
 }
 
 void guard_done(struct guarded *guarded)

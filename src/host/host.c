@@ -35,7 +35,7 @@ struct round {
         LSTATUS status;
         size_t begin, end; /* where in the block its objects are */
     } * taken;             /* answers that arrived before their turn */
-    size_t count, room;
+    size_t count, capacity;
     struct round *next;
 };
 static struct round *free_list;
@@ -49,19 +49,19 @@ static void round_return(struct round *round)
     lock_release(&free_list_lock);
 }
 
-static bool grow(struct round *round, size_t room)
+static bool grow(struct round *round, size_t capacity)
 {
-    uint32_t *chosen = reallocarray(round->chosen, room, sizeof(*chosen));
+    uint32_t *chosen = reallocarray(round->chosen, capacity, sizeof(*chosen));
     round->chosen = chosen ? chosen : round->chosen;
-    enum run_state *states = chosen ? reallocarray(round->states, room, sizeof(*states)) : NULL;
+    enum run_state *states = chosen ? reallocarray(round->states, capacity, sizeof(*states)) : NULL;
     round->states = states ? states : round->states;
-    struct taken *taken = states ? reallocarray(round->taken, room, sizeof(*taken)) : NULL;
+    struct taken *taken = states ? reallocarray(round->taken, capacity, sizeof(*taken)) : NULL;
     round->taken = taken ? taken : round->taken;
-    round->room = taken ? room : round->room;
+    round->capacity = taken ? capacity : round->capacity;
     return taken != NULL;
 }
 
-static struct round *round_take(size_t room)
+static struct round *round_take(size_t capacity)
 {
     lock_take(&free_list_lock);
     struct round *round = free_list;
@@ -70,7 +70,7 @@ static struct round *round_take(size_t room)
     lock_release(&free_list_lock);
     if (!round)
         round = calloc(1, sizeof(*round));
-    if (round && round->room < room && !grow(round, room)) {
+    if (round && round->capacity < capacity && !grow(round, capacity)) {
         round_return(round);
         return NULL;
     }
@@ -84,7 +84,7 @@ struct collection {
     struct round *round;
     struct isolated_request question; /* for the providers in helpers */
     unsigned char *data;
-    size_t room, used;
+    size_t capacity, used;
     uint32_t objects;
     bool whole; /* a provider answered with a block of its own: nothing else is added */
     LSTATUS status;
@@ -170,10 +170,10 @@ static LSTATUS join(struct taken *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
     *piece = (struct piece){.data = piece->data,
-                            .room = piece->room,
+                            .capacity = piece->capacity,
                             .unowned = taken->piece.unowned,
                             .took_100ns = taken->piece.took_100ns};
-    if (!status && taken->piece.size > piece->room) {
+    if (!status && taken->piece.size > piece->capacity) {
         status = ERROR_MORE_DATA;
     } else if (!status && taken->piece.size) {
         memcpy(piece->data, taken->piece.data, taken->piece.size);
@@ -190,7 +190,7 @@ static void collect_one(struct collection *collection, size_t i)
     const struct host_settings *settings = &collection->table->settings;
     struct service *service = chosen_service(collection, i);
     struct piece piece = {.data = collection->data + collection->used,
-                          .room = collection->room - collection->used,
+                          .capacity = collection->capacity - collection->used,
                           .took_100ns = -1};
     enum run_state way = collection->round->states[i];
     *shortage_here() = (struct shortage){0};
@@ -246,10 +246,11 @@ static void ask_helpers(struct collection *collection)
 {
     const struct host_settings *settings = &collection->table->settings;
     enum run_state *states = collection->round->states;
-    collection->question = (struct isolated_request){.settings = settings,
-                                                     .query = collection->query,
-                                                     .room = collection->room - collection->used,
-                                                     .start = clock_ticks()};
+    collection->question =
+        (struct isolated_request){.settings = settings,
+                                  .query = collection->query,
+                                  .capacity = collection->capacity - collection->used,
+                                  .start = clock_ticks()};
     for (size_t i = 0; i < collection->round->count; i++)
         if (states[i] == RUN_ISOLATED)
             states[i] = ask_helper(collection, i, NOT_AT_ALL);
@@ -265,7 +266,7 @@ static void take_early(struct collection *collection, size_t i)
     struct taken *taken = &collection->round->taken[i];
     size_t size = isolated_size(service);
     *taken = (struct taken){
-        .piece = {.data = malloc(size + 1), .room = size, .took_100ns = -1}
+        .piece = {.data = malloc(size + 1), .capacity = size, .took_100ns = -1}
     };
     if (!taken->piece.data)
         return;
@@ -347,18 +348,18 @@ static void note_pressure(const struct collection *collection)
                  shortage->needed, collection->before, shortage->object, shortage->instances);
     else
         snprintf(needs, sizeof(needs), "more than its buffer of %zu bytes",
-                 collection->room - collection->before);
+                 collection->capacity - collection->before);
     verdict_report(collection->starved, 4016,
                    EVENT_FIELDS(EVENT_NUMBER("Tries", tries),
-                                EVENT_NUMBER("BufferSize", collection->room),
+                                EVENT_NUMBER("BufferSize", collection->capacity),
                                 EVENT_TEXT("Needs", needs)),
                    NULL);
 }
 
-LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,
+LSTATUS host_collect(const struct query *query, void *data, size_t capacity, size_t *ret_size,
                      uint32_t *ret_objects, bool *ret_whole)
 {
-    struct collection collection = {.query = query, .data = data, .room = room};
+    struct collection collection = {.query = query, .data = data, .capacity = capacity};
     *ret_whole = false;
     *ret_size = 0;
     *ret_objects = 0;

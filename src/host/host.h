@@ -12,7 +12,7 @@
  * when a provider's own code calls this; other failures cost only that provider's data. *ret_whole:
  * the buffer holds one PERF_DATA_BLOCK that a provider made for a foreign machine, and nothing
  * else. (docs/windows/articles.md#c39, docs/windows/queries.md#c5) */
-LSTATUS host_collect(const struct query *query, void *data, size_t room, size_t *ret_size,
+LSTATUS host_collect(const struct query *query, void *data, size_t capacity, size_t *ret_size,
                      uint32_t *ret_objects, bool *ret_whole);
 /* Closes and unloads all; Keep Resident keeps a library loaded. May be called again.
  * (docs/windows/queries.md#c6) */

@@ -39,9 +39,9 @@ enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30
 enum { GUARD_BYTES = 1024 };
 struct guarded {
     unsigned char *memory;
-    size_t allocated, room;
+    size_t allocated, capacity;
 };
-LSTATUS guard_arm(struct guarded *guarded, size_t room); /* room bytes between fresh patterns */
+LSTATUS guard_arm(struct guarded *guarded, size_t capacity); /* room bytes between fresh patterns */
 unsigned char *guard_start(const struct guarded *guarded);
 bool guard_intact(const struct guarded *guarded);
 void guard_done(struct guarded *guarded);
@@ -232,7 +232,7 @@ struct library {
     struct isolated isolated;
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */
-    size_t query_room;
+    size_t query_capacity;
     _Atomic size_t filled;       /* the buffer size that its last answer filled, or 0 */
     _Atomic size_t least_filled; /* the smallest such size at which others lacked space */
     uint32_t reported;           /* bits by enum mistake: reported in this session */
@@ -314,7 +314,7 @@ struct answer {
     LSTATUS status;
     uint32_t bytes, objects; /* as Collect left them */
     int64_t end;             /* its returned pointer, relative to the buffer's start */
-    size_t room;             /* the buffer size that it was given */
+    size_t capacity;         /* the buffer size that it was given */
     bool guards_intact;      /* also true where there were none */
     bool foreign;            /* to a query that names a foreign machine */
     int64_t took_100ns;      /* Collect */
@@ -325,7 +325,7 @@ struct answer {
 /* The free part of the caller's buffer, and the answer put there. */
 struct piece {
     unsigned char *data;
-    size_t room, size;
+    size_t capacity, size;
     uint32_t objects;
     bool whole;         /* a whole PERF_DATA_BLOCK, of a foreign machine */
     bool unowned;       /* has objects that are not registered to any service */
@@ -347,8 +347,8 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
 struct isolated_request {
     const struct host_settings *settings;
     const struct query *query;
-    size_t room;   /* the buffer size that it is given */
-    int64_t start; /* when the query began, in clock_ticks */
+    size_t capacity; /* the buffer size that it is given */
+    int64_t start;   /* when the query began, in clock_ticks */
 };
 /* Waits until then for other threads that are querying it. BUSY: one still is, call again.
  * NOT_ASKED: it must not or cannot be queried, which was reported. ASKED: isolated_finish must

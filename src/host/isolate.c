@@ -20,7 +20,7 @@ struct isolated {
     bool known;            /* `reply` is already known, nothing to wait for */
     bool guards;
     unsigned hopeless; /* answers in a row that came too late for polling */
-    size_t room;
+    size_t capacity;
     struct isolate_reply reply;
 };
 
@@ -120,7 +120,7 @@ static LSTATUS write_request(struct channel *channel, const struct isolate_reque
 {
     struct text_place place = {.texts = channel_texts(channel)};
     channel->order.order = CHANNEL_COLLECT;
-    channel->order.room = (uint32_t)request->room;
+    channel->order.capacity = (uint32_t)request->capacity;
     channel->order.observes = request->observes;
     channel->order.children = request->children;
     channel->order.memory_mib =
@@ -135,10 +135,10 @@ static LSTATUS write_request(struct channel *channel, const struct isolate_reque
     return place.full ? ERROR_INSUFFICIENT_BUFFER : ERROR_SUCCESS;
 }
 
-static void arm_guards(struct channel *channel, size_t room)
+static void arm_guards(struct channel *channel, size_t capacity)
 {
     memset(channel_buffer(channel) - CHANNEL_GUARD, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
-    memset(channel_buffer(channel) + room, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
+    memset(channel_buffer(channel) + capacity, CHANNEL_GUARD_PATTERN, CHANNEL_GUARD);
 }
 
 static bool guard_whole(const unsigned char *shared)
@@ -164,15 +164,15 @@ static bool hand_over(struct helper *helper)
 static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate_request *request)
 {
     struct helper *helper = isolated->helper;
-    if (!helper_map(helper, CHANNEL_BUFFER_OFFSET + request->room + CHANNEL_GUARD))
+    if (!helper_map(helper, CHANNEL_BUFFER_OFFSET + request->capacity + CHANNEL_GUARD))
         return ERROR_NOT_ENOUGH_MEMORY;
     LSTATUS status = write_request(helper->channel, request);
     if (status)
         return status;
     if (request->guards)
-        arm_guards(helper->channel, request->room);
+        arm_guards(helper->channel, request->capacity);
     isolated->guards = request->guards;
-    isolated->room = request->room;
+    isolated->capacity = request->capacity;
     isolated->owed = true;
     hand_over(helper);
     return ERROR_SUCCESS;
@@ -202,7 +202,7 @@ LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *req
     leave_parents(isolated);
     if (isolated->owed)
         return ERROR_BUSY;
-    if (request->room > ISOLATE_LARGEST)
+    if (request->capacity > ISOLATE_LARGEST)
         return ERROR_INVALID_PARAMETER;
     isolated->known = false;
     return isolated->helper ? hand_over_request(isolated, request)
@@ -306,9 +306,9 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
     ret->end_offset = shared->reply.end_offset;
     ret->took_100ns = shared->reply.took_100ns;
     copy_words(ret->text, channel->reply.text);
-    unsigned char *room = channel_buffer(channel);
-    ret->guards_intact = !isolated->guards ||
-                         (guard_whole(room - CHANNEL_GUARD) && guard_whole(room + isolated->room));
+    unsigned char *capacity = channel_buffer(channel);
+    ret->guards_intact = !isolated->guards || (guard_whole(capacity - CHANNEL_GUARD) &&
+                                               guard_whole(capacity + isolated->capacity));
     isolated->owed = false;
 }
 
@@ -414,7 +414,7 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
 
 void isolate_copy(struct isolated *isolated, void *to, size_t size)
 {
-    if (isolated->helper && helper_is_ours(isolated->helper) && size <= isolated->room)
+    if (isolated->helper && helper_is_ours(isolated->helper) && size <= isolated->capacity)
         memcpy(to, channel_buffer(isolated->helper->channel), size);
 }
 

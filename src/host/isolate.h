@@ -39,7 +39,7 @@ struct isolate_request {
     const uint16_t *export_names; /* Linkage\Export, multi-string in UTF-16, or NULL */
     size_t export_units;
     const char *query; /* UTF-8, passed to Collect */
-    size_t room;       /* buffer size for Collect, at most ISOLATE_LARGEST */
+    size_t capacity;   /* buffer size for Collect, at most ISOLATE_LARGEST */
     bool guards;       /* arm and check the patterns around the buffer */
     /* used when a helper starts only: */
     bool observes;       /* it may read other processes' data */

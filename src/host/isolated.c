@@ -33,7 +33,7 @@ static void forget_file(struct library *code)
 /* ---- failures ---- */
 
 /* "SIGSEGV"; "signal 64" for a signal without a name. */
-static const char *signal_name(int number, char room[static 16])
+static const char *signal_name(int number, char storage[static 16])
 {
     static const struct {
         int number;
@@ -55,21 +55,22 @@ static const char *signal_name(int number, char room[static 16])
     for (size_t i = 0; i < COUNT(names); i++)
         if (names[i].number == number)
             return names[i].name;
-    snprintf(room, 16, "signal %d", number);
-    return room;
+    snprintf(storage, 16, "signal %d", number);
+    return storage;
 }
 
 enum { CRASH_TEXT = 64 + sizeof(((struct isolate_reply *)NULL)->calls) };
 
 /* "SIGSEGV at address 0x0 in farm.so+0x1234 (CollectFarm+0x20), called by ..." */
-static void write_crash(const struct isolate_reply *reply, char *ret, size_t room)
+static void write_crash(const struct isolate_reply *reply, char *ret, size_t capacity)
 {
     char number[16];
-    int used = snprintf(ret, room, "%s", signal_name(reply->code, number));
+    int used = snprintf(ret, capacity, "%s", signal_name(reply->code, number));
     if (reply->has_address)
-        used += snprintf(ret + used, room - (size_t)used, " at address 0x%" PRIx64, reply->address);
+        used +=
+            snprintf(ret + used, capacity - (size_t)used, " at address 0x%" PRIx64, reply->address);
     if (*reply->calls)
-        snprintf(ret + used, room - (size_t)used, " in %s", reply->calls);
+        snprintf(ret + used, capacity - (size_t)used, " in %s", reply->calls);
 }
 
 static void report_crash(const struct service *service, const struct isolate_reply *reply)
@@ -239,7 +240,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
                             .bytes = reply->bytes,
                             .objects = reply->objects,
                             .end = reply->end_offset,
-                            .room = code->isolated.offered,
+                            .capacity = code->isolated.offered,
                             .guards_intact = reply->guards_intact,
                             .foreign = code->isolated.foreign,
                             .took_100ns = believable_time(code, reply->took_100ns),
@@ -340,7 +341,7 @@ static int64_t deadline_of(const struct host_settings *settings, int64_t start, 
 }
 
 static LSTATUS hand_over(struct service *service, const struct host_settings *settings,
-                         const struct query *query, size_t room)
+                         const struct query *query, size_t capacity)
 {
     struct library *code = service->code;
     bool checked = settings->test_level <= 2 || code->unproven;
@@ -351,7 +352,7 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
         .export_names = service->export_names,
         .export_units = service->export_units,
         .query = query->text,
-        .room = room < ISOLATE_LARGEST ? room : ISOLATE_LARGEST,
+        .capacity = capacity < ISOLATE_LARGEST ? capacity : ISOLATE_LARGEST,
         .guards = checked && !(settings->configuration & CONFIGURATION_NO_GUARDS),
         .observes = service->observe != 0,
         .children = service->children != 0,
@@ -363,7 +364,7 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
         return status;
     int64_t collect_ms = service_collect_ms(service, query);
     code->isolated.requested_at = clock_ticks();
-    code->isolated.offered = request.room;
+    code->isolated.offered = request.capacity;
     code->isolated.foreign = query->kind == QUERY_FOREIGN;
     code->isolated.collect_ms = collect_ms;
     code->isolated.silence_ms = collect_ms * SILENCE_FACTOR;
@@ -423,7 +424,7 @@ enum isolated_begun isolated_begin_collect(struct service *service,
         return requested;
     if (!is_still_silent(service, settings) && !quarantine_waits(service) &&
         is_placed_outside(service))
-        status = hand_over(service, settings, question->query, question->room);
+        status = hand_over(service, settings, question->query, question->capacity);
     if (status && status != ERROR_BUSY)
         trace("host", "%s could not be queried: %s", service->name, status_text(status));
     if (status)

@@ -18,11 +18,11 @@ static uint32_t level_of(const struct service *service, const struct host_settin
 /* Checks 2 and 3 (at every level: behind its buffer there is nothing to copy), then 1. */
 static struct finding judge_pointer(const struct answer *answer)
 {
-    int64_t room = (int64_t)answer->room, end = answer->end;
-    uint64_t beyond = end < 0 ? -(uint64_t)end : (uint64_t)end - answer->room;
-    if (end < 0 || end > room + GUARD_BYTES)
+    int64_t capacity = (int64_t)answer->capacity, end = answer->end;
+    uint64_t beyond = end < 0 ? -(uint64_t)end : (uint64_t)end - answer->capacity;
+    if (end < 0 || end > capacity + GUARD_BYTES)
         return (struct finding){FAULT_HEAP, .numbers = {beyond}};
-    if (end > room)
+    if (end > capacity)
         return (struct finding){FAULT_OVERRUN, .numbers = {beyond}};
     if ((int64_t)answer->bytes == end)
         return (struct finding){FAULT_NONE};
@@ -137,7 +137,7 @@ static bool report_guard(struct service *service, const struct host_settings *se
                          const struct answer *answer)
 {
     return verdict_keep(service, settings,
-                        &(struct finding){FAULT_GUARD, .numbers = {answer->room}});
+                        &(struct finding){FAULT_GUARD, .numbers = {answer->capacity}});
 }
 
 /* ---- buffer size ---- */
@@ -145,7 +145,7 @@ static bool report_guard(struct service *service, const struct host_settings *se
 /* Less than a sixteenth is left. */
 static bool is_full(const struct answer *answer)
 {
-    return answer->end > 0 && answer->room - (size_t)answer->end < answer->room / 16;
+    return answer->end > 0 && answer->capacity - (size_t)answer->end < answer->capacity / 16;
 }
 
 /* A provider that merely needs much leaves more of a larger buffer free. One that filled a buffer
@@ -154,13 +154,13 @@ static bool is_hoarding(const struct service *service, const struct answer *answ
 {
     size_t least = atomic_load(&service->code->least_filled);
     return is_full(answer) &&
-           (answer->room >= LARGEST_ANSWER || (least && answer->room / 4 >= least));
+           (answer->capacity >= LARGEST_ANSWER || (least && answer->capacity / 4 >= least));
 }
 
 static void note_capacity(struct service *service, const struct answer *answer)
 {
     bool full = is_full(answer);
-    atomic_store(&service->code->filled, full ? answer->room : 0);
+    atomic_store(&service->code->filled, full ? answer->capacity : 0);
     if (!full)
         atomic_store(&service->code->least_filled, 0);
 }
@@ -186,9 +186,9 @@ static bool keep(struct service *service, const struct host_settings *settings,
         return report_guard(service, settings, answer);
     if (is_hoarding(service, answer))
         return verdict_keep(service, settings,
-                            &(struct finding){FAULT_BUFFER_HOG, .numbers = {answer->room}});
+                            &(struct finding){FAULT_BUFFER_HOG, .numbers = {answer->capacity}});
     note_capacity(service, answer);
-    if ((size_t)answer->end > piece->room)
+    if ((size_t)answer->end > piece->capacity)
         return true; /* the caller will retry with a larger buffer */
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
@@ -216,9 +216,9 @@ static LSTATUS judge_status(struct service *service, const struct host_settings 
         return ERROR_SUCCESS;
     }
     if (answer->status == ERROR_MORE_DATA) {
-        if (answer->room < LARGEST_ANSWER)
+        if (answer->capacity < LARGEST_ANSWER)
             return ERROR_MORE_DATA;
-        finding = (struct finding){FAULT_NEVER_ENOUGH, .numbers = {answer->room}};
+        finding = (struct finding){FAULT_NEVER_ENOUGH, .numbers = {answer->capacity}};
     }
     verdict_keep(service, settings, &finding);
     return ERROR_SUCCESS;
@@ -227,7 +227,7 @@ static LSTATUS judge_status(struct service *service, const struct host_settings 
 LSTATUS judge(struct service *service, const struct host_settings *settings,
               const struct answer *answer, struct piece *piece)
 {
-    *piece = (struct piece){.data = piece->data, .room = piece->room, .took_100ns = -1};
+    *piece = (struct piece){.data = piece->data, .capacity = piece->capacity, .took_100ns = -1};
     if (answer->status)
         return judge_status(service, settings, answer);
     bool kept = keep(service, settings, answer, piece);
@@ -236,7 +236,7 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
         return ERROR_SUCCESS;
     quarantine_success(service);
     piece->took_100ns = answer->took_100ns;
-    if ((size_t)answer->end > piece->room)
+    if ((size_t)answer->end > piece->capacity)
         return ERROR_MORE_DATA;
     if (answer->end) {
         piece->size = (size_t)answer->end;

@@ -106,7 +106,7 @@ DETACHED static int become_keeper(void *argument)
 {
     struct start *start = argument;
     /* helpers overwrite the last one with their service's name, for ps */
-    char *const arguments[] = {"perfhost", "3", "4", KEEPER_TITLE_ROOM, NULL};
+    char *const arguments[] = {"perfhost", "3", "4", KEEPER_TITLE_SIZE, NULL};
     execve(start->file, arguments, start->environment);
     start->exec_error = errno;
     _exit(127);

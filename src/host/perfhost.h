@@ -31,7 +31,7 @@ void seccomp_deny_moving(const void *memory, size_t size); /* by mremap; once */
 /* ---- perfhost_crash.c ---- */
 void crash_prepare(void);
 /* In a signal handler: writes the place and its callers, innermost first. */
-void crash_write_calls(char *to, size_t room);
+void crash_write_calls(char *to, size_t capacity);
 
 /* ---- perfhost_memory.c ---- */
 /* MiB that are resident; 0: unknown. */
@@ -49,7 +49,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
 /* Each runs until the provider returns and stores its result in channel->reply. */
 void provider_collect(struct channel *channel);
 void provider_close(struct channel *channel, bool and_unload);
-void provider_has_no_room(struct channel *channel); /* instead of provider_collect */
+void provider_has_no_capacity(struct channel *channel); /* instead of provider_collect */
 bool provider_is_loaded(void);
 
 #endif

@@ -17,17 +17,18 @@ void crash_prepare(void)
 }
 
 /* "farm.so+0x1234 (CollectFarm+0x20)"; outside of libraries, the address. */
-static int write_place(char *to, size_t room, const char *before, void *place, const Dl_info *info)
+static int write_place(char *to, size_t capacity, const char *before, void *place,
+                       const Dl_info *info)
 {
     uintptr_t at = (uintptr_t)place;
     if (!info->dli_fname)
-        return snprintf(to, room, "%s0x%" PRIxPTR, before, at);
+        return snprintf(to, capacity, "%s0x%" PRIxPTR, before, at);
     const char *slash = strrchr(info->dli_fname, '/');
     const char *name = slash ? slash + 1 : info->dli_fname;
     uintptr_t offset = at - (uintptr_t)info->dli_fbase;
     if (!info->dli_sname)
-        return snprintf(to, room, "%s%s+0x%" PRIxPTR, before, name, offset);
-    return snprintf(to, room, "%s%s+0x%" PRIxPTR " (%s+0x%" PRIxPTR ")", before, name, offset,
+        return snprintf(to, capacity, "%s%s+0x%" PRIxPTR, before, name, offset);
+    return snprintf(to, capacity, "%s%s+0x%" PRIxPTR " (%s+0x%" PRIxPTR ")", before, name, offset,
                     info->dli_sname, at - (uintptr_t)info->dli_saddr);
 }
 
@@ -39,7 +40,7 @@ static bool is_own(void *place)
            info.dli_fbase == own.dli_fbase;
 }
 
-void crash_write_calls(char *to, size_t room)
+void crash_write_calls(char *to, size_t capacity)
 {
     void *frames[MOST];
     int count = backtrace(frames, MOST), used = 0, i = 0;
@@ -48,10 +49,10 @@ void crash_write_calls(char *to, size_t room)
     while (i < count && is_own(frames[i]))
         i++;
     i++; /* the kernel's return address */
-    for (; i < count && (size_t)used < room && !is_own(frames[i]); i++) {
+    for (; i < count && (size_t)used < capacity && !is_own(frames[i]); i++) {
         Dl_info info = {0};
         dladdr(frames[i], &info);
-        used += write_place(to + used, room - (size_t)used, used ? ", called by " : "", frames[i],
-                            &info);
+        used += write_place(to + used, capacity - (size_t)used, used ? ", called by " : "",
+                            frames[i], &info);
     }
 }

@@ -84,9 +84,9 @@ static struct channel *map_channel(uint32_t slot)
 }
 
 /* Makes the requested size writable, and no more. */
-static bool grow(size_t room)
+static bool grow(size_t capacity)
 {
-    size_t pages = (room + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
+    size_t pages = (capacity + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
     size_t size = CHANNEL_BUFFER_OFFSET + pages * CHANNEL_PAGE;
     if (size <= usable)
         return true;
@@ -160,10 +160,10 @@ static _Noreturn void serve(uint32_t limit_mib)
         uint32_t order = served->order.order;
         if (order == CHANNEL_CLOSE || order == CHANNEL_CLOSE_AND_STAY)
             provider_close(served, order == CHANNEL_CLOSE);
-        else if (grow(served->order.room))
+        else if (grow(served->order.capacity))
             provider_collect(served);
         else
-            provider_has_no_room(served);
+            provider_has_no_capacity(served);
         check_memory(served, limit_mib);
         answer(served, number);
     }

@@ -109,7 +109,7 @@ static bool make_ready(struct channel *channel)
     return ready;
 }
 
-void provider_has_no_room(struct channel *channel)
+void provider_has_no_capacity(struct channel *channel)
 {
     memset(&channel->reply, 0, sizeof(channel->reply));
     reply(channel, ISOLATE_COLLECT, ERROR_NOT_ENOUGH_MEMORY,
@@ -124,11 +124,11 @@ void provider_collect(struct channel *channel)
     enter_stage(channel, ISOLATE_COLLECT);
     uint16_t *query = copy_of(channel, &channel->order.query);
     if (!query) {
-        provider_has_no_room(channel);
+        provider_has_no_capacity(channel);
         return;
     }
     void *start = channel_buffer(channel), *end = start;
-    DWORD bytes = channel->order.room, objects = 0;
+    DWORD bytes = channel->order.capacity, objects = 0;
     int64_t begin = clock_ticks();
     DWORD status = provider.module.collect((LPWSTR)query, &end, &bytes, &objects);
     channel->reply.took_100ns = clock_ticks() - begin;

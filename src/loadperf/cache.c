@@ -95,7 +95,7 @@ static bool read_rows(struct range_cache *cache)
     char *row = cache->text.data + strlen(CACHE_HEAD), *end;
     for (; *row; row = end + 1) {
         end = strchr(row, '\n');
-        if (!end || !list_grow(&cache->rows, cache->count, &cache->room, sizeof *cache->rows) ||
+        if (!end || !list_grow(&cache->rows, cache->count, &cache->capacity, sizeof *cache->rows) ||
             !read_row(row, end, &cache->rows[cache->count]))
             return false;
         cache->count++;

@@ -250,7 +250,8 @@ static LSTATUS read_object(struct planning *planning, const struct ini_entry *en
                      mistake);
         return ERROR_SUCCESS;
     }
-    if (!list_grow(&plan->objects, plan->object_count, &plan->object_room, sizeof *plan->objects))
+    if (!list_grow(&plan->objects, plan->object_count, &plan->object_capacity,
+                   sizeof *plan->objects))
         return ERROR_NOT_ENOUGH_MEMORY;
     plan->objects[plan->object_count++] = (uint32_t)symbol->value;
     return ERROR_SUCCESS;

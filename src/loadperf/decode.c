@@ -140,14 +140,14 @@ static bool is_ascii(struct span text)
 
 static LSTATUS convert(iconv_t page, struct span text, struct buffer *ret, bool *ret_bad)
 {
-    char *in = (char *)text.at, room[512];
+    char *in = (char *)text.at, capacity[512];
     size_t in_left = text.count;
     while (in_left) {
-        char *out = room;
-        size_t out_left = sizeof room;
+        char *out = capacity;
+        size_t out_left = sizeof capacity;
         size_t result = iconv(page, &in, &in_left, &out, &out_left);
         int error = result == (size_t)-1 ? errno : 0;
-        buffer_add(ret, room, sizeof room - out_left);
+        buffer_add(ret, capacity, sizeof capacity - out_left);
         if (error != EILSEQ && error != EINVAL)
             continue;
         buffer_add_text(ret, "\xef\xbf\xbd");

@@ -16,7 +16,7 @@ enum { MOST_PASSES = 8, MOST_REMARK = 400 };
 
 struct damage {
     unsigned *lines; /* ascending */
-    size_t count, room;
+    size_t count, capacity;
     bool failed;
 };
 
@@ -25,7 +25,7 @@ static bool take_damage(void *self, const opl_reg_entry *entry)
     struct damage *damage = self;
     if (entry->kind != OPL_REG_DAMAGED)
         return true;
-    if (!list_grow(&damage->lines, damage->count, &damage->room, sizeof *damage->lines)) {
+    if (!list_grow(&damage->lines, damage->count, &damage->capacity, sizeof *damage->lines)) {
         damage->failed = true;
         return false;
     }

@@ -47,7 +47,7 @@ static bool take_service(void *self, const char *name)
     if (!any && registry_get(key, text_names[LIBRARY], &type, &library))
         return true; /* not a provider */
     here.name = strdup(name);
-    if (!here.name || !list_grow(&list->list, list->count, &list->room, sizeof *list->list)) {
+    if (!here.name || !list_grow(&list->list, list->count, &list->capacity, sizeof *list->list)) {
         free(here.name);
         return false;
     }

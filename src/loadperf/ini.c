@@ -46,7 +46,7 @@ static bool add_line(struct ini *ini, struct span section, struct span line, uns
         entry.value = unquoted(
             span_trim((struct span){equals + 1, line.count - (size_t)(equals + 1 - line.at)}));
     }
-    if (!list_grow(&ini->entries, ini->count, &ini->room, sizeof *ini->entries))
+    if (!list_grow(&ini->entries, ini->count, &ini->capacity, sizeof *ini->entries))
         return false;
     ini->entries[ini->count++] = entry;
     return true;

@@ -42,7 +42,7 @@ enum {
 /* Names are even. The packaged block is behind the machine's range; users' numbers begin far behind
  * it. */
 enum { USER_FIRST = 1000000, MACHINE_HIGHEST = NAMES_BLOCK_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
-enum { SERVICE_ROOM = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
+enum { SERVICE_SIZE = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
 
 /* ---- trust.c ---- */
 enum { VALIDATION_BYTES = 16 };
@@ -102,7 +102,7 @@ bool span_is(struct span span, const char *text); /* without regard to case */
 int span_compare(struct span left, struct span right);
 char *span_copy(struct span span);
 /* Makes space for one more element of `size` bytes. */
-bool list_grow(void *array_pointer, size_t count, size_t *room, size_t size);
+bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size);
 
 /* ---- decode.c: bytes to UTF-8 ---- */
 /* ret: the file in UTF-8, or (*ret_raw) in a code page that only the caller knows. */
@@ -125,7 +125,7 @@ struct ini {
     struct buffer text;
     bool raw;                  /* values are in a code page */
     struct ini_entry *entries; /* in the file's order */
-    size_t count, room;
+    size_t count, capacity;
 };
 LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret);
 void ini_done(struct ini *ini);
@@ -143,7 +143,7 @@ struct symbol {
 struct symbols {
     struct buffer text;
     struct symbol *list; /* by name, without regard to case; equal ones in the file's order */
-    size_t count, room;
+    size_t count, capacity;
 };
 LSTATUS symbols_parse(const void *bytes, size_t size, struct symbols *ret);
 void symbols_done(struct symbols *symbols);
@@ -157,14 +157,14 @@ struct plan_text {
     char *text; /* UTF-8 */
 };
 struct plan {
-    char service[SERVICE_ROOM];
+    char service[SERVICE_SIZE];
     bool trusted, has_objects;
     uint32_t *languages; /* as listed */
-    size_t language_count, language_room;
+    size_t language_count, language_capacity;
     struct plan_text *texts; /* by language and offset, without duplicates */
     size_t text_count, text_capacity;
     uint32_t *objects; /* offsets, ascending, without duplicates */
-    size_t object_count, object_room;
+    size_t object_count, object_capacity;
     uint32_t last_offset; /* of a name */
 };
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
@@ -181,7 +181,7 @@ struct planning {
     const struct symbols *symbols;
     const char *ini_path, *symbol_path;
     const struct symbol **used; /* by the texts */
-    size_t used_count, used_room;
+    size_t used_count, used_capacity;
 };
 /* SYMBOL_009_NAME: false if the key has another form. *ret_part: 0 a name, 1 an explanation. */
 bool plan_key(struct span key, struct span *ret_symbol, uint32_t *ret_language, uint32_t *ret_part);
@@ -221,7 +221,7 @@ struct range_cache {
     struct buffer text;
     struct range_row *rows;
     uint32_t *places; /* a hash table of row numbers + 1 */
-    size_t count, room, place_count;
+    size_t count, capacity, place_count;
     bool whole; /* the file must be rewritten instead of appended to */
 };
 void cache_read(enum registry_layer layer, struct range_cache *ret);
@@ -243,7 +243,7 @@ struct known_file {
 };
 struct known {
     struct known_file *files; /* in merging order */
-    size_t count, room;
+    size_t count, capacity;
     struct range_cache cache;
 };
 LSTATUS known_read(enum registry_layer layer, struct known *ret);

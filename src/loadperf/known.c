@@ -28,7 +28,7 @@ void known_done(struct known *known)
 
 static LSTATUS add_file(struct known *known, struct known_file file)
 {
-    if (!list_grow(&known->files, known->count, &known->room, sizeof *known->files)) {
+    if (!list_grow(&known->files, known->count, &known->capacity, sizeof *known->files)) {
         free_file(&file);
         return ERROR_NOT_ENOUGH_MEMORY;
     }

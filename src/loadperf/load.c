@@ -145,16 +145,16 @@ char *span_copy(struct span span)
     return strndup(span.count ? span.at : "", span.count);
 }
 
-bool list_grow(void *array_pointer, size_t count, size_t *room, size_t size)
+bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
 {
     void **array = array_pointer;
-    if (count < *room)
+    if (count < *capacity)
         return true;
-    size_t more = *room ? *room * 2 : 16;
+    size_t more = *capacity ? *capacity * 2 : 16;
     void *bigger = reallocarray(*array, more, size);
     if (!bigger)
         return false;
     *array = bigger;
-    *room = more;
+    *capacity = more;
     return true;
 }

@@ -111,7 +111,7 @@ static bool is_service_name(const char *name)
     for (const char *at = name; *at; at++)
         if (*at == '\\' || (unsigned char)*at < ' ')
             return false;
-    return *name && strlen(name) < SERVICE_ROOM;
+    return *name && strlen(name) < SERVICE_SIZE;
 }
 
 static LSTATUS read_service(struct planning *planning)
@@ -153,7 +153,7 @@ static LSTATUS read_languages(struct planning *planning)
         }
         if (plan_has_language(plan, language))
             continue;
-        if (!list_grow(&plan->languages, plan->language_count, &plan->language_room,
+        if (!list_grow(&plan->languages, plan->language_count, &plan->language_capacity,
                        sizeof *plan->languages))
             return ERROR_NOT_ENOUGH_MEMORY;
         plan->languages[plan->language_count++] = language;
@@ -194,7 +194,7 @@ static bool remember_used(struct planning *planning, const struct symbol *symbol
 {
     if (planning->used_count && planning->used[planning->used_count - 1] == symbol)
         return true;
-    if (!list_grow(&planning->used, planning->used_count, &planning->used_room,
+    if (!list_grow(&planning->used, planning->used_count, &planning->used_capacity,
                    sizeof *planning->used))
         return false;
     planning->used[planning->used_count++] = symbol;

@@ -150,7 +150,7 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
     opl_load_result result = {0};
     load_init(&load, options);
     removal.record = load.options->library != NULL;
-    if (!service || !*service || strlen(service) >= SERVICE_ROOM || strchr(service, '\\'))
+    if (!service || !*service || strlen(service) >= SERVICE_SIZE || strchr(service, '\\'))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = change_begin(&removal.change, &load, service);
     if (!status) {

@@ -87,7 +87,7 @@ LSTATUS restore_add(struct stored *stored, const char *service, const uint32_t *
     if (plan)
         status = restore_objects(plan, number[FIRST_COUNTER], &provider.text[OBJECT_LIST]);
     if (status || !key || !provider.name ||
-        !list_grow(&stored->providers, stored->provider_count, &stored->provider_room,
+        !list_grow(&stored->providers, stored->provider_count, &stored->provider_capacity,
                    sizeof provider)) {
         free(provider.name);
         free(provider.text[OBJECT_LIST]);

@@ -16,13 +16,13 @@
 
 LSTATUS rewrite_print(struct buffer *out, const opl_reg_entry *entry)
 {
-    size_t room = 256;
+    size_t capacity = 256;
     for (;;) {
-        if (!buffer_reserve(out, room))
+        if (!buffer_reserve(out, capacity))
             return ERROR_NOT_ENOUGH_MEMORY;
-        LSTATUS status = opl_reg_print(entry, out->data + out->len, &room);
+        LSTATUS status = opl_reg_print(entry, out->data + out->len, &capacity);
         if (status == ERROR_SUCCESS)
-            out->len += room - 1;
+            out->len += capacity - 1;
         if (status != ERROR_MORE_DATA)
             return status;
     }

@@ -72,14 +72,14 @@ static LSTATUS begin_provider(struct reading *reading, struct span name, unsigne
     reading->provider = provider_of(stored, name);
     if (reading->provider)
         return ERROR_SUCCESS;
-    if (name.count >= SERVICE_ROOM || memchr(name.at, '\\', name.count)) {
+    if (name.count >= SERVICE_SIZE || memchr(name.at, '\\', name.count)) {
         load_warning(reading->load, stored->path, line, "\"%.*s\" is not the name of a service",
                      (int)(name.count < 80 ? name.count : 80), name.at);
         return ERROR_SUCCESS;
     }
     struct stored_provider provider = {.name = span_copy(name), .line = line};
     if (!provider.name || !list_grow(&stored->providers, stored->provider_count,
-                                     &stored->provider_room, sizeof provider)) {
+                                     &stored->provider_capacity, sizeof provider)) {
         free(provider.name);
         return ERROR_NOT_ENOUGH_MEMORY;
     }

@@ -16,7 +16,7 @@ struct stored_text {
 };
 struct stored_texts {
     struct stored_text *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 void stored_texts_done(struct stored_texts *texts);
 /* Takes ownership of the text, which may be NULL (no memory): then returns false. */
@@ -59,7 +59,7 @@ struct stored_provider {
 struct stored {
     const char *path;
     struct stored_provider *providers; /* in the file's order */
-    size_t provider_count, provider_room;
+    size_t provider_count, provider_capacity;
     struct stored_texts texts, hand;
     uint32_t language; /* the only language of its texts; 0: all */
     bool repair; /* a repair: its numbers are enforced; only a conflicting provider gets others */
@@ -94,7 +94,7 @@ struct here {
 };
 struct here_list {
     struct here *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 LSTATUS here_read(struct here_list *ret);
 void here_done(struct here_list *list);

@@ -15,7 +15,7 @@ void stored_texts_done(struct stored_texts *texts)
 
 bool stored_texts_add(struct stored_texts *texts, uint32_t language, uint32_t index, char *text)
 {
-    if (!text || !list_grow(&texts->list, texts->count, &texts->room, sizeof *texts->list)) {
+    if (!text || !list_grow(&texts->list, texts->count, &texts->capacity, sizeof *texts->list)) {
         free(text);
         return false;
     }
@@ -32,26 +32,26 @@ static int compare(const struct stored_text *text, uint32_t language, uint32_t i
 
 /* Merge sort is stable, and needs one pass if the texts are sorted already. */
 static void merge_halves(struct stored_text *list, size_t half, size_t count,
-                         struct stored_text *room)
+                         struct stored_text *capacity)
 {
     size_t left = 0, right = half, at = 0;
-    memcpy(room, list, half * sizeof *list);
+    memcpy(capacity, list, half * sizeof *list);
     while (left < half) {
-        bool take_right =
-            right < count && compare(&list[right], room[left].language, room[left].index) < 0;
-        list[at++] = take_right ? list[right++] : room[left++];
+        bool take_right = right < count &&
+                          compare(&list[right], capacity[left].language, capacity[left].index) < 0;
+        list[at++] = take_right ? list[right++] : capacity[left++];
     }
 }
 
-static void sort(struct stored_text *list, size_t count, struct stored_text *room)
+static void sort(struct stored_text *list, size_t count, struct stored_text *capacity)
 {
     size_t half = count / 2;
     if (count < 2)
         return;
-    sort(list, half, room);
-    sort(list + half, count - half, room);
+    sort(list, half, capacity);
+    sort(list + half, count - half, capacity);
     if (compare(&list[half - 1], list[half].language, list[half].index) > 0)
-        merge_halves(list, half, count, room);
+        merge_halves(list, half, count, capacity);
 }
 
 static bool in_order(const struct stored_texts *texts)
@@ -67,10 +67,10 @@ bool stored_texts_sort(struct stored_texts *texts)
     size_t kept = 0;
     if (in_order(texts))
         return true;
-    FREE_AUTO struct stored_text *room = calloc(texts->count, sizeof *room);
-    if (!room)
+    FREE_AUTO struct stored_text *capacity = calloc(texts->count, sizeof *capacity);
+    if (!capacity)
         return false;
-    sort(texts->list, texts->count, room);
+    sort(texts->list, texts->count, capacity);
     for (size_t i = 0; i < texts->count; i++) {
         struct stored_text *text = &texts->list[i];
         if (kept && !compare(&texts->list[kept - 1], text->language, text->index))

@@ -134,7 +134,7 @@ LSTATUS symbols_parse(const void *bytes, size_t size, struct symbols *ret)
         struct symbol symbol = {.line = number, .order = (unsigned)ret->count};
         if (!read_define(line, &symbol))
             continue;
-        if (!list_grow(&ret->list, ret->count, &ret->room, sizeof *ret->list))
+        if (!list_grow(&ret->list, ret->count, &ret->capacity, sizeof *ret->list))
             return ERROR_NOT_ENOUGH_MEMORY;
         ret->list[ret->count++] = symbol;
     }

@@ -115,14 +115,14 @@ static bool grow_table(struct columns *columns)
 
 static bool grow_list(struct columns *columns)
 {
-    if (columns->count < columns->room)
+    if (columns->count < columns->capacity)
         return true;
-    size_t room = columns->room ? columns->room * 2 : 32;
-    struct column **list = realloc(columns->list, room * sizeof(*list));
+    size_t capacity = columns->capacity ? columns->capacity * 2 : 32;
+    struct column **list = realloc(columns->list, capacity * sizeof(*list));
     if (!list)
         return false;
     columns->list = list;
-    columns->room = room;
+    columns->capacity = capacity;
     return true;
 }
 

@@ -21,7 +21,7 @@ struct stream {
     int fd, pipe; /* fd -1: in memory; pipe: -1 for a plain file; else the source of the rest */
     char *name;
     char *window;
-    size_t room, len;
+    size_t capacity, len;
     uint64_t start;   /* of the window */
     uint64_t spooled; /* bytes that came from the pipe */
     LSTATUS status;   /* of the last read that failed */
@@ -71,7 +71,7 @@ struct column {
 };
 struct columns {
     struct column **list;
-    size_t count, room;
+    size_t count, capacity;
     uint32_t *table; /* heads of the chains, plus one */
     size_t table_size;
     uint32_t stamp;
@@ -90,8 +90,8 @@ struct names {
     struct name_entry {
         uint32_t index, offset; /* offset 0: free */
     } * table;
-    size_t count, room; /* room: a power of 2 */
-    uint32_t index;     /* whose name comes next, if it is not 0 */
+    size_t count, capacity; /* room: a power of 2 */
+    uint32_t index;         /* whose name comes next, if it is not 0 */
     bool waits;
 };
 void names_done(struct names *names);
@@ -111,7 +111,7 @@ struct mark {
 };
 struct marks {
     struct mark *list; /* the last one also covers what is written later */
-    size_t count, room;
+    size_t count, capacity;
     struct log_extent extent;
     uint64_t size; /* of the file when they were made; 0: there are none */
     bool failed;   /* no memory */
@@ -122,7 +122,7 @@ struct array { /* the items of an entry and what they were made from */
     uint32_t column;
     uint64_t turn; /* of the sample */
     struct log_item *items;
-    size_t count, room;
+    size_t count, capacity;
     struct buffer text, raw;
 };
 struct file {

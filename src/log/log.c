@@ -53,16 +53,16 @@ PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, c
 PDH_STATUS file_map_add(struct file *file, uint32_t column)
 {
     if (file->mapped == file->map_capacity) {
-        size_t room = file->map_capacity ? file->map_capacity * 2 : 32;
-        uint32_t *map = realloc(file->map, room * sizeof(*map));
+        size_t capacity = file->map_capacity ? file->map_capacity * 2 : 32;
+        uint32_t *map = realloc(file->map, capacity * sizeof(*map));
         if (map)
             file->map = map;
-        struct array *arrays = map ? realloc(file->arrays, room * sizeof(*arrays)) : NULL;
+        struct array *arrays = map ? realloc(file->arrays, capacity * sizeof(*arrays)) : NULL;
         if (!arrays)
             return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        memset(arrays + file->map_capacity, 0, (room - file->map_capacity) * sizeof(*arrays));
+        memset(arrays + file->map_capacity, 0, (capacity - file->map_capacity) * sizeof(*arrays));
         file->arrays = arrays;
-        file->map_capacity = room;
+        file->map_capacity = capacity;
     }
     file->map[file->mapped++] = column;
     file->values_fresh = false;

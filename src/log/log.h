@@ -190,11 +190,11 @@ uint64_t log_written_bytes(const struct log_writer *writer);
 PDH_STATUS log_write_close(struct log_writer *writer); /* frees it in any case */
 
 /* ---- number.c: printf's text, faster; independent of locale and rounding mode ---- */
-enum { NUMBER_ROOM = 32, NUMBER_FIXED_ROOM = 320 };
+enum { NUMBER_SIZE = 32, NUMBER_FIXED_SIZE = 320 };
 /* Like "%.17g" (also used by opl_capture_number) and "%f"; returns the length, no NUL is
  * written. */
-size_t number_shortest17(double number, char *out); /* NUMBER_ROOM */
-size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_ROOM */
+size_t number_shortest17(double number, char *out); /* NUMBER_SIZE */
+size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_SIZE */
 /* The whole of [text, text + size), with optional blanks around it. */
 bool number_parse(const char *text, size_t size, double *ret);
 
@@ -204,7 +204,7 @@ const char *zone_name(const char *stored);
 /* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. For a
  * zone that is not in Windows' list and has no abbreviation ("+0530") it is the place, in
  * `room`. */
-enum { ZONE_ROOM = 256 };
-const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias);
+enum { ZONE_TEXT_SIZE = 256 };
+const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias);
 
 #endif

@@ -18,30 +18,30 @@ void names_done(struct names *names)
 static struct name_entry *place_of(const struct names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;
-    size_t at = (hash ^ hash >> 15) & (names->room - 1);
+    size_t at = (hash ^ hash >> 15) & (names->capacity - 1);
     while (names->table[at].offset && names->table[at].index != index)
-        at = (at + 1) & (names->room - 1);
+        at = (at + 1) & (names->capacity - 1);
     return &names->table[at];
 }
 
 static bool grow(struct names *names)
 {
-    struct names grown = {.room = names->room ? names->room * 2 : 256};
-    grown.table = calloc(grown.room, sizeof(*grown.table));
+    struct names grown = {.capacity = names->capacity ? names->capacity * 2 : 256};
+    grown.table = calloc(grown.capacity, sizeof(*grown.table));
     if (!grown.table)
         return false;
-    for (size_t i = 0; i < names->room; i++)
+    for (size_t i = 0; i < names->capacity; i++)
         if (names->table[i].offset)
             *place_of(&grown, names->table[i].index) = names->table[i];
     free(names->table);
     names->table = grown.table;
-    names->room = grown.room;
+    names->capacity = grown.capacity;
     return true;
 }
 
 bool names_add(struct names *names, uint32_t index, const char *name)
 {
-    if (2 * names->count >= names->room && !grow(names))
+    if (2 * names->count >= names->capacity && !grow(names))
         return false;
     struct name_entry *place = place_of(names, index);
     if (place->offset)

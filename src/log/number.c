@@ -290,7 +290,7 @@ size_t number_shortest17(double number, char *out)
     return sign + put_decimal(usual ? decimal_of(number) : decimal_slow(number), out);
 }
 
-size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_ROOM])
+size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE])
 {
     return number_shortest17(number, text);
 }
@@ -340,7 +340,7 @@ size_t number_fixed6(double number, char *out)
         fraction = all % 1000000;
         whole = put_whole(all / 1000000, out);
     } else if (number >= 0x1p63) /* whole numbers, without a locale's decimal point */
-        whole = (size_t)snprintf(out, NUMBER_FIXED_ROOM - 8, "%.0f", number);
+        whole = (size_t)snprintf(out, NUMBER_FIXED_SIZE - 8, "%.0f", number);
     else {
         /* at most 10 bits behind the point: exact */
         whole = put_whole((uint64_t)number, out);

@@ -126,14 +126,14 @@ static void read_raw(const unsigned char *body, size_t size, struct log_value *v
 
 static bool make_items(struct array *array, size_t count)
 {
-    if (array->room >= count)
+    if (array->capacity >= count)
         return true;
-    size_t room = count + count / 2;
-    struct log_item *items = realloc(array->items, room * sizeof(*items));
+    size_t capacity = count + count / 2;
+    struct log_item *items = realloc(array->items, capacity * sizeof(*items));
     if (!items)
         return false;
     array->items = items;
-    array->room = room;
+    array->capacity = capacity;
     return true;
 }
 
@@ -157,16 +157,16 @@ static bool take_names(struct array *array, const unsigned char *body, size_t le
     buffer_clear(&array->raw);
     buffer_clear(&array->text);
     array->count = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t offset = get32(body + ITEMS_HEAD + i * ITEM_SIZE);
-        room += 4;
+        capacity += 4;
         if (offset < length)
-            room += 3 * units_at(body + offset, body + length);
-        if (room > LIMIT_RECORD)
+            capacity += 3 * units_at(body + offset, body + length);
+        if (capacity > LIMIT_RECORD)
             return false;
     }
-    if (!make_items(array, count) || !buffer_reserve(&array->text, room) ||
+    if (!make_items(array, count) || !buffer_reserve(&array->text, capacity) ||
         !buffer_add(&array->raw, body, length))
         return false;
     for (size_t i = 0; i < count; i++) {

@@ -13,15 +13,15 @@
 
 static struct mark *new_mark(struct marks *marks)
 {
-    if (marks->count == marks->room) {
-        size_t room = marks->room ? marks->room * 2 : 16;
-        struct mark *list = realloc(marks->list, room * sizeof(*list));
+    if (marks->count == marks->capacity) {
+        size_t capacity = marks->capacity ? marks->capacity * 2 : 16;
+        struct mark *list = realloc(marks->list, capacity * sizeof(*list));
         if (!list) {
             marks->failed = true;
             return NULL;
         }
         marks->list = list;
-        marks->room = room;
+        marks->capacity = capacity;
     }
     return &marks->list[marks->count++];
 }

@@ -136,18 +136,18 @@ size_t stream_have(const struct stream *stream, uint64_t offset)
 
 /* A search for the end of a long line requests a little more each time: so the window is
  * doubled. */
-static bool make_room(struct stream *stream, size_t size)
+static bool make_capacity(struct stream *stream, size_t size)
 {
-    size_t room = stream->room ? stream->room : STREAM_WINDOW;
-    if (stream->room >= size && stream->room)
+    size_t capacity = stream->capacity ? stream->capacity : STREAM_WINDOW;
+    if (stream->capacity >= size && stream->capacity)
         return true;
-    while (room < size)
-        room *= 2;
-    char *window = realloc(stream->window, room);
+    while (capacity < size)
+        capacity *= 2;
+    char *window = realloc(stream->window, capacity);
     if (!window)
         return false;
     stream->window = window;
-    stream->room = room;
+    stream->capacity = capacity;
     return true;
 }
 
@@ -162,8 +162,8 @@ static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
     stream->start = offset;
     stream->len = 0;
     while (stream->len < size) {
-        ssize_t count = pread(stream->fd, stream->window + stream->len, stream->room - stream->len,
-                              (off_t)(offset + stream->len));
+        ssize_t count = pread(stream->fd, stream->window + stream->len,
+                              stream->capacity - stream->len, (off_t)(offset + stream->len));
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -181,7 +181,7 @@ const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t si
         offset = stream->len;
     if (stream->fd >= 0 && (!stream->window || stream_have(stream, offset) < size)) {
         stream->status =
-            make_room(stream, size) ? fill(stream, offset, size) : ERROR_NOT_ENOUGH_MEMORY;
+            make_capacity(stream, size) ? fill(stream, offset, size) : ERROR_NOT_ENOUGH_MEMORY;
         if (stream->status)
             return NULL;
     }

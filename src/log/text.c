@@ -243,10 +243,10 @@ static bool has_wide_mark(const unsigned char *start)
     return start[0] >= 0xFE;
 }
 
-static size_t narrow(const unsigned char *start, size_t size, bool big, char *out, size_t room)
+static size_t narrow(const unsigned char *start, size_t size, bool big, char *out, size_t capacity)
 {
     size_t skip = has_wide_mark(start) ? 2 : 0, used = 0;
-    for (size_t i = skip; i + 1 < size && used < room; i += 2)
+    for (size_t i = skip; i + 1 < size && used < capacity; i += 2)
         out[used++] = start[i + !big] ? '?' : (char)start[i + big];
     return used;
 }

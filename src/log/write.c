@@ -105,8 +105,8 @@ static char *put_value(char *out, double number, char separator)
 static bool add_sample(const struct log_writer *writer, LONGLONG time, const double *numbers,
                        struct buffer *line)
 {
-    size_t room = TIME_LENGTH + 3 + writer->count * (NUMBER_ROOM + 3);
-    if (!buffer_reserve(line, room))
+    size_t capacity = TIME_LENGTH + 3 + writer->count * (NUMBER_SIZE + 3);
+    if (!buffer_reserve(line, capacity))
         return false;
     char *out = line->data + line->len;
     *out = '"';

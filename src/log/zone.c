@@ -282,7 +282,7 @@ static const struct {
 };
 
 /* "Europe/Berlin", from TZ or from the target of /etc/localtime. */
-static const char *place_here(char *room, size_t size)
+static const char *place_here(char *capacity, size_t size)
 {
     static const char folder[] = "/zoneinfo/";
     const char *set = getenv("TZ");
@@ -290,18 +290,18 @@ static const char *place_here(char *room, size_t size)
         const char *inside = strstr(set, folder);
         return inside ? inside + strlen(folder) : set + (*set == ':');
     }
-    ssize_t count = readlink("/etc/localtime", room, size - 1);
+    ssize_t count = readlink("/etc/localtime", capacity, size - 1);
     if (count <= 0)
         return "UTC";
-    room[count] = '\0';
-    const char *inside = strstr(room, folder);
-    return inside ? inside + strlen(folder) : room;
+    capacity[count] = '\0';
+    const char *inside = strstr(capacity, folder);
+    return inside ? inside + strlen(folder) : capacity;
 }
 
-const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias)
+const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias)
 {
     const LONGLONG epoch = INT64_C(116444736000000000);
-    char here[ZONE_ROOM];
+    char here[ZONE_TEXT_SIZE];
     struct tm local = {0};
     time_t time = (time_t)((utc - epoch) / CLOCK_TICKS_PER_SECOND);
     localtime_r(&time, &local);
@@ -311,7 +311,8 @@ const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias
         if (strcmp(places[i].place, place) == 0)
             return places[i].names[local.tm_isdst > 0];
     bool letters = local.tm_zone[0] != '+' && local.tm_zone[0] != '-';
-    if (letters || !strchr(place, '/') || strpbrk(place, "()\"<") || strlen(place) >= ZONE_ROOM)
+    if (letters || !strchr(place, '/') || strpbrk(place, "()\"<") ||
+        strlen(place) >= ZONE_TEXT_SIZE)
         return local.tm_zone;
-    return strcpy(room, place);
+    return strcpy(storage, place);
 }

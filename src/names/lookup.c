@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANGUAGE_ID_ROOM = 8 };
+enum { LANGUAGE_ID_SIZE = 8 };
 
 bool names_language_installed(uint32_t language)
 {
@@ -29,7 +29,7 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
             ids[count++] = names_languages[i]->id;
     lock_release(&names_lock);
     for (size_t i = 0; i < count; i++) {
-        char id[LANGUAGE_ID_ROOM];
+        char id[LANGUAGE_ID_SIZE];
         snprintf(id, sizeof id, "%03X", (unsigned)(ids[i] & 0xffff));
         if (!each(self, id))
             break;

@@ -23,13 +23,13 @@ void name_table_done(struct name_table *table)
 
 bool name_table_add(struct name_table *table, uint32_t index, const char *text)
 {
-    if (table->count == table->room) {
-        size_t room = table->room ? table->room * 2 : 64;
-        struct name_entry *entries = reallocarray(table->entries, room, sizeof *entries);
+    if (table->count == table->capacity) {
+        size_t capacity = table->capacity ? table->capacity * 2 : 64;
+        struct name_entry *entries = reallocarray(table->entries, capacity, sizeof *entries);
         if (!entries)
             return false;
         table->entries = entries;
-        table->room = room;
+        table->capacity = capacity;
     }
     table->entries[table->count] = (struct name_entry){index, (uint32_t)table->count, text};
     table->count++;
@@ -83,7 +83,7 @@ const char *name_table_find(const struct name_table *table, uint32_t index)
 enum { BLOCK_BYTES = 64 << 10, FIRST_PLACES = 1 << 12 };
 struct block {
     struct block *next;
-    size_t used, room;
+    size_t used, capacity;
     char text[];
 };
 static struct block *blocks;
@@ -130,12 +130,12 @@ static bool make_places(void)
 
 static char *make_text(size_t size)
 {
-    if (!blocks || blocks->room - blocks->used < size) {
-        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-        struct block *block = malloc(sizeof *block + room);
+    if (!blocks || blocks->capacity - blocks->used < size) {
+        size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        struct block *block = malloc(sizeof *block + capacity);
         if (!block)
             return NULL;
-        *block = (struct block){.next = blocks, .room = room};
+        *block = (struct block){.next = blocks, .capacity = capacity};
         blocks = block;
     }
     char *text = blocks->text + blocks->used;

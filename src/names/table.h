@@ -15,7 +15,7 @@ struct name_entry {
 
 struct name_table {
     struct name_entry *entries;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 enum { NAMES_PARTS = NAMES_HELP + 1, NAMES_FIRST_PAIR = 1 };

@@ -31,11 +31,11 @@ static LSTATUS make_text(const struct name_table *table, bool wide, struct buffe
  * unlike for data, the size can be queried. */
 static LSTATUS hand_out(const struct buffer *text, void *data, DWORD *size)
 {
-    DWORD room = *size;
+    DWORD capacity = *size;
     *size = (DWORD)text->len;
     if (!data)
         return ERROR_SUCCESS;
-    if (room < text->len)
+    if (capacity < text->len)
         return ERROR_MORE_DATA;
     memcpy(data, text->data, text->len);
     return ERROR_SUCCESS;
@@ -52,12 +52,12 @@ static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *
     struct buffer *text = &base->text[part][wide];
     if (!text->len)
         status = make_text(&base->merged[part], wide, text);
-    DWORD room = data ? *size : 0;
+    DWORD capacity = data ? *size : 0;
     if (!status)
         status = hand_out(text, data, size);
     trace("names", "%s wanted in %03X, found in %03X; %zu bytes, room for %u: %s",
           part == NAMES_COUNTER ? "names" : "explanations", (unsigned)language, (unsigned)base->id,
-          text->len, (unsigned)room, status_text(status));
+          text->len, (unsigned)capacity, status_text(status));
     return status;
 }
 

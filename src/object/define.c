@@ -220,12 +220,12 @@ static void note_denied(const struct object *object)
     bool ours = strncmp(text, object->is->name, used) == 0 && text[used] == ':';
     for (size_t i = 0; i < object->row_count; i++) {
         const struct row *row = &object->rows[i];
-        if (!row->denied || row->is_base || used >= DENIED_ROOM)
+        if (!row->denied || row->is_base || used >= DENIED_SIZE)
             continue;
         if (!any++)
-            snprintf(text, DENIED_ROOM, "%s:", object->is->name);
+            snprintf(text, DENIED_SIZE, "%s:", object->is->name);
         used = strlen(text);
-        snprintf(text + used, DENIED_ROOM - used, "%s %s", any > 1 ? "," : "", row->is->name);
+        snprintf(text + used, DENIED_SIZE - used, "%s %s", any > 1 ? "," : "", row->is->name);
     }
     if (!any && ours)
         *text = 0;

@@ -30,13 +30,13 @@ static LSTATUS folder_add(struct folder *folder, const char *name)
     uint32_t number;
     if (*name < '0' || *name > '9' || !text_decimal(name, strlen(name), &number))
         return ERROR_SUCCESS;
-    if (folder->count == folder->room) {
-        size_t room = folder->room ? folder->room * 2 : 1024;
-        uint32_t *grown = realloc(folder->numbers, room * sizeof *grown);
+    if (folder->count == folder->capacity) {
+        size_t storage = folder->capacity ? folder->capacity * 2 : 1024;
+        uint32_t *grown = realloc(folder->numbers, storage * sizeof *grown);
         if (!grown)
             return ERROR_NOT_ENOUGH_MEMORY;
         folder->numbers = grown;
-        folder->room = room;
+        folder->capacity = storage;
     }
     folder->numbers[folder->count++] = number;
     return ERROR_SUCCESS;
@@ -140,9 +140,9 @@ static bool sizes_are_counts(opl_provider *provider)
 
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret)
 {
-    char room[OBJECT_MAX_PATH];
+    char storage[OBJECT_MAX_PATH];
     struct stat folder;
-    path = source_place(reading, path, room);
+    path = source_place(reading, path, storage);
     if (!path)
         return false;
     if (!sizes_are_counts(reading->provider))

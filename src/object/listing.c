@@ -37,27 +37,28 @@ static bool grow(void **array, size_t count, size_t size)
 static bool listing_grow(opl_listing *listing)
 {
     const struct object *object = listing->object;
-    size_t room = listing->room ? listing->room * 2 : object->is->instances ? 16 : 1;
-    if (!grow((void **)&listing->instances, room, sizeof *listing->instances) ||
-        !grow((void **)&listing->values, room, (object->all_rows + 1) * sizeof(uint64_t)) ||
-        !grow((void **)&listing->unknown, room, (object->all_rows / 64 + 1) * sizeof(uint64_t))) {
+    size_t capacity = listing->capacity ? listing->capacity * 2 : object->is->instances ? 16 : 1;
+    if (!grow((void **)&listing->instances, capacity, sizeof *listing->instances) ||
+        !grow((void **)&listing->values, capacity, (object->all_rows + 1) * sizeof(uint64_t)) ||
+        !grow((void **)&listing->unknown, capacity,
+              (object->all_rows / 64 + 1) * sizeof(uint64_t))) {
         listing->provider->failed = true;
         return false;
     }
-    listing->room = room;
+    listing->capacity = capacity;
     return true;
 }
 
 static bool names_grow(opl_listing *listing, size_t units)
 {
-    if (listing->names_used + units <= listing->names_room)
+    if (listing->names_used + units <= listing->names_capacity)
         return true;
-    size_t room = (listing->names_room + units) * 2;
-    if (!grow((void **)&listing->names, room, sizeof *listing->names)) {
+    size_t capacity = (listing->names_capacity + units) * 2;
+    if (!grow((void **)&listing->names, capacity, sizeof *listing->names)) {
         listing->provider->failed = true;
         return false;
     }
-    listing->names_room = room;
+    listing->names_capacity = capacity;
     return true;
 }
 
@@ -74,7 +75,7 @@ static uint64_t *unknown_of(const opl_listing *listing, size_t position)
 /* The next instance; the caller sets all its values. NULL: no memory. */
 static struct instance *listing_next(opl_listing *listing)
 {
-    if (listing->count == listing->room && !listing_grow(listing))
+    if (listing->count == listing->capacity && !listing_grow(listing))
         return NULL;
     struct instance *instance = &listing->instances[listing->count];
     *instance = (struct instance){.name = listing->names_used};

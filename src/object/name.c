@@ -28,12 +28,12 @@ static size_t whole_characters(const char *name, size_t bytes)
     return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* it is not UTF-8 */
 }
 
-size_t opl_sanitize_name(char *to, size_t room, const char *name, size_t bytes, bool is_path)
+size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path)
 {
-    if (room == 0)
+    if (capacity == 0)
         return 0;
-    if (bytes >= room)
-        bytes = whole_characters(name, room - 1);
+    if (bytes >= capacity)
+        bytes = whole_characters(name, capacity - 1);
     for (size_t i = 0; i < bytes; i++)
         to[i] = (char)sanitized((unsigned char)name[i], is_path);
     to[bytes] = 0;
@@ -52,12 +52,12 @@ static bool is_octal(const char *word, size_t bytes)
            word[2] <= '7' && word[3] >= '0' && word[3] <= '7';
 }
 
-size_t opl_octal_name(char *to, size_t room, const char *word, size_t bytes)
+size_t opl_octal_name(char *to, size_t capacity, const char *word, size_t bytes)
 {
     size_t used = 0;
-    if (room == 0)
+    if (capacity == 0)
         return 0;
-    for (size_t at = 0; at < bytes && used + 1 < room; used++)
+    for (size_t at = 0; at < bytes && used + 1 < capacity; used++)
         if (is_octal(word + at, bytes - at)) {
             to[used] =
                 (char)((word[at + 1] - '0') * 64 + (word[at + 2] - '0') * 8 + word[at + 3] - '0');

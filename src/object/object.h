@@ -4,8 +4,8 @@
  * object is rows (counters) over a listing (instances); a row takes its value from a source (a
  * kernel text file, read once per collection or once per instance).
  */
-#ifndef OPL_OBJECT_ROOM_H
-#define OPL_OBJECT_ROOM_H
+#ifndef OPL_OBJECT_SIZE_H
+#define OPL_OBJECT_SIZE_H
 
 #include "base/base.h"
 #include "query/query.h"
@@ -60,7 +60,7 @@ struct source {
     } persistent[OBJECT_MAX_PERSISTENT];
     struct kept kept; /* the file, or the folder before the '*' */
     char *text;       /* NUL-terminated */
-    size_t length, room;
+    size_t length, capacity;
     LSTATUS status;                       /* of the reading `read_for` */
     uint64_t version;                     /* how often it was read */
     ino_t namespace;                      /* of the mounts, if it is watched */
@@ -109,7 +109,7 @@ void source_find_pairs(struct source *source);                /* pairs.c */
 void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
 void source_done(struct source *source);
 /* The start of a file path for this reading: *ret_dir and the rest, formatted into `room`. */
-const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH]);
+const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
 /* A number of a keyed line: the `column`-th behind the key. */
 uint64_t key_number(const struct key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* decimal, may be negative; stops behind the digits */
@@ -163,9 +163,9 @@ struct opl_listing {
     struct instance *instances;
     uint64_t *values;  /* a row of numbers per instance */
     uint64_t *unknown; /* bits: values that could not be read */
-    size_t count, room;
+    size_t count, capacity;
     uint16_t *names;
-    size_t names_used, names_room;
+    size_t names_used, names_capacity;
     opl_reading reading; /* of the last instance */
 };
 /* The part of a row that is needed for each of thousands of instances, in little memory. */
@@ -247,7 +247,7 @@ void name_sanitize(uint16_t *units, size_t count);
 struct folder {
     struct kept kept;
     uint32_t *numbers;
-    size_t count, room;
+    size_t count, capacity;
 };
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep);
 void folder_done(struct folder *folder);
@@ -255,13 +255,13 @@ void folder_done(struct folder *folder);
 /* ---- tree.c: the folders in a folder ---- */
 struct text_buffer {
     char *text;
-    size_t used, room;
+    size_t used, capacity;
 };
 struct tree {
     struct text_buffer found; /* the result */
     struct text_buffer names; /* of the folders being walked */
     uint32_t *order;          /* positions in names, those of each folder sorted by name */
-    size_t order_used, order_room;
+    size_t order_used, order_capacity;
 };
 void tree_done(struct tree *tree);
 
@@ -269,7 +269,7 @@ void tree_done(struct tree *tree);
 struct records {
     const opl_records *is;
     unsigned char *bytes;
-    size_t length, room;
+    size_t length, capacity;
     const char *reported; /* the last text that was traced; NULL: none yet */
 };
 void records_done(struct records *records);

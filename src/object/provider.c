@@ -85,9 +85,9 @@ static bool query_asks(const opl_provider *provider, const opl_object *is)
 static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
 {
     const uint16_t *text = (const uint16_t *)query;
-    size_t room = sizeof provider->query_text - 1;
-    size_t bytes = query ? utf16_to_8(text, utf16_length(text), provider->query_text, room) : 0;
-    if (bytes > room)
+    size_t capacity = sizeof provider->query_text - 1;
+    size_t bytes = query ? utf16_to_8(text, utf16_length(text), provider->query_text, capacity) : 0;
+    if (bytes > capacity)
         return ERROR_INVALID_PARAMETER;
     provider->query_text[bytes] = 0;
     return query_parse(provider->query_text, &provider->query);
@@ -225,7 +225,7 @@ static size_t provider_size(const opl_provider *provider)
 
 /* Records the size that an answer needs, and its largest object: the caller's status only means
  * that its buffer is too small. */
-static void note_need(const opl_provider *provider, size_t size, size_t room)
+static void note_need(const opl_provider *provider, size_t size, size_t capacity)
 {
     const struct object *largest = NULL;
     struct shortage *shortage = shortage_here();
@@ -239,7 +239,7 @@ static void note_need(const opl_provider *provider, size_t size, size_t room)
     *shortage = (struct shortage){.needed = size, .instances = largest->listing.count};
     snprintf(shortage->object, sizeof shortage->object, "%s", largest->is->name);
     trace("object", "%zu bytes are needed, the buffer has %zu; %s has %zu instances in %zu bytes",
-          size, room, largest->is->name, largest->listing.count, object_size(largest));
+          size, capacity, largest->is->name, largest->listing.count, object_size(largest));
 }
 
 static DWORD provider_write(const opl_provider *provider, unsigned char *out)
@@ -261,7 +261,7 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
 {
     if (!data || !bytes || !types)
         return ERROR_INVALID_PARAMETER;
-    size_t room = *bytes;
+    size_t capacity = *bytes;
     *bytes = *types = 0;
     if (!provider)
         return ERROR_NOT_READY;
@@ -279,8 +279,8 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     if (source_lacked()) /* the zeros are not real values */
         return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
-    if (size > room || size > UINT32_MAX) {
-        note_need(provider, size, room);
+    if (size > capacity || size > UINT32_MAX) {
+        note_need(provider, size, capacity);
         return ERROR_MORE_DATA;
     }
     *types = provider_write(provider, *data);

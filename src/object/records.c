@@ -19,7 +19,7 @@
 #ifndef BPF_FS_MAGIC
 #define BPF_FS_MAGIC 0xcafe4a11
 #endif
-enum { OTHERS_MAY_WRITE = 022, FIRST_ROOM = 1 << 18, FEW_TIMES = 16 };
+enum { OTHERS_MAY_WRITE = 022, FIRST_SIZE = 1 << 18, FEW_TIMES = 16 };
 
 static bool trace_reason(struct records *records, const char *why)
 {
@@ -143,14 +143,14 @@ static int records_open(opl_provider *provider, struct records *records)
 
 static bool records_grow(opl_provider *provider, struct records *records)
 {
-    size_t room = records->room ? records->room * 2 : FIRST_ROOM;
-    unsigned char *grown = realloc(records->bytes, room);
+    size_t capacity = records->capacity ? records->capacity * 2 : FIRST_SIZE;
+    unsigned char *grown = realloc(records->bytes, capacity);
     if (!grown) {
         provider->failed = true;
         return false;
     }
     records->bytes = grown;
-    records->room = room;
+    records->capacity = capacity;
     return true;
 }
 
@@ -181,9 +181,10 @@ static const char *records_read(opl_provider *provider, struct records *records,
     size_t at = 0;
     records->length = 0;
     while (!fault) {
-        if (records->length == records->room && !records_grow(provider, records))
+        if (records->length == records->capacity && !records_grow(provider, records))
             return "there is no memory for them";
-        ssize_t count = read(fd, records->bytes + records->length, records->room - records->length);
+        ssize_t count =
+            read(fd, records->bytes + records->length, records->capacity - records->length);
         if (count == 0)
             break;
         if (count > 0)

@@ -151,12 +151,12 @@ void source_done(struct source *source)
 
 static bool source_grow(struct source *source)
 {
-    size_t room = source->room ? source->room * 2 : 4096;
-    char *grown = realloc(source->text, room);
+    size_t storage = source->capacity ? source->capacity * 2 : 4096;
+    char *grown = realloc(source->text, storage);
     if (!grown)
         return false;
     source->text = grown;
-    source->room = room;
+    source->capacity = storage;
     return true;
 }
 
@@ -166,17 +166,17 @@ static LSTATUS source_read(struct source *source, int fd)
 {
     source->length = 0;
     for (;;) {
-        if (source->room - source->length < 2 && !source_grow(source))
+        if (source->capacity - source->length < 2 && !source_grow(source))
             return ERROR_NOT_ENOUGH_MEMORY;
-        size_t room = source->room - source->length - 1;
-        ssize_t count = pread(fd, source->text + source->length, room, (off_t)source->length);
+        size_t storage = source->capacity - source->length - 1;
+        ssize_t count = pread(fd, source->text + source->length, storage, (off_t)source->length);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
             return status_from_errno(errno);
         source->length += (size_t)count;
         bool whole = source->star && !source->is->pieces;
-        if (count == 0 || (whole && (size_t)count < room))
+        if (count == 0 || (whole && (size_t)count < storage))
             break;
     }
     source->text[source->length] = 0;
@@ -184,9 +184,9 @@ static LSTATUS source_read(struct source *source, int fd)
 }
 
 /* Composes `path`, with the instance's folder for its '*'. NULL: too long. */
-const char *source_place(opl_reading *reading, const char *path, char room[OBJECT_MAX_PATH])
+const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH])
 {
-    char *out = room, *end = room + OBJECT_MAX_PATH;
+    char *out = storage, *end = storage + OBJECT_MAX_PATH;
     if (*path != '*' && !strchr(path, '*'))
         return path;
     for (; *path != '*' && out < end; path++)
@@ -198,7 +198,7 @@ const char *source_place(opl_reading *reading, const char *path, char room[OBJEC
     if (out == end)
         return NULL;
     *out = 0;
-    return room;
+    return storage;
 }
 
 /* The folder before the '*', identified once per collection. */
@@ -234,11 +234,11 @@ static struct persistent *source_persistent(const opl_reading *reading, struct s
 static int source_open_instance(opl_reading *reading, struct source *source,
                                 struct persistent *persistent)
 {
-    char room[OBJECT_MAX_PATH];
+    char storage[OBJECT_MAX_PATH];
     if (persistent && kept_is_ours(&persistent->kept))
         return persistent->kept.fd;
     int folder = source_folder(reading->provider, source);
-    const char *path = source_place(reading, source->rest, room);
+    const char *path = source_place(reading, source->rest, storage);
     if (folder < 0 || !path) {
         errno = ENOENT;
         return -1;
@@ -267,7 +267,7 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
 /* proc/net is a link to self/net, the folder of the process's first thread; each thread may be in a
  * network namespace of its own, and may leave it. */
 static const char *source_path(opl_provider *provider, struct source *source,
-                               char room[OBJECT_MAX_PATH])
+                               char storage[OBJECT_MAX_PATH])
 {
     static const char net[] = "proc/net/";
     const char *path = source->is->path;
@@ -279,8 +279,8 @@ static const char *source_path(opl_provider *provider, struct source *source,
     source->net = namespace;
     if (namespace == 0)
         return path;
-    snprintf(room, OBJECT_MAX_PATH, "proc/thread-self/net/%s", path + sizeof net - 1);
-    return room;
+    snprintf(storage, OBJECT_MAX_PATH, "proc/thread-self/net/%s", path + sizeof net - 1);
+    return storage;
 }
 
 /* An open file shows the mounts of the namespace in which it was opened. */
@@ -310,8 +310,8 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
 {
     if (source_is_unchanged(provider, source))
         return ERROR_SUCCESS;
-    char room[OBJECT_MAX_PATH];
-    const char *path = source_path(provider, source, room);
+    char storage[OBJECT_MAX_PATH];
+    const char *path = source_path(provider, source, storage);
     int fd = kept_open(&source->kept, provider_root(provider), path, O_RDONLY);
     if (fd < 0)
         return status_from_errno(errno);
@@ -333,7 +333,7 @@ static bool source_is_needless(opl_reading *reading, const struct source *source
 
 static LSTATUS source_make_silent(struct source *source)
 {
-    if (!source->room && !source_grow(source))
+    if (!source->capacity && !source_grow(source))
         return ERROR_NOT_ENOUGH_MEMORY;
     source->text[source->length = 0] = 0;
     return ERROR_SUCCESS;

@@ -28,9 +28,9 @@ struct walk {
     size_t base; /* characters of `path` that are not part of the result */
 };
 
-static bool grow(opl_provider *provider, void **array, size_t *room, size_t needed, size_t size)
+static bool grow(opl_provider *provider, void **array, size_t *capacity, size_t needed, size_t size)
 {
-    if (needed <= *room)
+    if (needed <= *capacity)
         return true;
     size_t more = needed * 2 + 64;
     void *grown = realloc(*array, more * size);
@@ -39,14 +39,14 @@ static bool grow(opl_provider *provider, void **array, size_t *room, size_t need
         return false;
     }
     *array = grown;
-    *room = more;
+    *capacity = more;
     return true;
 }
 
 static bool add_bytes(opl_provider *provider, struct text_buffer *to, const char *bytes,
                       size_t count)
 {
-    if (!grow(provider, (void **)&to->text, &to->room, to->used + count, 1))
+    if (!grow(provider, (void **)&to->text, &to->capacity, to->used + count, 1))
         return false;
     memcpy(to->text + to->used, bytes, count);
     to->used += count;
@@ -60,7 +60,7 @@ static bool add_name(struct walk *walk, const char *name, size_t first)
     uint32_t at = (uint32_t)tree->names.used;
     size_t low = first, high = tree->order_used;
     if (!add_bytes(walk->provider, &tree->names, name, strlen(name) + 1) ||
-        !grow(walk->provider, (void **)&tree->order, &tree->order_room, tree->order_used + 1,
+        !grow(walk->provider, (void **)&tree->order, &tree->order_capacity, tree->order_used + 1,
               sizeof *tree->order))
         return false;
     while (low < high) {

@@ -43,9 +43,9 @@ static void write_text(const struct row *row, uint64_t value, unsigned char *out
 {
     const char *text = (const char *)(uintptr_t)value;
     uint16_t units[OBJECT_MAX_TEXT];
-    size_t room = row->size / 2 - 1;
-    size_t count = text ? utf8_to_16(text, strnlen(text, row->value->size), units, room) : 0;
-    memcpy(out + row->offset, units, (count < room ? count : room) * 2);
+    size_t capacity = row->size / 2 - 1;
+    size_t count = text ? utf8_to_16(text, strnlen(text, row->value->size), units, capacity) : 0;
+    memcpy(out + row->offset, units, (count < capacity ? count : capacity) * 2);
 }
 
 /* Texts; and fractions, both rows of which are written with the first. */

@@ -31,7 +31,7 @@ void item_set_clear(struct item_set *set)
 static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
 {
     uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t mask = set->table_room - 1, at = (uint32_t)(mixed >> 32) & mask;
+    uint32_t mask = set->table_capacity - 1, at = (uint32_t)(mixed >> 32) & mask;
     for (; set->table[at]; at = (at + 1) & mask) {
         const struct item *item = &set->items[set->table[at] - 1];
         if (item->hash == key->hash && item->number == key->number &&
@@ -50,17 +50,17 @@ static struct instance_key key_of(const struct item_set *set, const struct item 
 
 static bool make_table(struct item_set *set)
 {
-    uint32_t room = 16;
-    while (room / 4 < set->count)
-        room *= 2;
-    if (room > set->table_room) {
-        uint32_t *table = reallocarray(set->table, room, sizeof *table);
+    uint32_t capacity = 16;
+    while (capacity / 4 < set->count)
+        capacity *= 2;
+    if (capacity > set->table_capacity) {
+        uint32_t *table = reallocarray(set->table, capacity, sizeof *table);
         if (!table)
             return false;
         set->table = table;
-        set->table_room = room;
+        set->table_capacity = capacity;
     }
-    memset(set->table, 0, set->table_room * sizeof *set->table);
+    memset(set->table, 0, set->table_capacity * sizeof *set->table);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct instance_key key = key_of(set, &set->items[i]);
         *slot_of(set, &key) = i + 1;
@@ -72,14 +72,14 @@ static bool make_table(struct item_set *set)
 
 static bool capacity_for_one(struct item_set *set)
 {
-    if (set->count < set->room)
+    if (set->count < set->capacity)
         return true;
-    uint32_t room = set->room ? set->room * 2 : 16;
-    struct item *items = reallocarray(set->items, room, sizeof *items);
+    uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
+    struct item *items = reallocarray(set->items, capacity, sizeof *items);
     if (!items)
         return false;
     set->items = items;
-    set->room = room;
+    set->capacity = capacity;
     return true;
 }
 
@@ -97,7 +97,7 @@ bool item_add(struct item_set *set, const struct instance_key *key, const struct
         return false;
     set->wide_bytes += utf8_to_16(key->name, key->length + 1, NULL, 0) * sizeof(uint16_t);
     set->count++;
-    if (set->count > set->table_room / 2)
+    if (set->count > set->table_capacity / 2)
         set->table_made = false;
     else if (set->table_made)
         *slot_of(set, key) = set->count;

@@ -428,12 +428,12 @@ static PDH_STATUS give_record(const struct log_record *record, PDH_RAW_LOG_RECOR
 {
     const size_t head = offsetof(PDH_RAW_LOG_RECORD, RawBytes);
     size_t needed = head + record->bytes.len;
-    DWORD room = *size;
+    DWORD capacity = *size;
     if (!record->found)
         return (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
     needed = needed > sizeof *ret ? needed : sizeof *ret;
     *size = (DWORD)needed;
-    if (room < needed)
+    if (capacity < needed)
         return (PDH_STATUS)PDH_MORE_DATA;
     memset(ret, 0, sizeof *ret);
     ret->dwStructureSize = (DWORD)needed;

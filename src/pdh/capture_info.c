@@ -18,7 +18,7 @@ struct names {
         LONG scale;
         bool has_parent;
     } * more; /* of each item */
-    uint32_t more_room;
+    uint32_t more_capacity;
 };
 
 static void names_done(struct names *names)
@@ -36,13 +36,13 @@ static bool names_add(struct names *names, const char *name, uint32_t number,
     const struct instance_key key = {name, length, text_hash_fold(name, length), number};
     if (item_find_key(&names->set, &key, UINT32_MAX))
         return true;
-    if (names->set.count == names->more_room) {
-        uint32_t room = names->more_room ? names->more_room * 2 : 16;
-        struct names_more *grown = reallocarray(names->more, room, sizeof *grown);
+    if (names->set.count == names->more_capacity) {
+        uint32_t capacity = names->more_capacity ? names->more_capacity * 2 : 16;
+        struct names_more *grown = reallocarray(names->more, capacity, sizeof *grown);
         if (!grown)
             return false;
         names->more = grown;
-        names->more_room = room;
+        names->more_capacity = capacity;
     }
     names->more[names->set.count] = more;
     return item_add(&names->set, &key, &none);

@@ -191,14 +191,14 @@ PDH_STATUS counter_resolve(struct counter *counter)
 
 static bool capacity_for_one(struct query *query)
 {
-    if (query->counter_count < query->counter_room)
+    if (query->counter_count < query->counter_capacity)
         return true;
-    uint32_t room = query->counter_room ? query->counter_room * 2 : 16;
-    struct counter **grown = reallocarray(query->counters, room, sizeof *grown);
+    uint32_t capacity = query->counter_capacity ? query->counter_capacity * 2 : 16;
+    struct counter **grown = reallocarray(query->counters, capacity, sizeof *grown);
     if (!grown)
         return false;
     query->counters = grown;
-    query->counter_room = room;
+    query->counter_capacity = capacity;
     return true;
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LANGUAGES = 64, LABEL_ROOM = 2 + 256 };
+enum { MOST_LANGUAGES = 64, LABEL_SIZE = 2 + 256 };
 
 struct language {
     uint32_t id;
@@ -21,7 +21,7 @@ struct language {
 };
 struct machine {
     struct machine *next;
-    char label[LABEL_ROOM];
+    char label[LABEL_SIZE];
     HKEY key;
     pthread_mutex_t lock; /* guards all below */
     struct language user, english;
@@ -124,7 +124,7 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
     for (size_t i = 0; i < count; i++) {
         wanted[i].machine = known_machine(wanted[i].name);
         const char *name = wanted[i].machine ? "" : without_slashes(wanted[i].name);
-        if (!wanted[i].machine && strlen(name) + 3 <= LABEL_ROOM &&
+        if (!wanted[i].machine && strlen(name) + 3 <= LABEL_SIZE &&
             !pending_of(pendings, begun, name))
             pendings[begun++] =
                 (struct pending_connect){.machine = name, .root = HKEY_PERFORMANCE_DATA};
@@ -496,12 +496,12 @@ static struct object_info **new_place(struct machine *machine, enum info_cache w
 {
     struct object_infos *cache = &machine->caches[which];
     if (cache->count == machine->cache_capacity[which]) {
-        size_t room = cache->count ? cache->count * 2 : 16;
-        struct object_info **items = reallocarray(cache->items, room, sizeof *items);
+        size_t capacity = cache->count ? cache->count * 2 : 16;
+        struct object_info **items = reallocarray(cache->items, capacity, sizeof *items);
         if (!items)
             return NULL;
         cache->items = items;
-        machine->cache_capacity[which] = room;
+        machine->cache_capacity[which] = capacity;
     }
     return &cache->items[cache->count++];
 }

@@ -14,7 +14,7 @@
 struct scan {
     const char *at;
     const char *fence; /* the separator: "\\" or "::" */
-    char *room;
+    char *capacity;
 };
 
 void path_done(struct pdh_path *path)
@@ -25,10 +25,10 @@ void path_done(struct pdh_path *path)
 
 static const char *keep(struct scan *scan, const char *text, size_t count)
 {
-    char *copy = scan->room;
+    char *copy = scan->capacity;
     memcpy(copy, text, count);
     copy[count] = '\0';
-    scan->room += count + 1;
+    scan->capacity += count + 1;
     return copy;
 }
 
@@ -164,7 +164,7 @@ PDH_STATUS path_parse(const char *text, struct pdh_path *ret)
     path.memory = capacity_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    scan.room = path.memory + PATH_SPARE;
+    scan.capacity = path.memory + PATH_SPARE;
     if (!scan_machine(&scan, &path) || !scan_object(&scan, &path) || !scan_instance(&scan, &path) ||
         !scan_counter(&scan, &path)) {
         path_done(&path);
@@ -183,7 +183,7 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret)
     path.memory = capacity_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    set_instance(&(struct scan){.room = path.memory + PATH_SPARE}, &path, text, count);
+    set_instance(&(struct scan){.capacity = path.memory + PATH_SPARE}, &path, text, count);
     if (path.instance[0] == '\0') {
         path_done(&path);
         return (PDH_STATUS)PDH_INVALID_INSTANCE;

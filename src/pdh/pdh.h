@@ -46,10 +46,10 @@ PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *tim
 /* ---- pack.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
     char *memory; /* NULL only with room 0 */
-    size_t room, used;
+    size_t capacity, used;
     bool wide; /* texts in UTF-16 */
 };
-void pack_begin(struct pack *pack, void *memory, size_t room, size_t fixed, bool wide);
+void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide);
 /* The text's address; NULL for NULL and when it does not fit. */
 void *pack_text(struct pack *pack, const char *text);
 /* *size becomes the bytes needed. PDH_MORE_DATA: more than the buffer had. */

@@ -28,11 +28,11 @@ struct item {
 };
 struct item_set {
     struct item *items;
-    uint32_t count, room;
+    uint32_t count, capacity;
     struct buffer names;
     size_t wide_bytes; /* of all names with their NULs, in UTF-16 */
     uint32_t *table;   /* item + 1, by hash and number; built when it is first needed */
-    uint32_t table_room;
+    uint32_t table_capacity;
     bool table_made;
 };
 
@@ -109,7 +109,7 @@ struct query {
     struct pdh_from from;
     char *file; /* from.file */
     struct counter **counters;
-    uint32_t counter_count, counter_room;
+    uint32_t counter_count, counter_capacity;
     bool closed;
     struct query_thread *thread;
 };

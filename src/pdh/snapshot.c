@@ -11,10 +11,10 @@
 /* ---- memory ---- */
 
 /* Space for `count` items in an array that grows and is kept. */
-static bool capacity_for(void *array, uint32_t *room, size_t count, size_t size)
+static bool capacity_for(void *array, uint32_t *capacity, size_t count, size_t size)
 {
     void *grown;
-    if (count <= *room)
+    if (count <= *capacity)
         return true;
     size_t wanted = count + count / 2 + 8;
     memcpy(&grown, array, sizeof grown);
@@ -22,7 +22,7 @@ static bool capacity_for(void *array, uint32_t *room, size_t count, size_t size)
     if (!grown)
         return false;
     memcpy(array, &grown, sizeof grown);
-    *room = (uint32_t)wanted;
+    *capacity = (uint32_t)wanted;
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool take_counters(struct snapshot *snapshot, struct snapshot_object *obj
     for (size_t i = 0; i < COUNT(object->identity); i++)
         object->identity[i] = SNAPSHOT_NONE;
     while (opl_object_next_counter(&snapshot->block, &object->view, &counter)) {
-        if (!capacity_for(&snapshot->counters, &snapshot->counter_room,
+        if (!capacity_for(&snapshot->counters, &snapshot->counter_capacity,
                           snapshot->counter_count + 1u, sizeof *snapshot->counters))
             return false;
         snapshot->counters[snapshot->counter_count++] = counter;
@@ -85,7 +85,7 @@ static bool take_instances(struct snapshot *snapshot, struct snapshot_object *ob
     opl_instance_view view = {0};
     object->first_instance = snapshot->instance_count;
     while (opl_object_next_instance(&snapshot->block, &object->view, &view)) {
-        if (!capacity_for(&snapshot->instances, &snapshot->instance_room,
+        if (!capacity_for(&snapshot->instances, &snapshot->instance_capacity,
                           snapshot->instance_count + 1u, sizeof *snapshot->instances))
             return false;
         snapshot->instances[snapshot->instance_count++] = (struct snapshot_instance){.view = view};
@@ -100,12 +100,12 @@ static bool add_name(struct snapshot *snapshot, const struct snapshot_object *ob
                      const opl_instance_view *view)
 {
     struct buffer *names = &snapshot->names;
-    enum { USUAL_ROOM = 256 };
-    if (!buffer_reserve(names, USUAL_ROOM))
+    enum { USUAL_SIZE = 256 };
+    if (!buffer_reserve(names, USUAL_SIZE))
         return false;
     size_t needed = opl_instance_name(&snapshot->block, &object->view, view,
-                                      names->data + names->len, USUAL_ROOM);
-    if (needed > USUAL_ROOM) {
+                                      names->data + names->len, USUAL_SIZE);
+    if (needed > USUAL_SIZE) {
         if (!buffer_reserve(names, needed))
             return false;
         opl_instance_name(&snapshot->block, &object->view, view, names->data + names->len, needed);
@@ -164,7 +164,7 @@ static bool name_instance(struct snapshot *snapshot, const struct snapshot_objec
 static uint32_t place_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash)
 {
-    return (uint32_t)mix(hash, object->view.position) & (snapshot->table_room - 1);
+    return (uint32_t)mix(hash, object->view.position) & (snapshot->table_capacity - 1);
 }
 
 static bool is_of(const struct snapshot_object *object, uint32_t instance)
@@ -176,7 +176,7 @@ static bool is_of(const struct snapshot_object *object, uint32_t instance)
 static uint32_t *slot_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash, const char *full_name, size_t length)
 {
-    uint32_t mask = snapshot->table_room - 1, at = place_of(snapshot, object, hash);
+    uint32_t mask = snapshot->table_capacity - 1, at = place_of(snapshot, object, hash);
     for (; snapshot->table[at]; at = (at + 1) & mask) {
         const struct snapshot_instance *instance = &snapshot->instances[snapshot->table[at] - 1];
         const char *name = snapshot_full_name(snapshot, instance);
@@ -209,17 +209,17 @@ static void enter_instance(struct snapshot *snapshot, const struct snapshot_obje
 
 static bool make_table(struct snapshot *snapshot)
 {
-    uint32_t room = 16;
-    while (room / 2 < snapshot->instance_count)
-        room *= 2;
-    if (room > snapshot->table_room) {
-        uint32_t *table = reallocarray(snapshot->table, room, sizeof *table);
+    uint32_t capacity = 16;
+    while (capacity / 2 < snapshot->instance_count)
+        capacity *= 2;
+    if (capacity > snapshot->table_capacity) {
+        uint32_t *table = reallocarray(snapshot->table, capacity, sizeof *table);
         if (!table)
             return false;
         snapshot->table = table;
-        snapshot->table_room = room;
+        snapshot->table_capacity = capacity;
     }
-    memset(snapshot->table, 0, snapshot->table_room * sizeof *snapshot->table);
+    memset(snapshot->table, 0, snapshot->table_capacity * sizeof *snapshot->table);
     return true;
 }
 
@@ -247,8 +247,8 @@ static bool take_objects(struct snapshot *snapshot)
 {
     opl_object_view view = {0};
     while (opl_block_next_object(&snapshot->block, &view)) {
-        if (!capacity_for(&snapshot->objects, &snapshot->object_room, snapshot->object_count + 1u,
-                          sizeof *snapshot->objects))
+        if (!capacity_for(&snapshot->objects, &snapshot->object_capacity,
+                          snapshot->object_count + 1u, sizeof *snapshot->objects))
             return false;
         struct snapshot_object *object = &snapshot->objects[snapshot->object_count++];
         *object = (struct snapshot_object){.view = view};

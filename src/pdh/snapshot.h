@@ -38,7 +38,8 @@ struct snapshot {
     struct snapshot_instance *instances;
     uint32_t *table; /* instance + 1 */
     uint32_t object_count, counter_count, instance_count;
-    uint32_t object_room, counter_room, instance_room, table_room; /* table_room: a power of 2 */
+    uint32_t object_capacity, counter_capacity, instance_capacity,
+        table_capacity; /* table_capacity: a power of 2 */
 };
 
 /* Parses picture->bytes. A damaged part is dropped with all behind it. PDH_INVALID_DATA: it is not

@@ -9,11 +9,11 @@
 /* ---- one object ---- */
 
 /* Numbers as a query for exactly these objects. */
-static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t room)
+static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t capacity)
 {
     size_t at = 0;
-    for (size_t i = 0; i < count && at < room; i++)
-        at += (size_t)snprintf(ret + at, room - at, "%s%u", i ? " " : "", (unsigned)numbers[i]);
+    for (size_t i = 0; i < count && at < capacity; i++)
+        at += (size_t)snprintf(ret + at, capacity - at, "%s%u", i ? " " : "", (unsigned)numbers[i]);
 }
 
 static struct object_info *cached_info(struct machine *machine, enum info_age age, uint32_t number)

@@ -45,12 +45,12 @@ static LSTATUS read_multi(HKEY key, const char *query, struct buffer *ret)
         buffer_clear(ret);
         if (!buffer_reserve(ret, size))
             return ERROR_NOT_ENOUGH_MEMORY;
-        size = (DWORD)ret->room;
+        size = (DWORD)ret->capacity;
         status = key_query(key, query, false, NULL, ret->data, &size);
-    } while (status == ERROR_MORE_DATA && size > ret->room && ++tries < MOST_TRIES);
+    } while (status == ERROR_MORE_DATA && size > ret->capacity && ++tries < MOST_TRIES);
     if (status == ERROR_MORE_DATA)
         trace("pdh", "\"%s\": %u bytes are needed, %zu are offered after %d tries", query,
-              (unsigned)size, ret->room, tries);
+              (unsigned)size, ret->capacity, tries);
     ret->len = status ? 0 : size;
     return status;
 }
@@ -67,14 +67,14 @@ static bool take_pairs(struct titles *titles)
     const char *cursor = titles->multi.data, *end = cursor + titles->multi.len;
     const char *number, *text;
     bool ordered = true;
-    uint32_t room = 0;
+    uint32_t capacity = 0;
     while ((number = text_multi_next(&cursor, end)) && (text = text_multi_next(&cursor, end))) {
         struct title title = {.text = text};
         if (!text_decimal(number, strlen(number), &title.index) || title.index == FIRST_PAIR)
             continue;
-        if (titles->count == room) {
-            room = room ? room * 2 : 2048;
-            struct title *items = reallocarray(titles->items, room, sizeof *items);
+        if (titles->count == capacity) {
+            capacity = capacity ? capacity * 2 : 2048;
+            struct title *items = reallocarray(titles->items, capacity, sizeof *items);
             if (!items)
                 return false;
             titles->items = items;
@@ -95,11 +95,11 @@ static uint32_t hash_of(const char *name)
 /* From the last to the first, so that chains ascend. */
 static bool make_table(struct titles *titles)
 {
-    uint32_t room = 16;
-    while (room < titles->count)
-        room *= 2;
-    titles->mask = room - 1;
-    titles->table = calloc(room, sizeof *titles->table);
+    uint32_t capacity = 16;
+    while (capacity < titles->count)
+        capacity *= 2;
+    titles->mask = capacity - 1;
+    titles->table = calloc(capacity, sizeof *titles->table);
     if (!titles->table)
         return false;
     for (uint32_t i = titles->count; i-- > 0;) {
@@ -134,7 +134,7 @@ const char *titles_text(const struct titles *titles, uint32_t index)
     return found ? found->text : NULL;
 }
 
-size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret, size_t room)
+size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret, size_t capacity)
 {
     size_t count = 0;
     for (uint32_t at = titles->table[hash_of(name) & titles->mask]; at;
@@ -142,7 +142,7 @@ size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *r
         const struct title *title = &titles->items[at - 1];
         if (text_compare_fold(title->text, name) != 0)
             continue;
-        if (count < room)
+        if (count < capacity)
             ret[count] = title->index;
         count++;
     }

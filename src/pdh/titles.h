@@ -12,6 +12,7 @@ LSTATUS titles_load(HKEY key, const char *query, struct titles **ret);
 void titles_free(struct titles *titles);
 const char *titles_text(const struct titles *titles, uint32_t index); /* NULL: none */
 /* The numbers of a title, ascending. Returns how many there are; writes at most `room`. */
-size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret, size_t room);
+size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret,
+                      size_t capacity);
 
 #endif

@@ -135,7 +135,7 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
 }
 
 /* A capture's lines keep the time zone in which it was taken; it may be unknown. */
-static void take_zone(const struct query *query, char room[static ZONE_ROOM],
+static void take_zone(const struct query *query, char storage[static ZONE_TEXT_SIZE],
                       struct log_header *header)
 {
     if (query->reading) {
@@ -143,7 +143,7 @@ static void take_zone(const struct query *query, char room[static ZONE_ROOM],
         header->zone = facts->zone[0] ? facts->zone : NULL;
         header->bias = facts->bias;
     } else
-        header->zone = zone_local(clock_filetime(), room, &header->bias);
+        header->zone = zone_local(clock_filetime(), storage, &header->bias);
 }
 
 static PDH_STATUS create(struct capture_writer *writer, const struct query *query,
@@ -159,8 +159,8 @@ static PDH_STATUS create(struct capture_writer *writer, const struct query *quer
         struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
         if (wish->access & PDH_LOG_OPT_USER_STRING)
             header.caption = wish->caption ? wish->caption : "";
-        char room[ZONE_ROOM];
-        take_zone(query, room, &header);
+        char storage[ZONE_TEXT_SIZE];
+        take_zone(query, storage, &header);
         BUFFER_AUTO problem = {0};
         problem_clear();
         status = log_create(wish->file, mode, &header, &writer->log, &problem);

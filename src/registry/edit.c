@@ -21,7 +21,7 @@ struct registry_edit {
 
 struct listing {
     char **names;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static void listing_done(struct listing *listing)
@@ -33,13 +33,13 @@ static void listing_done(struct listing *listing)
 
 static bool listing_add(struct listing *listing, const char *name)
 {
-    if (listing->count == listing->room) {
-        size_t room = listing->room ? listing->room * 2 : 64;
-        char **names = reallocarray(listing->names, room, sizeof *names);
+    if (listing->count == listing->capacity) {
+        size_t capacity = listing->capacity ? listing->capacity * 2 : 64;
+        char **names = reallocarray(listing->names, capacity, sizeof *names);
         if (!names)
             return false;
         listing->names = names;
-        listing->room = room;
+        listing->capacity = capacity;
     }
     listing->names[listing->count] = strdup(name);
     return listing->names[listing->count++];

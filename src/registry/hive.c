@@ -423,21 +423,21 @@ static LSTATUS read_header(struct reader *reader, unsigned flags)
 }
 
 /* The whole file in UTF-8; *ret points into `bytes` if they are UTF-8 already. */
-static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *room,
+static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *capacity,
                    struct span *ret)
 {
     *ret = (struct span){bytes, bytes + size};
     if (size >= 2 && !memcmp(bytes, "\xff\xfe", 2)) {
         size_t count = (size - 2) / 2, need = utf16_to_8_bytes(bytes + 2, count, NULL, 0);
-        if (buffer_reserve(room, need))
-            room->len = utf16_to_8_bytes(bytes + 2, count, room->data, need);
-        *ret = (struct span){room->data, room->data + room->len};
+        if (buffer_reserve(capacity, need))
+            capacity->len = utf16_to_8_bytes(bytes + 2, count, capacity->data, need);
+        *ret = (struct span){capacity->data, capacity->data + capacity->len};
     } else if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
         ret->at += 3;
     } else if (((flags & OPL_REG_ONE_ENCODING) || (size >= 8 && !memcmp(bytes, "REGEDIT4", 8))) &&
                !utf8_valid(bytes, size)) {
-        ansi_add_as_8(room, bytes, size);
-        *ret = (struct span){room->data, room->data + room->len};
+        ansi_add_as_8(capacity, bytes, size);
+        *ret = (struct span){capacity->data, capacity->data + capacity->len};
     }
 }
 
@@ -456,16 +456,16 @@ LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
                   bool (*each)(void *self, const opl_reg_entry *entry),
                   const struct hive_lazy *lazy, void *self)
 {
-    BUFFER_AUTO room = {0};
+    BUFFER_AUTO capacity = {0};
     struct span all, line;
-    decode(bytes, size, flags, &room, &all);
-    if (room.failed)
+    decode(bytes, size, flags, &capacity, &all);
+    if (capacity.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     struct reader reader = {.start = bytes,
                             .cursor = all.at,
                             .end = all.end,
                             .each = each,
-                            .lazy = room.data ? NULL : lazy,
+                            .lazy = capacity.data ? NULL : lazy,
                             .self = self};
     LSTATUS status = read_header(&reader, flags);
     while (!status && !reader.stopped && take_line(&reader, &line))

@@ -18,7 +18,7 @@ struct item {
 };
 struct items {
     struct item *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 struct import {
     struct items layers[STORE_LAYERS];
@@ -54,13 +54,13 @@ static bool keep_strings(struct item *item, const char *path, const opl_reg_entr
 
 static LSTATUS keep(struct items *items, const struct item *like, const char *path)
 {
-    if (items->count == items->room) {
-        size_t room = items->room ? items->room * 2 : 64;
-        struct item *grown = realloc(items->items, room * sizeof *grown);
+    if (items->count == items->capacity) {
+        size_t capacity = items->capacity ? items->capacity * 2 : 64;
+        struct item *grown = realloc(items->items, capacity * sizeof *grown);
         if (!grown)
             return ERROR_NOT_ENOUGH_MEMORY;
         items->items = grown;
-        items->room = room;
+        items->capacity = capacity;
     }
     struct item *item = &items->items[items->count];
     *item = *like;

@@ -39,21 +39,21 @@ static FILETIME filetime_of(int64_t time)
 struct subkeys {
     const struct tree_key *key; /* NULL: a virtual key */
     char **names;               /* allocated only if there are virtual ones */
-    size_t count, room;
+    size_t count, capacity;
     bool failed;
 };
 
 static bool add_subkey(void *self, const char *name)
 {
     struct subkeys *list = self;
-    if (list->count == list->room) {
-        size_t room = list->room ? list->room * 2 : 16;
-        char **names = reallocarray(list->names, room, sizeof *names);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 16;
+        char **names = reallocarray(list->names, capacity, sizeof *names);
         list->failed |= !names;
         if (!names)
             return false;
         list->names = names;
-        list->room = room;
+        list->capacity = capacity;
     }
     list->names[list->count] = strdup(name);
     if (!list->names[list->count]) {
@@ -230,13 +230,13 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return status;
     if (!found_by_index(&held, node, index, &found))
         return ERROR_NO_MORE_ITEMS;
-    DWORD name_room = *name_size;
-    status = copy_name(found.name, wide, name, &name_room);
+    DWORD name_capacity = *name_size;
+    status = copy_name(found.name, wide, name, &name_capacity);
     if (status)
         return status;
     status = give_listed(&held, &found, wide, type, data, size);
     if (!status)
-        *name_size = name_room;
+        *name_size = name_capacity;
     return status;
 }
 

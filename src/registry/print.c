@@ -101,7 +101,7 @@ static bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry)
 LSTATUS opl_reg_print(const opl_reg_entry *entry, char *text, size_t *size)
 {
     BUFFER_AUTO out = {0};
-    size_t room = *size;
+    size_t capacity = *size;
     bool needs_data = entry->kind == OPL_REG_VALUE && entry->size && !entry->data;
     if (entry->kind > OPL_REG_COMMENT || needs_data || (!entry->name && !entry->key))
         return ERROR_INVALID_PARAMETER;
@@ -109,7 +109,7 @@ LSTATUS opl_reg_print(const opl_reg_entry *entry, char *text, size_t *size)
     if (out.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     *size = out.len + 1;
-    if (room < *size)
+    if (capacity < *size)
         return ERROR_MORE_DATA;
     memcpy(text, out.data, *size);
     return ERROR_SUCCESS;

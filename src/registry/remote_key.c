@@ -64,13 +64,13 @@ struct asking {
  * and kept. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)
 {
-    enum { FIRST_ROOM = 64 << 10, MOST_ROOM = 256 << 20 };
-    size_t room = data->room > FIRST_ROOM ? data->room - 1 : FIRST_ROOM;
-    for (;; room *= 2) {
+    enum { FIRST_SIZE = 64 << 10, MOST_SIZE = 256 << 20 };
+    size_t capacity = data->capacity > FIRST_SIZE ? data->capacity - 1 : FIRST_SIZE;
+    for (;; capacity *= 2) {
         buffer_clear(data);
-        if (room > MOST_ROOM || !buffer_reserve(data, room))
+        if (capacity > MOST_SIZE || !buffer_reserve(data, capacity))
             return ERROR_NOT_ENOUGH_MEMORY;
-        DWORD size = (DWORD)data->room - 1;
+        DWORD size = (DWORD)data->capacity - 1;
         LSTATUS status = held->mount->query(held->path, name, false, NULL, data->data, &size);
         if (status != ERROR_MORE_DATA) {
             data->len = status ? 0 : size;

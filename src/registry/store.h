@@ -27,7 +27,7 @@ struct layer_folder {
     struct file_state state;
     bool settled;             /* its last change is old enough that the next one changes its time */
     struct layer_file *files; /* by name, manual.reg last */
-    size_t count, room;
+    size_t count, capacity;
     size_t next;  /* the file that is checked next */
     bool missing; /* it does not exist, which was reported */
 };

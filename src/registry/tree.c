@@ -99,17 +99,17 @@ struct tree_key *tree_find(const struct tree_key *root, const char *path)
 }
 
 /* Makes space for one more element of `size` bytes. */
-static bool grow(void *array_pointer, size_t count, size_t *room, size_t size)
+static bool grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
 {
     void **array = array_pointer;
-    if (count < *room)
+    if (count < *capacity)
         return true;
-    size_t more = *room ? *room * 2 : 4;
+    size_t more = *capacity ? *capacity * 2 : 4;
     void *bigger = realloc(*array, more * size);
     if (!bigger)
         return false;
     *array = bigger;
-    *room = more;
+    *capacity = more;
     return true;
 }
 
@@ -119,7 +119,7 @@ static struct tree_key *make_child(struct tree_key *key, const char *name, size_
     size_t place = child_place(key, name, count, &found);
     if (found)
         return key->keys[place];
-    if (!grow(&key->keys, key->key_count, &key->key_room, sizeof *key->keys))
+    if (!grow(&key->keys, key->key_count, &key->key_capacity, sizeof *key->keys))
         return NULL;
     struct tree_key *child = calloc(1, sizeof *child);
     if (!child || !(child->name = strndup(name, count))) {
@@ -164,7 +164,7 @@ static struct tree_value *make_value(struct tree_key *key, const char *name)
     struct tree_value *value = find_value(key, name);
     if (value)
         return value;
-    if (!grow(&key->values, key->value_count, &key->value_room, sizeof *key->values))
+    if (!grow(&key->values, key->value_count, &key->value_capacity, sizeof *key->values))
         return NULL;
     value = &key->values[key->value_count];
     *value = (struct tree_value){.name = strdup(name)};

@@ -21,9 +21,9 @@ struct tree_key {
     char *name;
     struct tree_key *parent;
     struct tree_key **keys; /* ordered by folded name */
-    size_t key_count, key_room;
+    size_t key_count, key_capacity;
     struct tree_value *values; /* in writing order */
-    size_t value_count, value_room;
+    size_t value_count, value_capacity;
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
     bool alive;         /* the key exists; false: only a step on the way, or deleted */
     bool cleared;       /* "[-key]" came first: hides the key of the files below */

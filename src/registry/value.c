@@ -25,11 +25,11 @@ static LSTATUS copy_data(uint32_t given_type, const void *given, size_t given_si
         *type = given_type;
     if (!size)
         return ERROR_SUCCESS;
-    DWORD room = *size;
+    DWORD capacity = *size;
     *size = (DWORD)given_size;
     if (!data)
         return ERROR_SUCCESS;
-    if (room < given_size)
+    if (capacity < given_size)
         return ERROR_MORE_DATA;
     if (given_size)
         memcpy(data, given, given_size);
@@ -201,7 +201,7 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size)
 {
-    DWORD room = size ? *size : 0;
+    DWORD capacity = size ? *size : 0;
     HKEY opened = NULL;
     bool expands = (flags & RRF_RT_REG_EXPAND_SZ) && !(flags & RRF_NOEXPAND);
     if ((data && !size) || (expands && (flags & RRF_RT_ANY) != RRF_RT_ANY))
@@ -214,7 +214,7 @@ LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DW
     if (opened && !mount_of_handle(opened))
         key_close(opened);
     if (status && data && (flags & RRF_ZEROONFAILURE))
-        memset(data, 0, room);
+        memset(data, 0, capacity);
     return status;
 }
 

@@ -175,17 +175,17 @@ static void send_on(struct call *call)
 
 static size_t capacity_for(const struct proto_request *request)
 {
-    return request->room > PROTO_INFO_BYTES ? request->room : PROTO_INFO_BYTES;
+    return request->capacity > PROTO_INFO_BYTES ? request->capacity : PROTO_INFO_BYTES;
 }
 
 /* WAIT_TIMEOUT: the reply is not complete yet. */
-static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t room,
+static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t capacity,
                              struct buffer *message, struct proto_reply *ret)
 {
     LSTATUS status = link_receive(link, PROTO_REPLY_HEAD, message);
     if (status)
         return status;
-    size_t size = proto_size(message->data, PROTO_REPLY_HEAD + PROTO_NAME_BYTES + room);
+    size_t size = proto_size(message->data, PROTO_REPLY_HEAD + PROTO_NAME_BYTES + capacity);
     status = size ? link_receive(link, size, message) : ERROR_INVALID_DATA;
     if (status)
         return status;
@@ -209,7 +209,7 @@ static void receive_overdue(struct call *call)
     struct overdue_reply *overdue = &target->overdue;
     struct proto_reply reply;
     LSTATUS status =
-        receive_reply(&target->link, overdue->id, overdue->room, &overdue->message, &reply);
+        receive_reply(&target->link, overdue->id, overdue->capacity, &overdue->message, &reply);
     if (!status && means_absent(&reply)) {
         note_failure(target);
         target_disconnect(target);
@@ -254,7 +254,7 @@ static void leave_overdue(struct call *call)
     target_forget_overdue(target);
     target->overdue = (struct overdue_reply){.pid = getpid(),
                                              .id = call->request.id,
-                                             .room = capacity_for(&call->request),
+                                             .capacity = capacity_for(&call->request),
                                              .since = clock_ticks(),
                                              .message = call->message};
     call->message = (struct buffer){0};

@@ -35,7 +35,7 @@ LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);
 struct overdue_reply {
     pid_t pid; /* 0: none is overdue */
     uint32_t id;
-    size_t room;
+    size_t capacity;
     int64_t since;
     struct buffer message;
 };

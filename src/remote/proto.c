@@ -45,7 +45,7 @@ bool proto_write_request(const struct proto_request *request, struct buffer *ret
     add_number(ret, request->operation | (uint32_t)request->flags << 16);
     add_number(ret, request->root);
     add_number(ret, request->index);
-    add_number(ret, request->room);
+    add_number(ret, request->capacity);
     add_number(ret, (uint32_t)path);
     add_number(ret, (uint32_t)name);
     buffer_add(ret, request->path, path);
@@ -92,7 +92,7 @@ bool proto_read_request(const void *message, size_t size, struct proto_request *
                                   .flags = (uint16_t)(what >> 16),
                                   .root = proto_number(at + 16),
                                   .index = proto_number(at + 20),
-                                  .room = proto_number(at + 24)};
+                                  .capacity = proto_number(at + 24)};
     size_t path = proto_number(at + 28), name = proto_number(at + 32);
     if (path > PROTO_PATH_BYTES || name > PROTO_NAME_BYTES ||
         PROTO_REQUEST_HEAD + path + name != size || ret->flags & ~PROTO_FLAGS)

@@ -42,7 +42,7 @@ struct proto_request {
     uint16_t operation, flags;
     uint32_t root;           /* the low half of the predefined key's number */
     uint32_t index;          /* of an enumeration */
-    uint32_t room;           /* the client's buffer size */
+    uint32_t capacity;       /* the client's buffer size */
     const char *path, *name; /* below the root, "": the root itself; name NULL: none */
 };
 struct proto_reply {

@@ -133,7 +133,7 @@ static bool is_sound(const struct remote_key *key, const struct proto_request *r
 {
     if (request->flags & PROTO_NO_DATA)
         return reply->data_size == 0;
-    if (reply->data_size > request->room || reply->needed != reply->data_size)
+    if (reply->data_size > request->capacity || reply->needed != reply->data_size)
         return false;
     if (is_text_type(reply->type))
         return !(request->flags & PROTO_WIDE) || reply->data_size % sizeof(WCHAR) == 0;
@@ -143,11 +143,12 @@ static bool is_sound(const struct remote_key *key, const struct proto_request *r
 
 /* ---- values ---- */
 
-static void put_room(struct proto_request *request, bool wide, const void *data, const DWORD *size)
+static void put_capacity(struct proto_request *request, bool wide, const void *data,
+                         const DWORD *size)
 {
     request->flags = (uint16_t)((wide ? PROTO_WIDE : 0) | (data ? 0 : PROTO_NO_DATA) |
                                 (size ? 0 : PROTO_NO_SIZE));
-    request->room = !size ? 0 : *size < PROTO_DATA_BYTES ? *size : PROTO_DATA_BYTES;
+    request->capacity = !size ? 0 : *size < PROTO_DATA_BYTES ? *size : PROTO_DATA_BYTES;
 }
 
 static LSTATUS give(const struct remote_key *key, const struct proto_request *request,
@@ -175,7 +176,7 @@ static LSTATUS remote_query(struct remote_key *key, const char *name, bool wide,
     UNCANCELLED;
     CALL_AUTO call = call_of(key, PROTO_QUERY);
     call.request.name = name;
-    put_room(&call.request, wide, data, size);
+    put_capacity(&call.request, wide, data, size);
     LSTATUS status = call_ask(&call);
     if (!status && call.reply.name)
         return ERROR_INVALID_DATA;
@@ -220,7 +221,7 @@ static LSTATUS remote_enum_value(struct remote_key *key, DWORD index, bool wide,
     UNCANCELLED;
     CALL_AUTO call = call_of(key, PROTO_ENUM_VALUE);
     call.request.index = index;
-    put_room(&call.request, wide, data, size);
+    put_capacity(&call.request, wide, data, size);
     LSTATUS status = call_ask(&call);
     if (!status && !call.reply.status)
         status = take_name(&call.reply, ret_name);
@@ -282,7 +283,7 @@ static void begin_query(const struct remote_question *question, struct call *cal
 {
     *call = call_of(question->key, PROTO_QUERY);
     call->request.name = question->name;
-    call->request.room = PROTO_DATA_BYTES;
+    call->request.capacity = PROTO_DATA_BYTES;
     call_begin(call);
 }
 

@@ -84,7 +84,7 @@ struct smb_address {
 /* [\\][smb://][USER@]HOST[:PORT] */
 bool smb_address_read(const char *text, struct smb_address *ret);
 /* "HOST" or "HOST:PORT", as in errors and the file. */
-void smb_address_name(const struct smb_address *address, char *ret, size_t room);
+void smb_address_name(const struct smb_address *address, char *ret, size_t capacity);
 
 enum smb_protection { SMB_SESSION_ONLY, SMB_RPC_SIGNED, SMB_RPC_PRIVATE };
 struct smb_login {
@@ -99,9 +99,9 @@ const char *smb_credentials_path(void);
 /* False: `why` states what is wrong with the file and how to repair it. For a machine without a
  * section Kerberos is used. */
 bool smb_login_find(const struct smb_address *address, struct smb_login *ret, char *why,
-                    size_t room);
+                    size_t capacity);
 /* Adds or replaces a section; the file is made with mode 0600. */
-bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t room);
+bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t capacity);
 
 /* ---- smb_messages.c, linked to tools ---- */
 /* Why the login there fails, and what to do. Valid until the next call. */

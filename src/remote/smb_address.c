@@ -12,9 +12,9 @@ static const char *after(const char *text, const char *prefix)
     return text_starts_fold(text, prefix) ? text + strlen(prefix) : text;
 }
 
-static bool copy(char *ret, size_t room, const char *text, size_t count)
+static bool copy(char *ret, size_t capacity, const char *text, size_t count)
 {
-    if (!count || count >= room)
+    if (!count || count >= capacity)
         return false;
     memcpy(ret, text, count);
     ret[count] = '\0';
@@ -55,11 +55,11 @@ bool smb_address_read(const char *text, struct smb_address *ret)
     return !*rest || (*rest == ':' && read_port(rest + 1, ret));
 }
 
-void smb_address_name(const struct smb_address *address, char *ret, size_t room)
+void smb_address_name(const struct smb_address *address, char *ret, size_t capacity)
 {
     if (address->named_port)
-        snprintf(ret, room, strchr(address->host, ':') ? "[%s]:%u" : "%s:%u", address->host,
+        snprintf(ret, capacity, strchr(address->host, ':') ? "[%s]:%u" : "%s:%u", address->host,
                  address->port);
     else
-        snprintf(ret, room, "%s", address->host);
+        snprintf(ret, capacity, "%s", address->host);
 }

@@ -12,7 +12,7 @@
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 enum { ANSWER_SECONDS = 30, COSTLY_SECONDS = 60, CLOSE_SECONDS = 3 };
-enum { FIRST_ROOM = 64 << 10, BUSY_MS = 3000, FIRST_PAUSE_MS = 50, LONGEST_PAUSE_MS = 800 };
+enum { FIRST_SIZE = 64 << 10, BUSY_MS = 3000, FIRST_PAUSE_MS = 50, LONGEST_PAUSE_MS = 800 };
 
 struct received {
     const struct proto_request *request;
@@ -41,48 +41,48 @@ static uint32_t *hint_for(struct smb_machine *machine, const char *name)
 }
 
 /* One attempt. ERROR_MORE_DATA also when the machine truncated the value without reporting it. */
-static LSTATUS read_once(struct received *received, uint32_t room, bool block,
+static LSTATUS read_once(struct received *received, uint32_t capacity, bool block,
                          struct winreg_value *ret)
 {
     const struct proto_request *request = received->request;
     struct smb_machine *machine = received->machine;
     struct buffer *data = &received->answers->data;
     bool listed = request->operation == PROTO_ENUM_VALUE;
-    bool good = listed
-                    ? winreg_put_enum_value(&received->key, request->index, room, &machine->request)
-                    : winreg_put_query(&received->key, request->name, room, &machine->request);
+    bool good =
+        listed ? winreg_put_enum_value(&received->key, request->index, capacity, &machine->request)
+               : winreg_put_query(&received->key, request->name, capacity, &machine->request);
     if (!good)
         return ERROR_INVALID_PARAMETER;
     LSTATUS status =
         machine_call(machine, listed ? WINREG_ENUM_VALUE : WINREG_QUERY_VALUE, received->deadline);
     if (status)
         return status;
-    good = listed ? winreg_take_enum_value(&machine->reply, room, ret)
-                  : winreg_take_value(&machine->reply, room, ret);
+    good = listed ? winreg_take_enum_value(&machine->reply, capacity, ret)
+                  : winreg_take_value(&machine->reply, capacity, ret);
     if (!good || ret->status)
         return good ? (LSTATUS)ret->status : ERROR_INVALID_DATA;
     buffer_clear(data);
     if (!buffer_add(data, ret->data ? ret->data : "", ret->data ? ret->size : 0))
         return ERROR_NOT_ENOUGH_MEMORY;
-    return block ? rules_block(data, room) : ERROR_SUCCESS;
+    return block ? rules_block(data, capacity) : ERROR_SUCCESS;
 }
 
-static uint32_t first_room(uint32_t hint, uint32_t most)
+static uint32_t first_capacity(uint32_t hint, uint32_t most)
 {
-    uint32_t room = hint + hint / 4;
-    room = room < FIRST_ROOM ? FIRST_ROOM : room;
-    return room < most ? room : most;
+    uint32_t capacity = hint + hint / 4;
+    capacity = capacity < FIRST_SIZE ? FIRST_SIZE : capacity;
+    return capacity < most ? capacity : most;
 }
 
 static LSTATUS read_growing(struct received *received, uint32_t most, bool block,
                             struct winreg_value *ret)
 {
     uint32_t *hint = hint_for(received->machine, received->request->name);
-    uint32_t room = first_room(*hint, most);
+    uint32_t capacity = first_capacity(*hint, most);
     LSTATUS status;
     do
-        status = read_once(received, room, block, ret);
-    while (status == ERROR_MORE_DATA && (room = rules_grow(room, most)));
+        status = read_once(received, capacity, block, ret);
+    while (status == ERROR_MORE_DATA && (capacity = rules_grow(capacity, most)));
     if (!status)
         *hint = (uint32_t)received->answers->data.len;
     return status;
@@ -117,7 +117,7 @@ static LSTATUS give(struct received *received, uint32_t type)
     reply->needed = (uint32_t)data->len;
     if (received->request->flags & PROTO_NO_DATA)
         return ERROR_SUCCESS;
-    if (data->len > received->request->room)
+    if (data->len > received->request->capacity)
         return ERROR_MORE_DATA;
     reply->data = data->data;
     reply->data_size = data->len;
@@ -128,7 +128,7 @@ static LSTATUS give(struct received *received, uint32_t type)
 static LSTATUS ask_block(struct received *received)
 {
     struct winreg_value value;
-    uint32_t most = received->request->room;
+    uint32_t most = received->request->capacity;
     received->reply->needed = most;
     if (received->request->flags & PROTO_NO_DATA)
         return ERROR_MORE_DATA;

@@ -156,7 +156,7 @@ static LSTATUS ask(struct check *check, HKEY root, const char *path, const char 
 {
     struct proto_request request = {.operation = (uint16_t)operation,
                                     .root = (uint32_t)(uintptr_t)root,
-                                    .room = PROTO_DATA_BYTES,
+                                    .capacity = PROTO_DATA_BYTES,
                                     .path = path,
                                     .name = name};
     smb_answer(&check->answers, &request, ret);
@@ -377,16 +377,16 @@ static int run_check(const struct smb_address *address, const struct smb_login *
 
 /* ---- prompts ---- */
 
-static bool read_line(const char *question, char *ret, size_t room)
+static bool read_line(const char *question, char *ret, size_t capacity)
 {
     fputs(question, stderr);
-    if (!fgets(ret, (int)room, stdin))
+    if (!fgets(ret, (int)capacity, stdin))
         return false;
     ret[strcspn(ret, "\n")] = '\0';
     return true;
 }
 
-static bool read_secret(const char *question, char *ret, size_t room)
+static bool read_secret(const char *question, char *ret, size_t capacity)
 {
     struct termios before, now;
     bool terminal = !tcgetattr(STDIN_FILENO, &before);
@@ -394,7 +394,7 @@ static bool read_secret(const char *question, char *ret, size_t room)
     now.c_lflag &= ~(tcflag_t)ECHO;
     if (terminal)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &now);
-    bool good = read_line(question, ret, room);
+    bool good = read_line(question, ret, capacity);
     if (terminal)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     fputc('\n', stderr);

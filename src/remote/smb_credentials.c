@@ -33,57 +33,58 @@ const char *smb_credentials_path(void)
 
 /* ---- checks of owner and mode ---- */
 
-static bool is_private(int fd, const char *path, char *why, size_t room)
+static bool is_private(int fd, const char *path, char *why, size_t capacity)
 {
     struct stat st;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        snprintf(why, room, "%s is not a regular file", path);
+        snprintf(why, capacity, "%s is not a regular file", path);
         return false;
     }
     if (st.st_uid != geteuid()) {
-        snprintf(why, room, "%s belongs to user %u: run  chown %u %s", path, st.st_uid, geteuid(),
-                 path);
+        snprintf(why, capacity, "%s belongs to user %u: run  chown %u %s", path, st.st_uid,
+                 geteuid(), path);
         return false;
     }
     if (st.st_mode & (S_IRWXG | S_IRWXO)) {
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "other users may access %s (mode %03o): run  chmod 600 %s  and change the "
                  "passwords in it",
                  path, (unsigned)st.st_mode & 0777, path);
         return false;
     }
     if (st.st_size > LARGEST_FILE) {
-        snprintf(why, room, "%s is too large", path);
+        snprintf(why, capacity, "%s is too large", path);
         return false;
     }
     return true;
 }
 
 /* True with an empty `ret`: there is no file. */
-static bool read_private(const char *path, struct buffer *ret, char *why, size_t room)
+static bool read_private(const char *path, struct buffer *ret, char *why, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
     if (fd < 0 && errno == ELOOP) {
-        snprintf(why, room, "%s is a symbolic link: replace it by the file itself", path);
+        snprintf(why, capacity, "%s is a symbolic link: replace it by the file itself", path);
         return false;
     }
     if (fd < 0) {
-        snprintf(why, room, "%s: %s", path, strerror(errno));
+        snprintf(why, capacity, "%s: %s", path, strerror(errno));
         return false;
     }
-    bool good = is_private(fd, path, why, room);
+    bool good = is_private(fd, path, why, capacity);
     LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_SUCCESS;
     close(fd);
     if (status)
-        snprintf(why, room, "%s: %s", path, status_text(status));
+        snprintf(why, capacity, "%s: %s", path, status_text(status));
     if (!good || status)
         return false;
     /* text behind a NUL would be neither read nor kept */
     bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
     if (!text)
-        snprintf(why, room, "%s is not a text file: it contains a NUL byte; write it again", path);
+        snprintf(why, capacity, "%s is not a text file: it contains a NUL byte; write it again",
+                 path);
     return text;
 }
 
@@ -98,9 +99,9 @@ static char *trim(char *text)
     return text;
 }
 
-static bool put_text(char *ret, size_t room, const char *value)
+static bool put_text(char *ret, size_t capacity, const char *value)
 {
-    if (strlen(value) >= room)
+    if (strlen(value) >= capacity)
         return false;
     strcpy(ret, value);
     return true;
@@ -229,18 +230,18 @@ static bool take_line(struct search *search, char *line)
 }
 
 bool smb_login_find(const struct smb_address *address, struct smb_login *ret, char *why,
-                    size_t room)
+                    size_t capacity)
 {
     BUFFER_AUTO text = {0};
     const char *path = smb_credentials_path();
     struct search search = {.address = address};
-    if (!read_private(path, &text, why, room))
+    if (!read_private(path, &text, why, capacity))
         return false;
     for (char *at = text.data, *end; at && *at; at = end) {
         end = at + strcspn(at, "\n");
         end += *end ? (*end = '\0', 1) : 0;
         if (!take_line(&search, at)) {
-            snprintf(why, room, "%s, line %u is not valid: see openperflib-smb(1)", path,
+            snprintf(why, capacity, "%s, line %u is not valid: see openperflib-smb(1)", path,
                      search.line);
             return false;
         }
@@ -295,15 +296,15 @@ static bool can_be_kept(const char *text)
     return !count || (!strchr(" \t", text[0]) && !strchr(" \t\r", text[count - 1]));
 }
 
-bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t room)
+bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t capacity)
 {
     BUFFER_AUTO old = {0}, text = {0}, folder = {0};
     const char *path = smb_credentials_path();
     if (!can_be_kept(login->password) || !can_be_kept(login->user)) {
-        snprintf(why, room, "%s cannot store a text that begins or ends with a blank", path);
+        snprintf(why, capacity, "%s cannot store a text that begins or ends with a blank", path);
         return false;
     }
-    if (!read_private(path, &old, why, room))
+    if (!read_private(path, &old, why, capacity))
         return false;
     buffer_add(&folder, path, (size_t)(strrchr(path, '/') - path));
     bool made = copy_others(&old, machine, &text);
@@ -314,6 +315,6 @@ bool smb_login_keep(const char *machine, const struct smb_login *login, char *wh
     explicit_bzero(old.data ? old.data : "", old.len);
     explicit_bzero(text.data ? text.data : "", text.len);
     if (status)
-        snprintf(why, room, "%s: %s", path, status_text(status));
+        snprintf(why, capacity, "%s: %s", path, status_text(status));
     return !status;
 }

@@ -8,15 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_login(const struct smb_login *login, const char *machine, char *ret, size_t room)
+static void put_login(const struct smb_login *login, const char *machine, char *ret,
+                      size_t capacity)
 {
     if (login->kerberos)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "there is no Kerberos ticket, and no password: %s;  openperflib-smb --login %s  "
                  "stores user and password",
                  login->from, machine);
     else
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "wrong user or password: %s, %s;  openperflib-smb --login %s  stores "
                  "better ones",
                  login->anonymous ? "nobody" : login->user, login->from, machine);

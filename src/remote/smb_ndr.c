@@ -79,16 +79,16 @@ static void put_empty_text(struct buffer *ret, uint32_t characters)
 }
 
 /* Type, an array of which nothing is sent, its size, and the number of bytes sent. */
-static void put_room(struct buffer *ret, uint32_t room)
+static void put_capacity(struct buffer *ret, uint32_t capacity)
 {
     put_pointer(ret);
     put_32(ret, 0);
     put_pointer(ret);
-    put_32(ret, room);
+    put_32(ret, capacity);
     put_32(ret, 0);
     put_32(ret, 0);
     put_pointer(ret);
-    put_32(ret, room);
+    put_32(ret, capacity);
     put_pointer(ret);
     put_32(ret, 0);
 }
@@ -117,13 +117,13 @@ bool winreg_put_open_key(const struct winreg_handle *key, const char *path, stru
     return !ret->failed;
 }
 
-bool winreg_put_query(const struct winreg_handle *key, const char *name, uint32_t room,
+bool winreg_put_query(const struct winreg_handle *key, const char *name, uint32_t capacity,
                       struct buffer *ret)
 {
     begin(ret, key);
     if (!put_text(ret, name ? name : ""))
         return false;
-    put_room(ret, room);
+    put_capacity(ret, capacity);
     return !ret->failed;
 }
 
@@ -140,13 +140,13 @@ bool winreg_put_enum_key(const struct winreg_handle *key, uint32_t index, struct
     return !ret->failed;
 }
 
-bool winreg_put_enum_value(const struct winreg_handle *key, uint32_t index, uint32_t room,
+bool winreg_put_enum_value(const struct winreg_handle *key, uint32_t index, uint32_t capacity,
                            struct buffer *ret)
 {
     begin(ret, key);
     put_32(ret, index);
     put_empty_text(ret, NAME_CHARACTERS);
-    put_room(ret, room);
+    put_capacity(ret, capacity);
     return !ret->failed;
 }
 
@@ -200,9 +200,9 @@ static uint32_t take_32(struct reader *reader)
 /* An array's three lengths and its elements: at most `most` of `unit` bytes. */
 static const char *take_array(struct reader *reader, size_t most, size_t unit, size_t *ret_count)
 {
-    uint32_t room = take_32(reader), offset = take_32(reader), count = take_32(reader);
+    uint32_t capacity = take_32(reader), offset = take_32(reader), count = take_32(reader);
     *ret_count = 0;
-    if (reader->bad || offset || count > room || count > most) {
+    if (reader->bad || offset || count > capacity || count > most) {
         reader->bad = true;
         return NULL;
     }
@@ -239,11 +239,11 @@ static uint32_t take_optional(struct reader *reader)
 }
 
 /* Type, data, size and length: each may be absent. */
-static void take_data(struct reader *reader, uint32_t room, struct winreg_value *ret)
+static void take_data(struct reader *reader, uint32_t capacity, struct winreg_value *ret)
 {
     ret->type = take_optional(reader);
     if (take_32(reader))
-        ret->data = take_array(reader, room, 1, &ret->size);
+        ret->data = take_array(reader, capacity, 1, &ret->size);
     ret->needed = take_optional(reader);
     bool present = take_32(reader);
     uint32_t length = present ? take_32(reader) : 0;
@@ -278,20 +278,20 @@ bool winreg_take_number(const struct buffer *reply, uint32_t *ret, uint32_t *ret
     return !reader.bad;
 }
 
-bool winreg_take_value(const struct buffer *reply, uint32_t room, struct winreg_value *ret)
+bool winreg_take_value(const struct buffer *reply, uint32_t capacity, struct winreg_value *ret)
 {
     struct reader reader = reader_of(reply);
     *ret = (struct winreg_value){0};
-    take_data(&reader, room, ret);
+    take_data(&reader, capacity, ret);
     return ends(&reader, ret);
 }
 
-bool winreg_take_enum_value(const struct buffer *reply, uint32_t room, struct winreg_value *ret)
+bool winreg_take_enum_value(const struct buffer *reply, uint32_t capacity, struct winreg_value *ret)
 {
     struct reader reader = reader_of(reply);
     *ret = (struct winreg_value){0};
     ret->name = take_text(&reader, &ret->name_count);
-    take_data(&reader, room, ret);
+    take_data(&reader, capacity, ret);
     return ends(&reader, ret);
 }
 

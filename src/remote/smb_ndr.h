@@ -54,10 +54,10 @@ struct winreg_info {
 bool winreg_put_open_root(struct buffer *ret);
 bool winreg_put_handle(const struct winreg_handle *key, struct buffer *ret); /* close, version */
 bool winreg_put_open_key(const struct winreg_handle *key, const char *path, struct buffer *ret);
-bool winreg_put_query(const struct winreg_handle *key, const char *name, uint32_t room,
+bool winreg_put_query(const struct winreg_handle *key, const char *name, uint32_t capacity,
                       struct buffer *ret);
 bool winreg_put_enum_key(const struct winreg_handle *key, uint32_t index, struct buffer *ret);
-bool winreg_put_enum_value(const struct winreg_handle *key, uint32_t index, uint32_t room,
+bool winreg_put_enum_value(const struct winreg_handle *key, uint32_t index, uint32_t capacity,
                            struct buffer *ret);
 bool winreg_put_info(const struct winreg_handle *key, struct buffer *ret);
 
@@ -65,8 +65,9 @@ bool winreg_put_info(const struct winreg_handle *key, struct buffer *ret);
 bool winreg_take_handle(const struct buffer *reply, struct winreg_handle *ret,
                         uint32_t *ret_status);
 bool winreg_take_number(const struct buffer *reply, uint32_t *ret, uint32_t *ret_status);
-bool winreg_take_value(const struct buffer *reply, uint32_t room, struct winreg_value *ret);
-bool winreg_take_enum_value(const struct buffer *reply, uint32_t room, struct winreg_value *ret);
+bool winreg_take_value(const struct buffer *reply, uint32_t capacity, struct winreg_value *ret);
+bool winreg_take_enum_value(const struct buffer *reply, uint32_t capacity,
+                            struct winreg_value *ret);
 bool winreg_take_enum_key(const struct buffer *reply, struct winreg_subkey *ret);
 bool winreg_take_info(const struct buffer *reply, struct winreg_info *ret);
 

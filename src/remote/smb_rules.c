@@ -53,10 +53,10 @@ static void mend_total(struct buffer *data)
         data->data[TOTAL_AT + (swapped ? 3 - i : i)] = (char)(data->len >> 8 * i);
 }
 
-LSTATUS rules_block(struct buffer *data, size_t room)
+LSTATUS rules_block(struct buffer *data, size_t capacity)
 {
     opl_block block;
-    LSTATUS bad = data->len >= room ? ERROR_MORE_DATA : ERROR_INVALID_DATA;
+    LSTATUS bad = data->len >= capacity ? ERROR_MORE_DATA : ERROR_INVALID_DATA;
     if (data->len < sizeof(PERF_DATA_BLOCK))
         return bad;
     if (!is_sound(data, &block)) {
@@ -101,9 +101,9 @@ bool rules_list(struct buffer *list)
 
 /* ---- buffer size ---- */
 
-uint32_t rules_grow(uint32_t room, uint32_t most)
+uint32_t rules_grow(uint32_t capacity, uint32_t most)
 {
-    if (room >= most)
+    if (capacity >= most)
         return 0;
-    return room > most / 2 ? most : room * 2;
+    return capacity > most / 2 ? most : capacity * 2;
 }

@@ -9,13 +9,13 @@
  * (Samba) is corrected, bytes behind the block are cut off. ERROR_MORE_DATA: the buffer was too
  * small, though the machine did not report it; ERROR_INVALID_DATA: damaged or empty. Either byte
  * order. */
-LSTATUS rules_block(struct buffer *block, size_t room);
+LSTATUS rules_block(struct buffer *block, size_t capacity);
 /* A list of texts, UTF-16LE: made to end with exactly one empty text. */
 bool rules_list(struct buffer *list);
 bool rules_is_text(uint32_t type);
 /* "Counter 009", "Explain 7", "help": texts, and never a block. */
 bool rules_names_list(const char *value_name);
 /* The next buffer size after `room` was too small: double, at most `most`; 0: none. */
-uint32_t rules_grow(uint32_t room, uint32_t most);
+uint32_t rules_grow(uint32_t capacity, uint32_t most);
 
 #endif

@@ -60,25 +60,25 @@ static bool is_url(const char *name)
 
 /* The program for SMB: the one named in the registry, which then must exist; else the one of the
  * build folder whose parts are used; else the installed one. NULL: there is none. */
-static const char *smb_program(struct buffer *room)
+static const char *smb_program(struct buffer *capacity)
 {
     const char *path = OPL_BIN_DIR "/openperflib-smb";
-    bool named = !registry_get_text(REMOTE_SETTINGS, "Smb", room) && *room->data == '/';
+    bool named = !registry_get_text(REMOTE_SETTINGS, "Smb", capacity) && *capacity->data == '/';
     if (!named) {
-        buffer_clear(room);
-        buffer_printf(room, "%s/tools/openperflib-smb", place_vendor());
+        buffer_clear(capacity);
+        buffer_printf(capacity, "%s/tools/openperflib-smb", place_vendor());
     }
-    if (named || (!room->failed && !access(room->data, X_OK)))
-        path = room->data;
+    if (named || (!capacity->failed && !access(capacity->data, X_OK)))
+        path = capacity->data;
     return access(path, X_OK) ? NULL : path;
 }
 
 /* A machine that is not in the list is reached over SMB, if that program exists. */
 static LSTATUS smb_url_of(const char *name, struct buffer *ret)
 {
-    BUFFER_AUTO room = {0};
+    BUFFER_AUTO capacity = {0};
     buffer_clear(ret);
-    if (!is_host(name) || !smb_program(&room))
+    if (!is_host(name) || !smb_program(&capacity))
         return ERROR_BAD_NETPATH;
     buffer_printf(ret, "smb://%s", name);
     return buffer_status(ret);
@@ -185,10 +185,10 @@ void target_release(struct target *target)
 /* ---- connecting ---- */
 
 /* The program in place of ssh, from the registry: never from the environment. */
-static const char *shell_program(struct buffer *room)
+static const char *shell_program(struct buffer *capacity)
 {
-    if (!registry_get_text(REMOTE_SETTINGS, "Shell", room) && *room->data == '/')
-        return room->data;
+    if (!registry_get_text(REMOTE_SETTINGS, "Shell", capacity) && *capacity->data == '/')
+        return capacity->data;
     return "/usr/bin/ssh";
 }
 
@@ -214,7 +214,7 @@ static void drop_brackets(char *host)
 
 static LSTATUS connect_shell(const char *url, struct link *ret)
 {
-    BUFFER_AUTO room = {0};
+    BUFFER_AUTO capacity = {0};
     char host[HOST_CHARACTERS + 1], *arguments[20];
     static const char *const options[] = {"ssh",
                                           "-T",
@@ -241,13 +241,13 @@ static LSTATUS connect_shell(const char *url, struct link *ret)
     arguments[count++] = host;
     arguments[count++] = (char *)"openperflib-winregd --stdio";
     arguments[count] = NULL;
-    return link_open_program(shell_program(&room), arguments, ret);
+    return link_open_program(shell_program(&capacity), arguments, ret);
 }
 
 static LSTATUS connect_smb(const char *url, struct link *ret)
 {
-    BUFFER_AUTO room = {0};
-    const char *program = smb_program(&room);
+    BUFFER_AUTO capacity = {0};
+    const char *program = smb_program(&capacity);
     char *arguments[] = {(char *)"openperflib-smb", (char *)"--stdio",
                          (char *)url + strlen("smb://"), NULL};
     return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-enum { FIRST_ROOM = 64 << 10 };
-enum { NAME_ROOM = 16384 };
+enum { FIRST_SIZE = 64 << 10 };
+enum { NAME_SIZE = 16384 };
 
 /* ---- readable keys ---- */
 
@@ -142,9 +142,9 @@ static LSTATUS query_value(const struct received *received, LPBYTE data, LPDWORD
 static LSTATUS enum_value(const struct received *received, LPBYTE data, LPDWORD size)
 {
     const struct proto_request *request = received->request;
-    DWORD count = NAME_ROOM;
-    static char narrow[NAME_ROOM * 3 + 1];
-    static WCHAR name[NAME_ROOM + 1];
+    DWORD count = NAME_SIZE;
+    static char narrow[NAME_SIZE * 3 + 1];
+    static WCHAR name[NAME_SIZE + 1];
     if (!(request->flags & PROTO_WIDE)) {
         count = sizeof narrow;
         LSTATUS status = RegEnumValueA(received->key, request->index, narrow, &count, NULL,
@@ -162,31 +162,31 @@ static LSTATUS enum_value(const struct received *received, LPBYTE data, LPDWORD 
 
 typedef LSTATUS reading(const struct received *received, LPBYTE data, LPDWORD size);
 
-static bool make_room(struct buffer *data, size_t room)
+static bool make_capacity(struct buffer *data, size_t capacity)
 {
     buffer_clear(data);
-    return buffer_reserve(data, room);
+    return buffer_reserve(data, capacity);
 }
 
 /* The buffer grows as the answer requires, up to the client's buffer size, and is kept: so a large
  * answer is collected several times only once. */
-static LSTATUS read_with_room(struct received *received, reading *read)
+static LSTATUS read_with_capacity(struct received *received, reading *read)
 {
     struct buffer *data = &received->answers->data;
-    uint32_t kept = data->room > FIRST_ROOM ? (uint32_t)data->room - 1 : FIRST_ROOM;
-    uint32_t most = received->request->room, room = most < kept ? most : kept;
+    uint32_t kept = data->capacity > FIRST_SIZE ? (uint32_t)data->capacity - 1 : FIRST_SIZE;
+    uint32_t most = received->request->capacity, capacity = most < kept ? most : kept;
     most = most < PROTO_DATA_BYTES ? most : PROTO_DATA_BYTES;
     for (;;) {
-        DWORD size = room;
-        if (!make_room(data, room))
+        DWORD size = capacity;
+        if (!make_capacity(data, capacity))
             return ERROR_NOT_ENOUGH_MEMORY;
         LSTATUS status = read(received, (LPBYTE)data->data, &size);
-        if (status == ERROR_MORE_DATA && room < most) {
-            room = room > most / 2 ? most : room * 2;
+        if (status == ERROR_MORE_DATA && capacity < most) {
+            capacity = capacity > most / 2 ? most : capacity * 2;
             continue;
         }
         received->reply->needed = size;
-        if (!status && size <= room) {
+        if (!status && size <= capacity) {
             received->reply->data = data->data;
             received->reply->data_size = size;
         }
@@ -196,12 +196,12 @@ static LSTATUS read_with_room(struct received *received, reading *read)
 
 static LSTATUS read_by_flags(struct received *received, reading *read)
 {
-    DWORD size = received->request->room;
+    DWORD size = received->request->capacity;
     uint16_t flags = received->request->flags;
     if (flags & PROTO_NO_SIZE)
         return flags & PROTO_NO_DATA ? read(received, NULL, NULL) : ERROR_INVALID_PARAMETER;
     if (!(flags & PROTO_NO_DATA))
-        return read_with_room(received, read);
+        return read_with_capacity(received, read);
     LSTATUS status = read(received, NULL, &size);
     received->reply->needed = size;
     return status;
@@ -216,18 +216,18 @@ static LSTATUS read_without_hidden(struct received *received, reading *read)
     const struct proto_request *request = received->request;
     struct proto_request whole = *request;
     struct proto_reply *reply = received->reply;
-    whole.room = PROTO_DATA_BYTES;
+    whole.capacity = PROTO_DATA_BYTES;
     whole.flags &= PROTO_WIDE;
     received->request = &whole;
-    LSTATUS status = read_with_room(received, read);
+    LSTATUS status = read_with_capacity(received, read);
     received->request = request;
-    reply->needed = request->room;
+    reply->needed = request->capacity;
     if (status)
         return status;
     reply->data_size = objects_hide(received->answers->data.data, reply->data_size);
     if (!reply->data_size)
         return ERROR_INVALID_DATA;
-    if (request->flags & PROTO_NO_DATA || reply->data_size > request->room)
+    if (request->flags & PROTO_NO_DATA || reply->data_size > request->capacity)
         return ERROR_MORE_DATA;
     reply->needed = (uint32_t)reply->data_size;
     return ERROR_SUCCESS;
@@ -271,7 +271,7 @@ static LSTATUS ask_value(struct received *received)
 /* Enumerating the name only collects nothing. */
 static LSTATUS ask_enum_value(struct received *received)
 {
-    static char name[NAME_ROOM * 3 + 1];
+    static char name[NAME_SIZE * 3 + 1];
     DWORD count = sizeof name;
     LSTATUS status = RegEnumValueA(received->key, received->request->index, name, &count, NULL,
                                    NULL, NULL, NULL);

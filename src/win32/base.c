@@ -139,20 +139,20 @@ static bool code_page_known(UINT code_page)
 
 /* The checks of both directions' arguments. */
 static DWORD conversion_fault(UINT code_page, const void *text, int count, const void *out,
-                              int room, DWORD wrong_flags)
+                              int capacity, DWORD wrong_flags)
 {
-    if (!text || !count || room < 0 || (room && (!out || out == text)))
+    if (!text || !count || capacity < 0 || (capacity && (!out || out == text)))
         return ERROR_INVALID_PARAMETER;
     if (!code_page_known(code_page))
         return ERROR_INVALID_PARAMETER;
     return wrong_flags ? ERROR_INVALID_FLAGS : ERROR_SUCCESS;
 }
 
-static int converted(size_t needed, int room)
+static int converted(size_t needed, int capacity)
 {
     if (needed > INT_MAX)
         return fail(ERROR_INVALID_PARAMETER);
-    return room && needed > (size_t)room ? fail(ERROR_INSUFFICIENT_BUFFER) : (int)needed;
+    return capacity && needed > (size_t)capacity ? fail(ERROR_INSUFFICIENT_BUFFER) : (int)needed;
 }
 
 static bool is_lead(WCHAR unit)
@@ -180,10 +180,10 @@ static bool utf16_paired(LPCWCH text, size_t count)
 }
 
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
-                               int room, LPCCH default_char, LPBOOL used_default)
+                               int capacity, LPCCH default_char, LPBOOL used_default)
 {
     const uint16_t *units = (const uint16_t *)text;
-    DWORD fault = conversion_fault(code_page, text, count, out, room,
+    DWORD fault = conversion_fault(code_page, text, count, out, capacity,
                                    flags & ~(DWORD)(WC_ERR_INVALID_CHARS | WC_NO_BEST_FIT_CHARS));
     if (!fault && code_page == CP_UTF8 && (default_char || used_default))
         fault = ERROR_INVALID_PARAMETER;
@@ -194,18 +194,18 @@ int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int cou
         return fail(ERROR_NO_UNICODE_TRANSLATION);
     if (used_default)
         *used_default = FALSE;
-    return converted(utf16_to_8(units, length, out, (size_t)room), room);
+    return converted(utf16_to_8(units, length, out, (size_t)capacity), capacity);
 }
 
 int WINAPI MultiByteToWideChar(UINT code_page, DWORD flags, LPCCH text, int count, LPWSTR out,
-                               int room)
+                               int capacity)
 {
-    DWORD fault = conversion_fault(code_page, text, count, out, room,
+    DWORD fault = conversion_fault(code_page, text, count, out, capacity,
                                    flags & ~(DWORD)(MB_PRECOMPOSED | MB_ERR_INVALID_CHARS));
     if (fault)
         return fail(fault);
     size_t length = count < 0 ? strlen(text) + 1 : (size_t)count;
     if (flags & MB_ERR_INVALID_CHARS && !utf8_valid(text, length))
         return fail(ERROR_NO_UNICODE_TRANSLATION);
-    return converted(utf8_to_16(text, length, (uint16_t *)out, (size_t)room), room);
+    return converted(utf8_to_16(text, length, (uint16_t *)out, (size_t)capacity), capacity);
 }

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_SECTIONS = 4096, MOST_TEXT = 4 << 20, PATHS_ROOM = 4096 };
+enum { MOST_SECTIONS = 4096, MOST_TEXT = 4 << 20, PATHS_SIZE = 4096 };
 static const char section_name[] = ".openperflib.messages";
 
 /* ---- the section ---- */
@@ -133,12 +133,12 @@ static void add_message(struct buffer *text, const char *at, WORD count, char *c
 
 /* ---- the files ---- */
 
-static bool message_paths(const char *source, char paths[static PATHS_ROOM])
+static bool message_paths(const char *source, char paths[static PATHS_SIZE])
 {
     static const char *const logs[] = {"Application", "System"};
     BUFFER_AUTO key = {0};
     for (size_t i = 0; i < COUNT(logs) && !strchr(source, '\\'); i++) {
-        DWORD size = PATHS_ROOM - 1;
+        DWORD size = PATHS_SIZE - 1;
         buffer_clear(&key);
         buffer_printf(&key, "SYSTEM\\CurrentControlSet\\Services\\EventLog\\%s\\%s", logs[i],
                       source);
@@ -155,7 +155,7 @@ static bool message_paths(const char *source, char paths[static PATHS_ROOM])
 bool message_file_text(struct buffer *text, const char *source, DWORD id, WORD count,
                        char *const *strings)
 {
-    char paths[PATHS_ROOM], *rest = NULL;
+    char paths[PATHS_SIZE], *rest = NULL;
     bool found = false;
     if (!message_paths(source, paths))
         return false;

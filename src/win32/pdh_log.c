@@ -58,14 +58,14 @@ static PDH_STATUS time_range(struct pdh_from from, LPDWORD entries, PPDH_TIME_IN
 {
     if (!entries || !size || (*size && !info))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    DWORD room = *size;
+    DWORD capacity = *size;
     PDH_TIME_INFO found;
     PDH_STATUS status = capture_time_range(from, &found);
     if (status)
         return status;
     *entries = 1;
     *size = sizeof found;
-    if (room < sizeof found)
+    if (capacity < sizeof found)
         return (PDH_STATUS)PDH_MORE_DATA;
     *info = found;
     return 0;

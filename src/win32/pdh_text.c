@@ -14,9 +14,9 @@ bool out_valid(struct text_out out)
 static PDH_STATUS copy_out(const char *text, size_t bytes, struct text_out out)
 {
     size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;
-    DWORD room = *out.length;
+    DWORD capacity = *out.length;
     *out.length = (DWORD)needed;
-    if (needed > room)
+    if (needed > capacity)
         return (PDH_STATUS)PDH_MORE_DATA;
     if (out.wide)
         utf8_to_16(text, bytes, out.text, needed);

@@ -142,10 +142,10 @@ LSTATUS RegQueryValueExW(HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type,
 
 static LSTATUS give_empty(bool wide, void *data, PLONG size)
 {
-    LONG needed = wide ? sizeof(WCHAR) : 1, room = size ? *size : 0;
+    LONG needed = wide ? sizeof(WCHAR) : 1, capacity = size ? *size : 0;
     if (size)
         *size = needed;
-    if (data && room < needed)
+    if (data && capacity < needed)
         return ERROR_MORE_DATA;
     if (data)
         memset(data, 0, (size_t)needed);
@@ -156,7 +156,7 @@ static LSTATUS give_empty(bool wide, void *data, PLONG size)
 static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG size)
 {
     HKEY opened;
-    DWORD room = size ? (DWORD)*size : 0, type = REG_SZ;
+    DWORD capacity = size ? (DWORD)*size : 0, type = REG_SZ;
     if (data && (!size || *size < 0))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = key_open(key, sub ? sub : "", KEY_QUERY_VALUE, &opened);
@@ -165,14 +165,14 @@ static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG
     /* a query without a name would be answered by these keys */
     bool texts = opened == HKEY_PERFORMANCE_TEXT || opened == HKEY_PERFORMANCE_NLSTEXT;
     status = texts ? ERROR_FILE_NOT_FOUND
-                   : key_query(opened, "", wide, &type, data, size ? &room : NULL);
+                   : key_query(opened, "", wide, &type, data, size ? &capacity : NULL);
     key_close(opened);
     if (status == ERROR_FILE_NOT_FOUND)
         return give_empty(wide, data, size);
     if (!status && type != REG_SZ)
         return ERROR_INVALID_DATA;
     if (size && (!status || status == ERROR_MORE_DATA))
-        *size = (LONG)room;
+        *size = (LONG)capacity;
     return status;
 }
 

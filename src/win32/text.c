@@ -16,15 +16,15 @@ LSTATUS narrow(LPCWSTR wide, struct name *ret)
     if (!wide)
         return ERROR_SUCCESS;
     size_t count = utf16_length(wide);
-    char *room = ret->small;
-    size_t need = utf16_to_8(wide, count, room, sizeof ret->small - 1);
+    char *capacity = ret->small;
+    size_t need = utf16_to_8(wide, count, capacity, sizeof ret->small - 1);
     if (need >= sizeof ret->small) {
-        room = ret->large = malloc(need + 1);
-        if (!room)
+        capacity = ret->large = malloc(need + 1);
+        if (!capacity)
             return ERROR_NOT_ENOUGH_MEMORY;
-        utf16_to_8(wide, count, room, need);
+        utf16_to_8(wide, count, capacity, need);
     }
-    room[need] = 0;
-    ret->text = room;
+    capacity[need] = 0;
+    ret->text = capacity;
     return ERROR_SUCCESS;
 }

@@ -31,7 +31,7 @@ static unsigned char *take(opl_build *build, size_t size)
 {
     if (!writable(build))
         return NULL;
-    if (size > build->room - build->used || build->used + size > UINT32_MAX) {
+    if (size > build->capacity - build->used || build->used + size > UINT32_MAX) {
         build->full = true;
         return NULL;
     }
@@ -41,11 +41,11 @@ static unsigned char *take(opl_build *build, size_t size)
     return at;
 }
 
-void opl_build_init(opl_build *build, void *data, size_t room)
+void opl_build_init(opl_build *build, void *data, size_t capacity)
 {
     memset(build, 0, sizeof(*build));
     build->data = data;
-    build->room = room;
+    build->capacity = capacity;
     build->object = build->empty = build->counters = NOWHERE;
 }
 

@@ -34,7 +34,7 @@ DWORD type_value_size(DWORD type);
 /* Receives converted text: counts everything, keeps what fits. */
 struct text_sink {
     char *out;
-    size_t room, used;
+    size_t capacity, used;
 };
 void sink_add(struct text_sink *sink, const char *bytes, size_t count);
 /* Terminates UTF-8 text, cut between characters. Returns the bytes needed with the NUL. */

@@ -15,8 +15,8 @@
 
 void sink_add(struct text_sink *sink, const char *bytes, size_t count)
 {
-    if (sink->used < sink->room) {
-        size_t fits = sink->room - sink->used;
+    if (sink->used < sink->capacity) {
+        size_t fits = sink->capacity - sink->used;
         memcpy(sink->out + sink->used, bytes, count < fits ? count : fits);
     }
     sink->used += count;
@@ -25,12 +25,12 @@ void sink_add(struct text_sink *sink, const char *bytes, size_t count)
 size_t sink_end_text(struct text_sink *sink)
 {
     size_t end = sink->used;
-    if (sink->room > 0 && end >= sink->room) {
-        end = sink->room - 1;
+    if (sink->capacity > 0 && end >= sink->capacity) {
+        end = sink->capacity - 1;
         while (end > 0 && (sink->out[end] & 0xC0) == 0x80)
             end--;
     }
-    if (sink->room > 0)
+    if (sink->capacity > 0)
         sink->out[end] = '\0';
     return sink->used + 1;
 }
@@ -130,8 +130,8 @@ static void convert(iconv_t converter, const char *bytes, size_t count, bool fro
         count -= taken;
         held += taken;
         char *from = in, *to = out;
-        size_t left = held, room = sizeof(out);
-        iconv(converter, &from, &left, &to, &room);
+        size_t left = held, capacity = sizeof(out);
+        iconv(converter, &from, &left, &to, &capacity);
         sink_add(sink, out, (size_t)(to - out));
         if (left == held) { /* the very first byte is invalid */
             size_t skip = unusable_bytes(from, left, from_utf8);

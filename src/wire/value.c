@@ -72,9 +72,9 @@ static void decode_text(const opl_block *block, const opl_object_view *object,
 
 size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
-                        char *out, size_t room)
+                        char *out, size_t capacity)
 {
-    struct text_sink sink = {out, room, 0};
+    struct text_sink sink = {out, capacity, 0};
     const void *data = opl_counter_data(block, instance, counter);
     if (!data || !is_text(counter))
         return 0;

@@ -152,9 +152,9 @@ const char *opl_block_fault_text(opl_block_fault fault)
     return (size_t)fault < COUNT(texts) ? texts[fault] : "unknown fault";
 }
 
-size_t opl_block_system_name(const opl_block *block, char *out, size_t room)
+size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity)
 {
-    struct text_sink sink = {out, room, 0};
+    struct text_sink sink = {out, capacity, 0};
     size_t size = block->header.SystemNameLength;
     if (size > 0) /* else its offset was not checked */
         text_decode_utf16(block->data + block->header.SystemNameOffset, size, block->swapped,
@@ -171,12 +171,12 @@ static bool object_lengths_good(const PERF_OBJECT_TYPE *type, size_t left)
     if (type->HeaderLength < MINIMUM_OBJECT || type->HeaderLength > type->DefinitionLength ||
         type->DefinitionLength > type->TotalByteLength || type->TotalByteLength > left)
         return false;
-    DWORD room = type->TotalByteLength - type->DefinitionLength;
+    DWORD capacity = type->TotalByteLength - type->DefinitionLength;
     return type->NumCounters <=
                (type->DefinitionLength - type->HeaderLength) / MINIMUM_DEFINITION &&
            type->NumInstances >= PERF_METADATA_NO_INSTANCES &&
            (type->NumInstances <= 0 ||
-            (DWORD)type->NumInstances <= room / (MINIMUM_INSTANCE + MINIMUM_COUNTERS));
+            (DWORD)type->NumInstances <= capacity / (MINIMUM_INSTANCE + MINIMUM_COUNTERS));
 }
 
 bool opl_block_next_object(opl_block *block, opl_object_view *object)
@@ -315,9 +315,9 @@ static void decode_name(const opl_block *block, const opl_object_view *object,
 }
 
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
-                         const opl_instance_view *instance, char *out, size_t room)
+                         const opl_instance_view *instance, char *out, size_t capacity)
 {
-    struct text_sink sink = {out, room, 0};
+    struct text_sink sink = {out, capacity, 0};
     decode_name(block, object, instance, &sink);
     return sink_end_text(&sink);
 }

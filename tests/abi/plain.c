@@ -44,9 +44,9 @@ uint32_t Collect(const void *query, void **data, uint32_t *bytes, uint32_t *type
                    .type = 0x00010000, .size = 4, .offset = 4},
         .block = {sizeof answer.block,         1993                 },
     };
-    uint32_t room = *bytes;
+    uint32_t capacity = *bytes;
     *bytes = *types = 0;
-    if (room < sizeof answer)
+    if (capacity < sizeof answer)
         return 234;
     memcpy(*data, &answer, sizeof answer);
     *data = (char *)*data + sizeof answer;

@@ -94,7 +94,7 @@ static void each_name_can_be_added(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         union {
             PDH_COUNTER_INFO_A info;
-            char room[4096];
+            char storage[4096];
         } about;
         DWORD size = sizeof about;
         PDH_HCOUNTER counter;

@@ -237,10 +237,10 @@ static void utf8_becomes_wide_text(void **state)
     assert_int_equal(MultiByteToWideChar(CP_OEMCP, 0, "abc", 3, NULL, 0), 3);
 }
 
-static DWORD to_wide_error(UINT page, DWORD flags, LPCSTR text, int count, LPWSTR out, int room)
+static DWORD to_wide_error(UINT page, DWORD flags, LPCSTR text, int count, LPWSTR out, int capacity)
 {
     SetLastError(0);
-    assert_int_equal(MultiByteToWideChar(page, flags, text, count, out, room), 0);
+    assert_int_equal(MultiByteToWideChar(page, flags, text, count, out, capacity), 0);
     return GetLastError();
 }
 
@@ -258,12 +258,12 @@ static void to_wide_refuses(void **state)
                      ERROR_NO_UNICODE_TRANSLATION);
 }
 
-static DWORD to_utf8_error(UINT page, DWORD flags, LPCWSTR text, int count, LPSTR out, int room,
+static DWORD to_utf8_error(UINT page, DWORD flags, LPCWSTR text, int count, LPSTR out, int capacity,
                            LPCSTR default_char)
 {
     SetLastError(0);
-    assert_int_equal(WideCharToMultiByte(page, flags, text, count, out, room, default_char, NULL),
-                     0);
+    assert_int_equal(
+        WideCharToMultiByte(page, flags, text, count, out, capacity, default_char, NULL), 0);
     return GetLastError();
 }
 

@@ -65,15 +65,15 @@ static void c113_this_process_is_listed_with_its_id(void **state)
 /* The buffer of the document: 40,960 bytes and so much more at each refusal. */
 static BYTE *answer_to(const char *query, DWORD *ret_size)
 {
-    for (DWORD room = 40960;; room += 40960) {
-        BYTE *data = malloc(room);
-        DWORD type, size = room;
+    for (DWORD capacity = 40960;; capacity += 40960) {
+        BYTE *data = malloc(capacity);
+        DWORD type, size = capacity;
         LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, data, &size);
         *ret_size = size;
         if (status == ERROR_SUCCESS)
             return data;
         assert_int_equal(status, ERROR_MORE_DATA);
-        assert_int_equal(size, room);
+        assert_int_equal(size, capacity);
         free(data);
     }
 }

@@ -71,7 +71,8 @@ INDEPENDENT(the_umask_never_makes_unreadable_state)
 static pthread_barrier_t start;
 static int thread_failures;
 
-static void thread_round(unsigned self, unsigned round, BYTE *room, DWORD capacity_size, HKEY key)
+static void thread_round(unsigned self, unsigned round, BYTE *storage, DWORD capacity_size,
+                         HKEY key)
 {
     static const char *const queries[] = {"2 230", "Counter 009", "238", "232", "Explain 019"};
     char name[32];
@@ -79,13 +80,13 @@ static void thread_round(unsigned self, unsigned round, BYTE *room, DWORD capaci
     const char *query = queries[(self + round) % COUNT(queries)];
     if (self == 0 && round % 8 == 7)
         RegCloseKey(HKEY_PERFORMANCE_DATA); /* while the others ask */
-    LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, room, &size);
+    LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, storage, &size);
     opl_block block;
     opl_object_view object = {0};
     bool good = status == 0;
     if (good && type == REG_BINARY) {
         DWORD count = 0;
-        good = opl_block_init(&block, room, size) == OPL_BLOCK_GOOD;
+        good = opl_block_init(&block, storage, size) == OPL_BLOCK_GOOD;
         while (opl_block_next_object(&block, &object))
             count++;
         good = good && block.fault == OPL_BLOCK_GOOD && count >= 1;
@@ -102,14 +103,14 @@ static void *one_thread(void *data)
 {
     unsigned self = (unsigned)(uintptr_t)data, count = rounds(20);
     DWORD capacity_size = 4 << 20;
-    BYTE *room = malloc(capacity_size);
+    BYTE *storage = malloc(capacity_size);
     HKEY key = NULL;
     RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key, NULL);
     pthread_barrier_wait(&start);
     for (unsigned round = 0; round < count; round++)
-        thread_round(self, round, room, capacity_size, key);
+        thread_round(self, round, storage, capacity_size, key);
     RegCloseKey(key);
-    free(room);
+    free(storage);
     return NULL;
 }
 
@@ -129,11 +130,11 @@ static _Atomic int stop;
 
 static void *ask_until_told(void *data)
 {
-    static BYTE room[2][4 << 20];
+    static BYTE storage[2][4 << 20];
     HKEY key = created(HKEY_LOCAL_MACHINE, TEST_KEY "\\asker");
     while (!stop) {
-        DWORD size = sizeof(room[0]);
-        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2 230", NULL, NULL, room[data != NULL], &size);
+        DWORD size = sizeof(storage[0]);
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2 230", NULL, NULL, storage[data != NULL], &size);
         set_dword(key, "v", size);
     }
     RegCloseKey(key);

@@ -89,21 +89,22 @@ INDEPENDENT(data_at_their_exact_size_and_unaligned)
     CHECK_IS(ask("238"), 0);
     DWORD needed = answer_size, size;
     for (int shift = 0; shift < 8; shift++) {
-        BYTE *room = malloc(needed + 8);
+        BYTE *storage = malloc(needed + 8);
         opl_block block;
-        memset(room, 0xa5, needed + 8);
+        memset(storage, 0xa5, needed + 8);
         size = needed;
-        CHECK_IS(RegQueryValueExW(HKEY_PERFORMANCE_DATA, u"238", NULL, NULL, room + shift, &size),
-                 0);
+        CHECK_IS(
+            RegQueryValueExW(HKEY_PERFORMANCE_DATA, u"238", NULL, NULL, storage + shift, &size), 0);
         CHECK_IS(size, needed);
-        CHECK_IS(opl_block_init(&block, room + shift, size), OPL_BLOCK_GOOD);
+        CHECK_IS(opl_block_init(&block, storage + shift, size), OPL_BLOCK_GOOD);
         for (int i = shift; i < 8; i++)
-            CHECK_IS(room[needed + i], 0xa5);
+            CHECK_IS(storage[needed + i], 0xa5);
         size = needed - 1;
-        CHECK_IS(RegQueryValueExW(HKEY_PERFORMANCE_DATA, u"238", NULL, NULL, room + shift, &size),
-                 ERROR_MORE_DATA);
+        CHECK_IS(
+            RegQueryValueExW(HKEY_PERFORMANCE_DATA, u"238", NULL, NULL, storage + shift, &size),
+            ERROR_MORE_DATA);
         CHECK_IS(size, needed - 1);
-        free(room);
+        free(storage);
     }
 }
 
@@ -235,14 +236,14 @@ static DWORD append_pair(HKEY key, const char *value, unsigned index, const char
 INDEPENDENT(c80_names_by_hand_in_every_language)
 {
     char code[16], query[32], text[64];
-    DWORD room, count = 0;
+    DWORD capacity, count = 0;
     HKEY perflib = NULL, key;
     CHECK_IS(RegOpenKeyExA(HKEY_LOCAL_MACHINE, PERFLIB, 0, KEY_ALL_ACCESS, &perflib), 0);
     DWORD name = dword_of(perflib, "Last Counter") + 2, help = dword_of(perflib, "Last Help") + 2;
     CHECK(name % 2 == 0 && help % 2 == 1 && name >= 1848);
     for (;; count++) {
-        room = sizeof(code);
-        if (RegEnumKeyExA(perflib, count, code, &room, NULL, NULL, NULL, NULL))
+        capacity = sizeof(code);
+        if (RegEnumKeyExA(perflib, count, code, &capacity, NULL, NULL, NULL, NULL))
             break;
         CHECK_IS(RegOpenKeyExA(perflib, code, 0, KEY_QUERY_VALUE | KEY_SET_VALUE, &key), 0);
         snprintf(text, sizeof(text), "Meine Größe %s", code);
@@ -255,8 +256,8 @@ INDEPENDENT(c80_names_by_hand_in_every_language)
     CHECK_IS(set_dword(perflib, "Last Help", help), 0);
     CHECK_IS(dword_of(perflib, "Last Counter"), name);
     for (DWORD i = 0; i < count; i++) {
-        room = sizeof(code);
-        CHECK_IS(RegEnumKeyExA(perflib, i, code, &room, NULL, NULL, NULL, NULL), 0);
+        capacity = sizeof(code);
+        CHECK_IS(RegEnumKeyExA(perflib, i, code, &capacity, NULL, NULL, NULL, NULL), 0);
         snprintf(query, sizeof(query), "Counter %s", code);
         snprintf(text, sizeof(text), "Meine Größe %s", code);
         CHECK_IS(ask(query), 0);
@@ -449,12 +450,12 @@ static void as_an_instance(char *name)
             *at = '_';
 }
 
-static size_t read_ps(struct seen *list, size_t room)
+static size_t read_ps(struct seen *list, size_t capacity)
 {
     FILE *ps = popen("ps -eo pid=,ppid=,nlwp=,rss=,vsz=,comm= 2>/dev/null", "r");
     size_t count = 0;
     char line[512];
-    while (ps && count < room && fgets(line, sizeof(line), ps)) {
+    while (ps && count < capacity && fgets(line, sizeof(line), ps)) {
         struct seen *one = &list[count];
         if (sscanf(line, "%u %u %u %llu %llu %15[^\n]", &one->pid, &one->parent, &one->threads,
                    &one->rss, &one->vsz, one->name) == 6) {

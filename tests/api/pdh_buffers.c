@@ -104,8 +104,8 @@ static const struct function {
     FUNCTION(instance_name),     FUNCTION(parent_name),
 };
 
-enum { ROOM = 16384 };
-static uint16_t texts[2][ROOM + 1]; /* the narrow and the wide answer */
+enum { SIZE = 16384 };
+static uint16_t texts[2][SIZE + 1]; /* the narrow and the wide answer */
 
 static bool untouched(const void *text, size_t bytes)
 {
@@ -135,7 +135,7 @@ static void follows_the_rules(const struct function *function, bool wide)
     assert_status(ask(NULL, &length), PDH_INVALID_ARGUMENT);
     assert_int_equal(length, 7);
     assert_status(ask(NULL, &needed), PDH_MORE_DATA);
-    assert_true(needed > 1 && needed < ROOM);
+    assert_true(needed > 1 && needed < SIZE);
     assert_status(ask(text, &none), PDH_MORE_DATA); /* memory, but a length of 0 */
     assert_int_equal(none, needed);
     for (DWORD small = 1; small < needed; small += 1 + needed / 5) {
@@ -152,7 +152,7 @@ static void follows_the_rules(const struct function *function, bool wide)
     assert_int_equal(length, needed);
     assert_true(untouched((char *)text + needed * size, sizeof texts[0] - needed * size));
     memset(text, 0x5a, sizeof texts[0]);
-    length = ROOM;
+    length = SIZE;
     assert_true(succeeds(ask(text, &length), function));
     assert_int_equal(length, needed);
     assert_true(untouched((char *)text + needed * size, sizeof texts[0] - needed * size));
@@ -163,7 +163,7 @@ static void both_forms_are_alike(void **state)
 {
     for (size_t i = 0; i < COUNT(functions); i++) {
         const struct function *function = &functions[i];
-        DWORD narrow = ROOM, wide = ROOM;
+        DWORD narrow = SIZE, wide = SIZE;
         follows_the_rules(function, false);
         follows_the_rules(function, true);
         assert_true(succeeds(function->narrow(texts[0], &narrow), function));

@@ -97,13 +97,13 @@ static PDH_RAW_LOG_RECORD *record_at(PDH_HLOG log, LONGLONG time)
     DWORD size = 0;
     assert_status(PdhReadRawLogRecord(log, filetime(time), NULL, &size), PDH_MORE_DATA);
     PDH_RAW_LOG_RECORD *record = malloc(size + 1);
-    DWORD small = size - 1, room = size + 1;
+    DWORD small = size - 1, capacity = size + 1;
     memset(record, 0x5a, size + 1);
     assert_status(PdhReadRawLogRecord(log, filetime(time), record, &small), PDH_MORE_DATA);
     assert_int_equal(small, size);
     assert_int_equal(record->dwStructureSize, 0x5a5a5a5a); /* nothing was written */
-    assert_status(PdhReadRawLogRecord(log, filetime(time), record, &room), 0);
-    assert_int_equal(room, size);
+    assert_status(PdhReadRawLogRecord(log, filetime(time), record, &capacity), 0);
+    assert_int_equal(capacity, size);
     assert_int_equal(record->dwStructureSize, size);
     assert_int_equal(record->dwItems, size - offsetof(PDH_RAW_LOG_RECORD, RawBytes));
     assert_int_equal(((unsigned char *)record)[size], 0x5a);

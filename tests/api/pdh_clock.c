@@ -111,7 +111,7 @@ static void all_have(DWORD cstatus)
 {
     union {
         PDH_FMT_COUNTERVALUE_ITEM_A items[3];
-        char room[512];
+        char storage[512];
     } is;
     DWORD size = sizeof is, count = 0;
     assert_status(PdhGetFormattedCounterArrayA(times, PDH_FMT_DOUBLE, &size, &count, is.items), 0);

@@ -128,7 +128,7 @@ static void a_user_changes_the_language(void **state)
 {
     static union {
         PDH_COUNTER_INFO_A info;
-        char room[8192];
+        char storage[8192];
     } german, english;
     PDH_HQUERY query;
     PDH_HCOUNTER counter;

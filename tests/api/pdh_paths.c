@@ -36,15 +36,15 @@ static const char *joined(const char *list)
 static void expands(const char *path, DWORD flags, const char *expected)
 {
     char list[65536], wanted[4096];
-    DWORD length = 0, room = sizeof list;
+    DWORD length = 0, capacity = sizeof list;
     size_t at = 0;
     for (const char *from = expected; *from; from++)
         at += (size_t)snprintf(wanted + at, sizeof wanted - at, *from == '@' ? "%s" : "%.1s",
                                *from == '@' ? own : from);
     wanted[at] = '\0';
     assert_status(PdhExpandWildCardPathA(NULL, path, NULL, &length, flags), PDH_MORE_DATA);
-    assert_status(PdhExpandWildCardPathA(NULL, path, list, &room, flags), 0);
-    assert_int_equal(room, length);
+    assert_status(PdhExpandWildCardPathA(NULL, path, list, &capacity, flags), 0);
+    assert_int_equal(capacity, length);
     assert_string_equal(joined(list), wanted);
 }
 
@@ -268,19 +268,19 @@ static bool listed(const char *list, const char *name)
 static void objects_are_listed(void **state)
 {
     char list[65536];
-    DWORD length = 0, room = sizeof list;
+    DWORD length = 0, capacity = sizeof list;
     assert_status(PdhEnumObjectsA(NULL, NULL, NULL, &length, PERF_DETAIL_WIZARD, TRUE),
                   PDH_MORE_DATA);
-    assert_status(PdhEnumObjectsA(NULL, NULL, list, &room, PERF_DETAIL_WIZARD, FALSE), 0);
-    assert_int_equal(room, length);
+    assert_status(PdhEnumObjectsA(NULL, NULL, list, &capacity, PERF_DETAIL_WIZARD, FALSE), 0);
+    assert_int_equal(capacity, length);
     assert_true(listed(list, "Processor") && listed(list, "System") && listed(list, "Process"));
     for (const char *name = list; *name; name += strlen(name) + 1)
         assert_false(listed(name + strlen(name) + 1, name));
     length = 1;
     assert_status(PdhEnumObjectsA(NULL, NULL, list, &length, PERF_DETAIL_WIZARD, FALSE),
                   PDH_MORE_DATA);
-    assert_int_equal(length, room);
-    assert_status(PdhEnumObjectsA(NULL, "\\\\no-such-machine", list, &room, 400, FALSE),
+    assert_int_equal(length, capacity);
+    assert_status(PdhEnumObjectsA(NULL, "\\\\no-such-machine", list, &capacity, 400, FALSE),
                   PDH_CSTATUS_NO_MACHINE);
     assert_status(PdhEnumObjectsA(NULL, NULL, NULL, NULL, 400, FALSE), PDH_INVALID_ARGUMENT);
     assert_status(PdhEnumObjectsA(NULL, NULL, NULL, &length, 400, FALSE), PDH_INVALID_ARGUMENT);
@@ -471,7 +471,7 @@ static void taken_apart(void **state)
     union {
         PDH_COUNTER_PATH_ELEMENTS_A narrow;
         PDH_COUNTER_PATH_ELEMENTS_W wide;
-        char room[512];
+        char storage[512];
     } parts;
     DWORD size = 0;
     const char *path = "\\\\h\\Thread(bash/0#2)\\c";

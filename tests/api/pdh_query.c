@@ -171,7 +171,7 @@ static void counter_infos(void **state)
     union {
         PDH_COUNTER_INFO_A narrow;
         PDH_COUNTER_INFO_W wide;
-        char room[4096];
+        char storage[4096];
     } info;
     DWORD size = 0, small = sizeof info.narrow - 1;
     assert_status(PdhGetCounterInfoA(NULL, 0, NULL, NULL), PDH_INVALID_HANDLE);
@@ -328,7 +328,7 @@ static void arrays_have_sizes_in_bytes(void **state)
     union {
         PDH_RAW_COUNTER_ITEM_A raw[3];
         PDH_FMT_COUNTERVALUE_ITEM_W wide[3];
-        char room[1024];
+        char storage[1024];
     } items;
     assert_status(PdhCollectQueryData(query), 0);
     assert_status(PdhGetRawCounterArrayA(counter, &size, &count, NULL), PDH_MORE_DATA);

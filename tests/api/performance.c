@@ -165,11 +165,11 @@ static void no_byte_behind_the_answer_is_touched(void **state)
 {
     assert_int_equal(ask("238"), 0);
     DWORD needed = size;
-    for (DWORD room = needed - 8; room <= needed; room += 8) {
+    for (DWORD capacity = needed - 8; capacity <= needed; capacity += 8) {
         memset(data, 0xEE, sizeof(data));
-        size = room;
+        size = capacity;
         RegQueryValueExA(DATA, "238", NULL, NULL, data, &size);
-        for (DWORD i = room; i < room + 2000; i++)
+        for (DWORD i = capacity; i < capacity + 2000; i++)
             assert_int_equal(data[i], 0xEE);
     }
 }
@@ -455,7 +455,7 @@ static void c28_a_connection_to_this_machine_by_its_names(void **state)
 /* docs/windows/articles.md#c145: each caller has a buffer of its own size, and its own answer, all
  * at the same time. */
 struct caller {
-    DWORD room;
+    DWORD capacity;
     bool small;
     unsigned wrong;
     pthread_barrier_t *barrier;
@@ -464,14 +464,14 @@ struct caller {
 static void *ask_again_and_again(void *self)
 {
     struct caller *caller = self;
-    unsigned char *own = malloc(caller->room);
+    unsigned char *own = malloc(caller->capacity);
     pthread_barrier_wait(caller->barrier);
     for (int i = 0; own && i < 50; i++) {
-        DWORD given = caller->room;
+        DWORD given = caller->capacity;
         opl_block block;
         LSTATUS status = RegQueryValueExA(DATA, "2 238", NULL, NULL, own, &given);
         if (caller->small)
-            caller->wrong += status != ERROR_MORE_DATA || given != caller->room;
+            caller->wrong += status != ERROR_MORE_DATA || given != caller->capacity;
         else
             caller->wrong += status || opl_block_init(&block, own, given) != OPL_BLOCK_GOOD ||
                              block.header.NumObjectTypes != 2;

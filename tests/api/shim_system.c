@@ -212,11 +212,12 @@ static void f_d7_an_event_is_reset(void **state)
 
 /* ---- messages ---- */
 
-static DWORD from_string(LPCSTR source, LPSTR to, DWORD room, ...)
+static DWORD from_string(LPCSTR source, LPSTR to, DWORD capacity, ...)
 {
     va_list arguments;
-    va_start(arguments, room);
-    DWORD count = FormatMessageA(FORMAT_MESSAGE_FROM_STRING, source, 0, 0, to, room, &arguments);
+    va_start(arguments, capacity);
+    DWORD count =
+        FormatMessageA(FORMAT_MESSAGE_FROM_STRING, source, 0, 0, to, capacity, &arguments);
     va_end(arguments);
     return count;
 }

@@ -112,12 +112,12 @@ static void ends(void **state)
     assert_string_equal(narrow, "");
     assert_int_equal(opl_sprintf_s(narrow, 4, "abc"), 3);
     assert_int_equal(opl_swprintf_old(wide, u"%d", 5), 1);
-    char *room = malloc(1024);
-    memset(room, '#', 1024);
-    assert_int_equal(wsprintfA(room, "%2000d", 1), 1023);
-    assert_int_equal(strlen(room), 1023);
-    assert_int_equal(wsprintfA(room, "%lu", (DWORD)3), 1);
-    free(room);
+    char *storage = malloc(1024);
+    memset(storage, '#', 1024);
+    assert_int_equal(wsprintfA(storage, "%2000d", 1), 1023);
+    assert_int_equal(strlen(storage), 1023);
+    assert_int_equal(wsprintfA(storage, "%lu", (DWORD)3), 1);
+    free(storage);
 }
 
 static void safe(void **state)
@@ -181,11 +181,11 @@ static void comparing(void **state)
     assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
     assert_int_equal(CompareStringW(0, 4, u"", -1, u"", -1), 0);
     assert_int_equal(GetLastError(), ERROR_INVALID_FLAGS);
-    WCHAR room[8] = {0};
-    assert_ptr_equal(lstrcpynW(room, u"abcdef", 4), room);
-    assert_memory_equal(room, u"abc", 8);
-    assert_ptr_equal(lstrcatW(room, u"d"), room);
-    assert_memory_equal(room, u"abcd", 10);
+    WCHAR storage[8] = {0};
+    assert_ptr_equal(lstrcpynW(storage, u"abcdef", 4), storage);
+    assert_memory_equal(storage, u"abc", 8);
+    assert_ptr_equal(lstrcatW(storage, u"d"), storage);
+    assert_memory_equal(storage, u"abcd", 10);
     assert_null(lstrcpyA(NULL, "x"));
 }
 

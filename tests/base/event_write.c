@@ -271,10 +271,10 @@ static void f_c9_the_event_file_follows_no_link(void **state)
 
 static void set_file_limit(rlim_t limit)
 {
-    struct rlimit room;
-    getrlimit(RLIMIT_FSIZE, &room);
-    room.rlim_cur = limit;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &room), 0);
+    struct rlimit storage;
+    getrlimit(RLIMIT_FSIZE, &storage);
+    storage.rlim_cur = limit;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &storage), 0);
 }
 
 /* The limit cuts a line in two and sends SIGXFSZ, which by default ends a program. */
@@ -349,9 +349,9 @@ static int listen_at(const char *path, int kind)
 /* One message, with its descriptor's content if it brings one. */
 static void receive(int fd, struct buffer *ret)
 {
-    static char room[1 << 18];
+    static char storage[1 << 18];
     char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(sizeof(size_t))));
-    struct iovec part = {room, sizeof room};
+    struct iovec part = {storage, sizeof storage};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control,
@@ -360,7 +360,7 @@ static void receive(int fd, struct buffer *ret)
     assert_int_equal(poll(&ready, 1, 5000), 1);
     ssize_t length = recvmsg(fd, &message, 0);
     assert_true(length >= 0);
-    buffer_add(ret, room, (size_t)length);
+    buffer_add(ret, storage, (size_t)length);
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (!head)
         return;

@@ -5,9 +5,9 @@
 
 static const TCHAR services[] = TEXT("SYSTEM\\CurrentControlSet\\Services");
 
-LONG read_everything(LPCTSTR machine, LPTSTR room, LPDWORD size);
+LONG read_everything(LPCTSTR machine, LPTSTR capacity, LPDWORD size);
 
-LONG read_everything(LPCTSTR machine, LPTSTR room, LPDWORD size)
+LONG read_everything(LPCTSTR machine, LPTSTR capacity, LPDWORD size)
 {
     HKEY root, key, made;
     DWORD type, disposition, count = (DWORD)lstrlen(services);
@@ -22,15 +22,15 @@ LONG read_everything(LPCTSTR machine, LPTSTR room, LPDWORD size)
     RegSetValueEx(key, TEXT("Library"), 0, REG_SZ, data, sizeof data);
     RegQueryValueEx(key, TEXT("Library"), NULL, &type, data, &count);
     RegGetValue(key, NULL, TEXT("Library"), RRF_RT_REG_SZ, &type, data, &count);
-    RegEnumKey(key, 0, room, *size);
-    RegEnumKeyEx(key, 0, room, size, NULL, NULL, NULL, &written);
-    RegEnumValue(key, 0, room, size, NULL, &type, data, &count);
+    RegEnumKey(key, 0, capacity, *size);
+    RegEnumKeyEx(key, 0, capacity, size, NULL, NULL, NULL, &written);
+    RegEnumValue(key, 0, capacity, size, NULL, &type, data, &count);
     RegQueryInfoKey(key, NULL, NULL, NULL, &count, NULL, NULL, NULL, NULL, NULL, NULL, &written);
     RegDeleteValue(key, TEXT("Library"));
     RegDeleteKey(key, TEXT("Performance"));
     RegDeleteKeyEx(key, TEXT("Performance"), 0, 0);
     RegDeleteTree(key, NULL);
     RegFlushKey(key);
-    GetComputerName(room, size);
+    GetComputerName(capacity, size);
     return RegCloseKey(key);
 }

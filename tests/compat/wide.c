@@ -49,20 +49,20 @@ static void lengths(void)
 
 static void copies(void)
 {
-    WCHAR room[16];
-    assert(wcscpy(room, five) == room && wcscmp(room, five) == 0);
-    assert(wcscat(room, T("ab")) == room && wcslen(room) == 7);
-    wcsncat(room, T("xyz"), 2);
-    assert(wcscmp(room + 5, T("abxy")) == 0);
-    wmemset(room, '#', 16);
-    wcsncpy(room, T("ab"), 4);
-    assert(room[1] == 'b' && room[2] == 0 && room[3] == 0 && room[4] == '#');
-    wcsncpy(room, T("abcdef"), 4);
-    assert(room[3] == 'd' && room[4] == '#');
-    wmemmove(room + 1, room, 4);
-    assert(wmemcmp(room, T("aabcd"), 5) == 0);
-    assert(wmemcpy(room, five, 6) == room && wmemchr(room, '!', 5) == room + 4);
-    assert(wmemchr(room, '!', 4) == NULL);
+    WCHAR storage[16];
+    assert(wcscpy(storage, five) == storage && wcscmp(storage, five) == 0);
+    assert(wcscat(storage, T("ab")) == storage && wcslen(storage) == 7);
+    wcsncat(storage, T("xyz"), 2);
+    assert(wcscmp(storage + 5, T("abxy")) == 0);
+    wmemset(storage, '#', 16);
+    wcsncpy(storage, T("ab"), 4);
+    assert(storage[1] == 'b' && storage[2] == 0 && storage[3] == 0 && storage[4] == '#');
+    wcsncpy(storage, T("abcdef"), 4);
+    assert(storage[3] == 'd' && storage[4] == '#');
+    wmemmove(storage + 1, storage, 4);
+    assert(wmemcmp(storage, T("aabcd"), 5) == 0);
+    assert(wmemcpy(storage, five, 6) == storage && wmemchr(storage, '!', 5) == storage + 4);
+    assert(wmemchr(storage, '!', 4) == NULL);
 }
 
 static void comparisons(void)
@@ -109,10 +109,10 @@ static void numbers(void)
 
 static void cases(void)
 {
-    WCHAR room[] = T("AbЖ9");
-    assert(wcscmp(_wcslwr(room), T("abЖ9")) == 0 && wcscmp(_wcsupr(room), T("ABЖ9")) == 0);
-    WCHAR *copy = _wcsdup(room);
-    assert(copy && copy != room && wcscmp(copy, room) == 0);
+    WCHAR storage[] = T("AbЖ9");
+    assert(wcscmp(_wcslwr(storage), T("abЖ9")) == 0 && wcscmp(_wcsupr(storage), T("ABЖ9")) == 0);
+    WCHAR *copy = _wcsdup(storage);
+    assert(copy && copy != storage && wcscmp(copy, storage) == 0);
     free(copy);
 }
 

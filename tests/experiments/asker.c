@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOM = 32 << 20 };
-static unsigned char data[ROOM];
+enum { SIZE = 32 << 20 };
+static unsigned char data[SIZE];
 static DWORD size;
 
 static void print_objects(void)
@@ -34,18 +34,18 @@ static void print_objects(void)
         printf(" damaged: %s", opl_block_fault_text(block.fault));
 }
 
-static LSTATUS ask_with(const char *question, DWORD room)
+static LSTATUS ask_with(const char *question, DWORD capacity)
 {
-    size = room;
+    size = capacity;
     return RegQueryValueExA(HKEY_PERFORMANCE_DATA, question, NULL, NULL, data, &size);
 }
 
-static void ask(const char *question, DWORD room)
+static void ask(const char *question, DWORD capacity)
 {
     unsigned tries = 1;
     LSTATUS status;
-    while ((status = ask_with(question, room)) == ERROR_MORE_DATA && room < ROOM) {
-        room *= 2;
+    while ((status = ask_with(question, capacity)) == ERROR_MORE_DATA && capacity < SIZE) {
+        capacity *= 2;
         tries++;
     }
     printf("%s: status %d, %u %s,", question, (int)status, tries, tries == 1 ? "try" : "tries");
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         else if (strncmp(argv[i], "grow ", 5) == 0)
             ask(argv[i] + 5, 1 << 10);
         else
-            ask(argv[i], ROOM);
+            ask(argv[i], SIZE);
     }
     close_key();
     return 0;

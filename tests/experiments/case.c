@@ -23,21 +23,21 @@
 
 #define QUERY "2 22222 33332"
 enum { OWN = 22222, UNASKED = 22228, GOOD = 33332, SYSTEM = 2 };
-enum { FIRST_ROOM = 2 << 20, LAST_ROOM = 128 << 20, MARGIN = 4096, ROUNDS = 30 };
+enum { FIRST_SIZE = 2 << 20, LAST_SIZE = 128 << 20, MARGIN = 4096, ROUNDS = 30 };
 enum { SHORT_MS = 100, LONG_MS = 2000, AMPLE_MS = 20000, BUSY_MS = 8000 };
 
-static unsigned char *data; /* LAST_ROOM and a margin, between inaccessible pages */
-static DWORD size, room;
+static unsigned char *data; /* LAST_SIZE and a margin, between inaccessible pages */
+static DWORD size, capacity;
 static FILE *report;
 
 /* ---- before ---- */
 
 static void make_buffer(void)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = LAST_ROOM + MARGIN + 2 * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = LAST_SIZE + MARGIN + 2 * page;
     unsigned char *map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     data = map + page;
-    if (map == MAP_FAILED || mprotect(data, LAST_ROOM + MARGIN, PROT_READ | PROT_WRITE))
+    if (map == MAP_FAILED || mprotect(data, LAST_SIZE + MARGIN, PROT_READ | PROT_WRITE))
         abort();
 }
 
@@ -126,18 +126,18 @@ static void redirect_output(void)
 static LSTATUS ask(void)
 {
     LSTATUS status;
-    room = FIRST_ROOM / 2;
+    capacity = FIRST_SIZE / 2;
     do {
-        room *= 2;
-        memset(data + room, 0xc5, MARGIN);
-        size = room;
+        capacity *= 2;
+        memset(data + capacity, 0xc5, MARGIN);
+        size = capacity;
         status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, QUERY, NULL, NULL, data, &size);
         for (int i = 0; i < MARGIN; i++)
-            if (data[room + (DWORD)i] != 0xc5) {
+            if (data[capacity + (DWORD)i] != 0xc5) {
                 fprintf(report, "byte %d behind the caller's buffer was written\n", i);
                 break;
             }
-    } while (status == ERROR_MORE_DATA && room < LAST_ROOM);
+    } while (status == ERROR_MORE_DATA && capacity < LAST_SIZE);
     return status;
 }
 
@@ -263,7 +263,7 @@ static void check_silence(void)
 /* Returned bytes belong to the caller: they are complete, and do not change any more. */
 static void ask_again_and_again(const struct kind *kind, int level)
 {
-    static unsigned char copy[FIRST_ROOM];
+    static unsigned char copy[FIRST_SIZE];
     for (int i = 0; i < ROUNDS; i++) {
         timed_ask("asked again", kind, level);
         if (size > sizeof copy)

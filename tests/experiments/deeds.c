@@ -31,8 +31,8 @@
     COLLECT(deed_##name)                                                                           \
     {                                                                                              \
         unsigned char *start = *data;                                                              \
-        DWORD room = *bytes;                                                                       \
-        (void)start, (void)room;                                                                   \
+        DWORD capacity = *bytes;                                                                   \
+        (void)start, (void)capacity;                                                               \
         __VA_ARGS__;                                                                               \
         return third_party_answer(data, bytes, types);                                             \
     }
@@ -129,11 +129,12 @@ DEED(unloads_itself, unload_itself())
 DEED(jumps_out, longjmp(left_frame, 1))
 DEED(ends_its_thread, pthread_exit(NULL))
 DEED(frees_the_buffer, free(start))
-DEED(unmaps_the_buffer, munmap((void *)((uintptr_t)start & ~(uintptr_t)4095), room))
-DEED(protects_the_buffer, mprotect((void *)((uintptr_t)start & ~(uintptr_t)4095), room, PROT_NONE))
+DEED(unmaps_the_buffer, munmap((void *)((uintptr_t)start & ~(uintptr_t)4095), capacity))
+DEED(protects_the_buffer,
+     mprotect((void *)((uintptr_t)start & ~(uintptr_t)4095), capacity, PROT_NONE))
 DEED(strict_seccomp, prctl(PR_SET_SECCOMP, 1))
 DEED(writes_far_below, memset(start - (256 << 20), 0x5a, 4096))
-DEED(writes_far_above, memset(start + room + (256 << 20), 0x5a, 4096))
+DEED(writes_far_above, memset(start + capacity + (256 << 20), 0x5a, 4096))
 OPEN_DEED(fine, setjmp(left_frame))
 OPEN_DEED(crash, crash())
 OPEN_DEED(exits, exit(0))

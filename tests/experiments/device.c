@@ -82,9 +82,9 @@ DWORD ClosePerformanceData(void)
 
 DWORD CollectPerformanceData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     *bytes = *types = 0;
-    if (room < sizeof device)
+    if (capacity < sizeof device)
         return ERROR_MORE_DATA;
     memcpy(*data, &device, sizeof device);
     *data = (char *)*data + sizeof device;

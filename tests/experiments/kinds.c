@@ -50,7 +50,7 @@ static const struct kind lies[] = {
     {"pointer_far_above", "returns a pointer 2 GiB above", GUARDED(D(1013)), 0},
     {"claim_odd", "returns one byte too many, pointer and length agree", GUARDED(D(1016)), 0},
     {"claim_plus_2", "returns two bytes too many", GUARDED(D(1016)), 0},
-    {"claim_room", "returns the whole capacity as length of one small object", {D(1003), NO, NO, NO}, 0},
+    {"claim_capacity", "returns the whole capacity as length of one small object", {D(1003), NO, NO, NO}, 0},
     {"claim_8_more_than_room", "returns 8 bytes more than the capacity", GUARDED(D(1001)), 0},
     {"claim_guard_too", "returns 8 bytes more than capacity and guard", GUARDED(D(1013)), 0},
     {"claim_enormous", "returns length 4 GiB", GUARDED(D(1013)), 0},
@@ -119,7 +119,7 @@ static const struct kind lies[] = {
     {"slack_8", "leaves 8 bytes unused behind the last instance", ALL_CHECKS(D(1004)), 0},
     {"unaligned_large", "puts an 8-byte value at an odd offset", ALWAYS(K(NONE)), 0},
     {"two_objects", "returns its object twice", ALL_CHECKS(D(4006)), 0},
-    {"fills_the_room", "writes to the whole buffer, but returns less", GUARDED(K(NONE)), 0},
+    {"fills_the_capacity", "writes to the whole buffer, but returns less", GUARDED(K(NONE)), 0},
 
     {"writes_4_below", "writes below the buffer", {D(1002), D(1002), ANY, NO}, 0},
     {"writes_1024_below", "writes over the guard below", {D(1002), D(1002), ANY, NO}, 0},

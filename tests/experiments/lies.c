@@ -24,9 +24,9 @@ DWORD lie_close(void)
     COLLECT(lie_##name)                                                                            \
     {                                                                                              \
         unsigned char *start = *data;                                                              \
-        DWORD room = *bytes;                                                                       \
+        DWORD capacity = *bytes;                                                                   \
         DWORD status = third_party_answer(data, bytes, types);                                     \
-        (void)start, (void)room;                                                                   \
+        (void)start, (void)capacity;                                                               \
         if (status)                                                                                \
             return status;                                                                         \
         __VA_ARGS__;                                                                               \
@@ -41,7 +41,7 @@ DWORD lie_close(void)
 /* ---- what it returns ---- */
 LIE(good, )
 LIE(nothing, *bytes = *types = 0; *data = start)
-LIE(forgets, *bytes = room; *types = 0; *data = start)
+LIE(forgets, *bytes = capacity; *types = 0; *data = start)
 LIE(error_31, *bytes = *types = 0; *data = start; status = ERROR_GEN_FAILURE)
 LIE(error_5, *bytes = *types = 0; *data = start; status = ERROR_ACCESS_DENIED)
 LIE(error_with_data, status = ERROR_GEN_FAILURE)
@@ -65,14 +65,14 @@ LIE(pointer_minus_1, *data = (void *)-1)
 LIE(pointer_below, *data = start - 8)
 LIE(pointer_far_below, *data = start - (64 << 20))
 LIE(pointer_elsewhere, static char own[256]; *data = own + *bytes)
-LIE(pointer_in_guard, *data = start + room + 512)
-LIE(pointer_behind_guard, *data = start + room + 4096)
+LIE(pointer_in_guard, *data = start + capacity + 512)
+LIE(pointer_behind_guard, *data = start + capacity + 4096)
 LIE(pointer_far_above, *data = start + 0x7ffffff0)
 CLAIM(claim_odd, ANSWER_SIZE + 1)
 CLAIM(claim_plus_2, ANSWER_SIZE + 2)
-CLAIM(claim_room, room)
-CLAIM(claim_8_more_than_room, room + 8)
-CLAIM(claim_guard_too, room + 1032)
+CLAIM(claim_capacity, capacity)
+CLAIM(claim_8_more_than_room, capacity + 8)
+CLAIM(claim_guard_too, capacity + 1032)
 CLAIM(claim_enormous, 0xfffffff8)
 CLAIM(claim_4_bytes, 4)
 CLAIM(claim_half, ANSWER_SIZE / 2)
@@ -153,13 +153,13 @@ LIE(unaligned_large, memset(start + ANSWER_SIZE, 0, 24); third_party_put(start +
     third_party_put(start, ANSWER_SIZE + 24); *bytes += 24; *data = (char *)*data + 24)
 LIE(two_objects, memcpy(start + ANSWER_SIZE, start, ANSWER_SIZE); *types = 2; *bytes *= 2;
     *data = (char *)*data + ANSWER_SIZE)
-LIE(fills_the_room, memset(start + ANSWER_SIZE, 0xee, room - ANSWER_SIZE))
+LIE(fills_the_capacity, memset(start + ANSWER_SIZE, 0xee, capacity - ANSWER_SIZE))
 
 /* ---- writing where it may not ---- */
 LIE(writes_4_below, third_party_put(start - 4, 0xdeadbeef))
 LIE(writes_1024_below, memset(start - 1024, 0x5a, 1024))
-LIE(writes_4_above, third_party_put(start + room, 0xdeadbeef))
-LIE(writes_1024_above, memset(start + room, 0x5a, 1024))
-LIE(writes_the_last_guard_byte, start[room + 1023] ^= 1)
+LIE(writes_4_above, third_party_put(start + capacity, 0xdeadbeef))
+LIE(writes_1024_above, memset(start + capacity, 0x5a, 1024))
+LIE(writes_the_last_guard_byte, start[capacity + 1023] ^= 1)
 LIE(writes_the_first_guard_byte, start[-1024] ^= 1)
 LIE(writes_over_the_query, for (LPWSTR at = query; *at; at++) *at = 'x')

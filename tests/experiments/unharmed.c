@@ -57,12 +57,12 @@ static struct descriptor look_at(int number)
     return found;
 }
 
-static void copy_environment(char *out, size_t room)
+static void copy_environment(char *out, size_t capacity)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (char **entry = environ; *entry && used < room; entry++)
-        used += (size_t)snprintf(out + used, room - used, "%s\n", *entry);
+    for (char **entry = environ; *entry && used < capacity; entry++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s\n", *entry);
 }
 
 static mode_t current_umask(void)

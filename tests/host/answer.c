@@ -14,7 +14,7 @@ static int set_up(void **state)
 {
     set_up_myperf(state);
     service = myperf();
-    piece = (struct piece){.data = ours, .room = sizeof ours, .size = 1, .objects = 1};
+    piece = (struct piece){.data = ours, .capacity = sizeof ours, .size = 1, .objects = 1};
     memset(ours, 0xee, sizeof ours);
     return 0;
 }
@@ -41,7 +41,7 @@ static struct answer good(void)
     return (struct answer){.bytes = bytes,
                            .objects = objects,
                            .end = (unsigned char *)end - theirs,
-                           .room = SIZE,
+                           .capacity = SIZE,
                            .guards_intact = true,
                            .copy = copy};
 }
@@ -81,7 +81,7 @@ static void a_good_answer_is_copied(void **state)
 
 static void nothing_is_an_answer(void **state)
 {
-    struct answer answer = {.room = SIZE, .guards_intact = true, .copy = copy};
+    struct answer answer = {.capacity = SIZE, .guards_intact = true, .copy = copy};
     expect_kept(&answer);
     assert_string_equal(events(), "");
 }
@@ -108,7 +108,7 @@ static void c124_length_and_pointer(void **state)
 
 static void c124_nothing_written_disables(void **state)
 {
-    struct answer answer = {.bytes = SIZE, .room = SIZE, .guards_intact = true, .copy = copy};
+    struct answer answer = {.bytes = SIZE, .capacity = SIZE, .guards_intact = true, .copy = copy};
     expect_dropped(&answer);
     assert_true(event_seen(2000));
     assert_true(event_seen(1017));
@@ -222,10 +222,10 @@ static void c118_error_codes_are_reported_each_time_and_disable_nobody(void **st
 static void c118_more_data_until_there_is_no_more(void **state)
 {
     struct answer answer = {
-        .status = ERROR_MORE_DATA, .room = LARGEST_ANSWER - 1, .guards_intact = true};
+        .status = ERROR_MORE_DATA, .capacity = LARGEST_ANSWER - 1, .guards_intact = true};
     assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
-    answer.room = LARGEST_ANSWER;
+    answer.capacity = LARGEST_ANSWER;
     expect_dropped(&answer);
     expect_event(1020, "67108864");
 }
@@ -234,14 +234,14 @@ static void c118_more_data_until_there_is_no_more(void **state)
 static void filling_the_largest_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
-    answer.room = LARGEST_ANSWER;
+    answer.capacity = LARGEST_ANSWER;
     answer.end = LARGEST_ANSWER - 8;
     answer.bytes = (uint32_t)answer.end;
     expect_dropped(&answer);
     expect_event(1020, "67108864");
     assert_int_equal(number_of("Error Count"), 1);
     assert_int_equal(ours[0], 0xee);
-    answer.room = LARGEST_ANSWER - 1; /* with less, the query fails for want of room */
+    answer.capacity = LARGEST_ANSWER - 1; /* with less, the query fails for want of room */
     host_close();
     assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
@@ -252,17 +252,17 @@ static void filling_any_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
     size_t least = (size_t)answer.end;
-    answer.room = least;
+    answer.capacity = least;
     expect_kept(&answer);
-    answer.room = least + 8; /* as large as it may be for this answer to fill it */
+    answer.capacity = least + 8; /* as large as it may be for this answer to fill it */
     expect_kept(&answer);
     note_buffer_pressure(service);
     assert_int_equal(service->code->least_filled, least + 8);
-    answer.room = 4 * least + 32;
+    answer.capacity = 4 * least + 32;
     expect_kept(&answer); /* but it is not filled */
     assert_int_equal(service->code->least_filled, 0);
     service->code->least_filled = least / 4 + 1;
-    answer.room = least;
+    answer.capacity = least;
     expect_kept(&answer);
     service->code->least_filled = least / 4;
     expect_dropped(&answer);
@@ -274,7 +274,7 @@ static void filling_any_buffer_is_a_failure(void **state)
 static void what_does_not_fit_any_more_is_more_data(void **state)
 {
     struct answer answer = good();
-    piece.room = (size_t)answer.end - 8;
+    piece.capacity = (size_t)answer.end - 8;
     assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_int_equal(piece.size, 0);
     assert_int_equal(ours[0], 0xee);

@@ -96,10 +96,10 @@ static void add_dword(unsigned char *at, DWORD add)
 }
 
 #define ANSWER                                                                                     \
-    DWORD room = *bytes;                                                                           \
+    DWORD capacity = *bytes;                                                                       \
     unsigned char *start;                                                                          \
     DWORD status = answer(query, data, bytes, types, &start);                                      \
-    (void)room;                                                                                    \
+    (void)capacity;                                                                                \
     if (status)                                                                                    \
     return status
 
@@ -139,14 +139,14 @@ COLLECT(collect_pointer_plus_8)
 COLLECT(collect_pointer_in_guard)
 {
     ANSWER;
-    *data = start + room + 512;
+    *data = start + capacity + 512;
     return status;
 }
 
 COLLECT(collect_pointer_far)
 {
     ANSWER;
-    *data = start + room + 4096;
+    *data = start + capacity + 4096;
     return status;
 }
 
@@ -167,7 +167,7 @@ COLLECT(collect_writes_below)
 COLLECT(collect_writes_above)
 {
     ANSWER;
-    start[room + 4] ^= 0xff;
+    start[capacity + 4] ^= 0xff;
     return status;
 }
 

@@ -31,7 +31,7 @@ static struct isolate_request request_of(const char *open, const char *collect, 
         .library = getenv("NAUGHTY"),
         .procedures = {open, collect, close},
         .query = "Global",
-        .room = SIZE,
+        .capacity = SIZE,
         .guards = true,
     };
 }
@@ -625,21 +625,21 @@ static void memory_ends_before_the_machine_does(void **state)
 #endif
 }
 
-static void grows_its_room(void **state)
+static void grows_its_capacity(void **state)
 {
-    for (size_t room = 4096; room <= ISOLATE_LARGEST; room *= 4) {
+    for (size_t capacity = 4096; capacity <= ISOLATE_LARGEST; capacity *= 4) {
         struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-        request.room = room;
+        request.capacity = capacity;
         assert_int_equal(isolate_ask(isolated, &request), 0);
         wait_for(10000);
         assert_int_equal(reply.end, ISOLATE_ANSWERED);
         assert_true(reply.guards_intact);
         isolate_copy(isolated, answer, reply.bytes);
         answer[reply.bytes] = '\0';
-        assert_int_equal(strtoul(answer + 3, NULL, 10), room);
+        assert_int_equal(strtoul(answer + 3, NULL, 10), capacity);
     }
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-    request.room = ISOLATE_LARGEST + 1;
+    request.capacity = ISOLATE_LARGEST + 1;
     assert_int_equal(isolate_ask(isolated, &request), ERROR_INVALID_PARAMETER);
 }
 
@@ -690,7 +690,7 @@ int main(void)
         TEST(f_c8_a_leak_ends_its_helper),
         TEST(f_e4_ps_shows_the_service),
         TEST(memory_ends_before_the_machine_does),
-        TEST(grows_its_room),
+        TEST(grows_its_capacity),
     };
     return cmocka_run_group_tests(tests, set_environment, remove_root);
 }

@@ -25,7 +25,7 @@ static pid_t ask_for_keeper(struct isolated *isolated)
         .library = getenv("NAUGHTY"),
         .procedures = {"good_open", "look_collect", "good_close"},
         .query = "Global",
-        .room = SIZE - 1,
+        .capacity = SIZE - 1,
     };
     if (isolate_ask(isolated, &request))
         return 0;

@@ -68,7 +68,7 @@ static void hand_over(struct isolated *isolated, const char *collect)
         .library = getenv("NAUGHTY"),
         .procedures = {"good_open", collect, "good_close"},
         .query = "Global",
-        .room = SIZE,
+        .capacity = SIZE,
         .guards = true,
     };
     CHECK(isolate_ask(isolated, &request) == 0);

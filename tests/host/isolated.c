@@ -394,13 +394,13 @@ static void without_hang_test_it_is_waited_for(void **state)
 static void too_much_for_all_is_more_data(void **state)
 {
     static unsigned char little[60000];
-    DWORD room = sizeof little;
+    DWORD capacity = sizeof little;
     INSTALL("First", "33332\0big 40000");
     INSTALL("Second", "33334\0big 40000");
     assert_int_equal(
-        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334", NULL, NULL, little, &room),
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334", NULL, NULL, little, &capacity),
         ERROR_MORE_DATA);
-    assert_int_equal(room, sizeof little);
+    assert_int_equal(capacity, sizeof little);
     assert_int_equal(count_notes("collect"), 2);
     assert_int_equal(ask("33332 33334"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332 33334");
@@ -409,12 +409,12 @@ static void too_much_for_all_is_more_data(void **state)
 /* As programs do: twice the room each time. The room that was enough, or 0. */
 static DWORD ask_with_growing_space(const char *query)
 {
-    for (DWORD room = 8192; room <= sizeof data; room *= 2) {
-        size = room;
+    for (DWORD capacity = 8192; capacity <= sizeof data; capacity *= 2) {
+        size = capacity;
         LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size);
         if (status != ERROR_MORE_DATA) {
             assert_int_equal(status, ERROR_SUCCESS);
-            return room;
+            return capacity;
         }
     }
     return 0;
@@ -442,8 +442,8 @@ static void one_provider_may_fill_the_buffer(void **state)
     INSTALL("Hoarder", "22222\0hoard");
     INSTALL("Modest", "33332");
     set_switch("Error Count Limit", 2);
-    for (DWORD room = 8192; room <= 65536; room *= 2) {
-        size = room;
+    for (DWORD capacity = 8192; capacity <= 65536; capacity *= 2) {
+        size = capacity;
         assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, data, &size),
                          ERROR_SUCCESS);
         assert_string_equal(answered(), "22222");
@@ -520,8 +520,9 @@ static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 static void *ask_overdue(void *status)
 {
     unsigned char own[4096];
-    DWORD room = sizeof own;
-    *(LSTATUS *)status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, own, &room);
+    DWORD capacity = sizeof own;
+    *(LSTATUS *)status =
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, own, &capacity);
     return NULL;
 }
 
@@ -554,9 +555,9 @@ static void others_do_not_wait_for_a_waiting_query(void **state)
 static void *ask_costly(void *took)
 {
     unsigned char own[4096];
-    DWORD room = sizeof own;
+    DWORD capacity = sizeof own;
     long long start = now_ms();
-    RegQueryValueExA(HKEY_PERFORMANCE_DATA, "Costly", NULL, NULL, own, &room);
+    RegQueryValueExA(HKEY_PERFORMANCE_DATA, "Costly", NULL, NULL, own, &capacity);
     *(long long *)took = now_ms() - start;
     return NULL;
 }
@@ -614,9 +615,9 @@ static void *ask_question(void *self)
 {
     struct question *question = self;
     unsigned char own[4096];
-    DWORD room = sizeof own;
+    DWORD capacity = sizeof own;
     long long start = now_ms();
-    RegQueryValueExA(HKEY_PERFORMANCE_DATA, question->query, NULL, NULL, own, &room);
+    RegQueryValueExA(HKEY_PERFORMANCE_DATA, question->query, NULL, NULL, own, &capacity);
     question->took = now_ms() - start;
     return NULL;
 }
@@ -664,14 +665,14 @@ static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
 static void early_answers_are_joined_in_order(void **state)
 {
     static unsigned char little[60000];
-    DWORD room = sizeof little;
+    DWORD capacity = sizeof little;
     INSTALL("First", "33332\0sleep 300\0big 30000");
     INSTALL("Second", "33334\0big 30000");
     INSTALL("Third", "33336\0big 30000");
     assert_int_equal(ask("33332 33334 33336"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332 33334 33336");
     assert_int_equal(
-        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334 33336", NULL, NULL, little, &room),
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334 33336", NULL, NULL, little, &capacity),
         ERROR_MORE_DATA);
 }
 
@@ -783,8 +784,8 @@ static void *ask_often(void *query)
 {
     unsigned char own[4096];
     for (int i = 0; i < 100; i++) {
-        DWORD room = sizeof own;
-        if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, own, &room))
+        DWORD capacity = sizeof own;
+        if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, own, &capacity))
             return "failed";
     }
     return NULL;

@@ -230,12 +230,12 @@ static void c47_global_v2_nothing_to_say_is_asked_again(void **state)
 static void c48_every_retry_asks_again_and_size_is_left_alone(void **state)
 {
     install("faulty_open", "collect_good");
-    for (DWORD room = 100; room < 3000; room += 1000) {
-        size = room;
+    for (DWORD capacity = 100; capacity < 3000; capacity += 1000) {
+        size = capacity;
         LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, data, &size);
-        assert_int_equal(status, room < 1000 ? ERROR_MORE_DATA : ERROR_SUCCESS);
+        assert_int_equal(status, capacity < 1000 ? ERROR_MORE_DATA : ERROR_SUCCESS);
         if (status)
-            assert_int_equal(size, room);
+            assert_int_equal(size, capacity);
     }
 }
 
@@ -269,10 +269,10 @@ static void c118_more_data_from_one_is_more_data_for_all(void **state)
     assert_int_equal(ask("2"), ERROR_SUCCESS);
 }
 
-static void try_with(const char *query, DWORD room, unsigned times)
+static void try_with(const char *query, DWORD capacity, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
-        size = room;
+        size = capacity;
         assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size),
                          ERROR_MORE_DATA);
     }

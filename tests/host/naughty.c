@@ -156,9 +156,9 @@ PROCEDURE thread_exit_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD
 
 __attribute__((noinline)) static int deeper(volatile char *above)
 {
-    volatile char room[4096];
-    room[0] = (char)(above ? above[0] + 1 : 0);
-    return deeper(room) + room[0];
+    volatile char storage[4096];
+    storage[0] = (char)(above ? above[0] + 1 : 0);
+    return deeper(storage) + storage[0];
 }
 
 PROCEDURE overflow_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)

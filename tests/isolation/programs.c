@@ -15,9 +15,9 @@
 
 static void ask_hanging(void)
 {
-    static unsigned char room[1 << 20];
-    DWORD size = sizeof room;
-    RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, room, &size);
+    static unsigned char storage[1 << 20];
+    DWORD size = sizeof storage;
+    RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, storage, &size);
 }
 
 static void *hang_in_thread(void *unused)
@@ -212,10 +212,10 @@ INDEPENDENT(helper_outlives_the_thread_that_started_it)
 
 static void *ask_for_ever(void *unused)
 {
-    static _Thread_local unsigned char room[1 << 20];
+    static _Thread_local unsigned char storage[1 << 20];
     for (;;) {
-        DWORD size = sizeof room;
-        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2 230 22222", NULL, NULL, room, &size);
+        DWORD size = sizeof storage;
+        RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2 230 22222", NULL, NULL, storage, &size);
         pthread_testcancel();
     }
     return unused;

@@ -54,11 +54,11 @@ static BOOL is_queried(LPCWSTR query)
 DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     struct answer answer = {.value = first};
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     *bytes = *types = 0;
     if (!is_queried(query))
         return ERROR_SUCCESS;
-    if (room < sizeof answer)
+    if (capacity < sizeof answer)
         return ERROR_MORE_DATA;
     answer.object.TotalByteLength = sizeof answer;
     answer.object.DefinitionLength = sizeof answer.object + sizeof answer.counter;

@@ -35,9 +35,9 @@ static DWORD captured(DWORD (*command)(const char *, bool), const char *line, bo
     return status;
 }
 
-static void line_for(char *line, size_t room, const char *format)
+static void line_for(char *line, size_t capacity, const char *format)
 {
-    snprintf(line, room, format, test_root);
+    snprintf(line, capacity, format, test_root);
 }
 
 /* docs/windows/articles.md#c68, Q188769: without a dummy first word the argument is taken for

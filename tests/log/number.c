@@ -50,7 +50,7 @@ static double random_number(int kind)
 
 static void check_text(const char *format, double number, const char *text, size_t length)
 {
-    char expected[NUMBER_FIXED_ROOM + 1];
+    char expected[NUMBER_FIXED_SIZE + 1];
     int count = snprintf(expected, sizeof(expected), format, number);
     if ((size_t)count != length || memcmp(expected, text, length) != 0)
         fail_msg("%s: %s became %.*s", format, expected, (int)length, text);
@@ -67,13 +67,13 @@ static void check_back(double number, const char *text, size_t length)
 
 static void check(double number)
 {
-    char text[NUMBER_FIXED_ROOM];
+    char text[NUMBER_FIXED_SIZE];
     size_t length = number_shortest17(number, text);
-    assert_true(length <= NUMBER_ROOM);
+    assert_true(length <= NUMBER_SIZE);
     check_text("%.17g", number, text, length);
     check_back(number, text, length);
     length = number_fixed6(number, text);
-    assert_true(length <= NUMBER_FIXED_ROOM);
+    assert_true(length <= NUMBER_FIXED_SIZE);
     check_text("%f", number, text, length);
 }
 
@@ -169,7 +169,7 @@ static void no_locale_moves_the_point(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(names) && !found; i++)
         found = setlocale(LC_NUMERIC, names[i]) != NULL;
-    char text[NUMBER_FIXED_ROOM];
+    char text[NUMBER_FIXED_SIZE];
     double back = 0;
     number_shortest17(0x1.8p-1000, text);
     assert_memory_equal(text, "1.3", 3);

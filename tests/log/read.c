@@ -333,7 +333,7 @@ static void f_a6_zones_have_names_and_minutes(void **state)
 {
     const LONGLONG january = INT64_C(131276160000000000),
                    july = january + 180 * INT64_C(864000000000);
-    char room[ZONE_ROOM];
+    char storage[ZONE_TEXT_SIZE];
     LONG bias;
     (void)state;
     const char *set = getenv("TZ");
@@ -342,13 +342,13 @@ static void f_a6_zones_have_names_and_minutes(void **state)
         skip();
     setenv("TZ", "Australia/Lord_Howe", 1);
     tzset();
-    assert_string_equal(zone_local(january, room, &bias), "Lord Howe Daylight Time");
+    assert_string_equal(zone_local(january, storage, &bias), "Lord Howe Daylight Time");
     assert_int_equal(bias, -660);
-    assert_string_equal(zone_local(july, room, &bias), "Lord Howe Standard Time");
+    assert_string_equal(zone_local(july, storage, &bias), "Lord Howe Standard Time");
     assert_int_equal(bias, -630);
     setenv("TZ", "Asia/Colombo", 1);
     tzset();
-    assert_string_equal(zone_local(july, room, &bias), "Asia/Colombo");
+    assert_string_equal(zone_local(july, storage, &bias), "Asia/Colombo");
     assert_int_equal(bias, -330);
     if (before)
         setenv("TZ", before, 1);

@@ -331,7 +331,7 @@ static void a_full_disk_leaves_whole_lines(void **state)
 }
 
 /* Not even the first line has room: nothing of it stays. */
-static void create_without_room(void)
+static void create_without_capacity(void)
 {
     struct log_writer *writer = NULL;
     struct rlimit limit = {11, 11};
@@ -347,7 +347,7 @@ static void a_torn_first_line_is_taken_back(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0)
-        create_without_room();
+        create_without_capacity();
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     struct stat facts;

@@ -122,7 +122,7 @@ static void c67_c100_numbers_are_added_to_the_registration(void **state)
     (void)state;
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(answer.types, 2);
     opl_object_view view;
     opl_counter_view counter;
@@ -130,8 +130,8 @@ static void c67_c100_numbers_are_added_to_the_registration(void **state)
     assert_int_equal(view.type.ObjectHelpTitleIndex, FIRST_HELP + ANIMAL);
     assert_true(object_counter(&answer, &view, FIRST + WEIGHT, &counter));
     assert_int_equal(counter.definition.CounterHelpTitleIndex, FIRST_HELP + WEIGHT);
-    assert_int_equal(ask_function(Collect, u"1848", ANSWER_ROOM).types, 1);
-    assert_int_equal(ask_function(Collect, u"0", ANSWER_ROOM).types, 0);
+    assert_int_equal(ask_function(Collect, u"1848", ANSWER_SIZE).types, 1);
+    assert_int_equal(ask_function(Collect, u"0", ANSWER_SIZE).types, 0);
 }
 
 static void c100_without_a_registration_open_says_what_to_do(void **state)
@@ -141,7 +141,7 @@ static void c100_without_a_registration_open_says_what_to_do(void **state)
     assert_non_null(strstr(events(), "\tPerflib\t3004\terror\tZoo\t"
                                      "the value First Counter in the"));
     assert_non_null(strstr(events(), "run lodctr"));
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(answer.status, ERROR_NOT_READY);
     assert_int_equal(answer.bytes, 0);
     set_dword("First Counter", FIRST);
@@ -170,16 +170,16 @@ static void open_is_counted(void **state)
     assert_int_equal(Open(NULL), 0);
     assert_int_equal(Open(NULL), 0);
     assert_int_equal(Close(), 0);
-    assert_int_equal(ask_function(Collect, u"Global", ANSWER_ROOM).types, 2);
+    assert_int_equal(ask_function(Collect, u"Global", ANSWER_SIZE).types, 2);
     assert_int_equal(Close(), 0);
-    assert_int_equal(ask_function(Collect, u"Global", ANSWER_ROOM).status, ERROR_NOT_READY);
+    assert_int_equal(ask_function(Collect, u"Global", ANSWER_SIZE).status, ERROR_NOT_READY);
     assert_int_equal(Close(), 0);
 }
 
 /* ---- values ---- */
 
 static void text_of(struct answer *answer, DWORD object, uint32_t position, DWORD index, char *out,
-                    size_t room)
+                    size_t capacity)
 {
     opl_object_view view;
     opl_instance_view instance;
@@ -187,7 +187,7 @@ static void text_of(struct answer *answer, DWORD object, uint32_t position, DWOR
     assert_true(answer_object(answer, object, &view));
     assert_true(object_instance(answer, &view, position, &instance));
     assert_true(object_counter(answer, &view, index, &counter));
-    assert_true(opl_counter_text(&answer->block, &view, &instance, &counter, out, room) > 0);
+    assert_true(opl_counter_text(&answer->block, &view, &instance, &counter, out, capacity) > 0);
 }
 
 static void variables_are_read_at_each_query(void **state)
@@ -195,12 +195,12 @@ static void variables_are_read_at_each_query(void **state)
     (void)state;
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + VISITORS), 5000000000);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + TICKETS), 40000);
     visitors++;
     tickets--;
-    answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + VISITORS), 5000000001);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + TICKETS), 39999);
 }
@@ -211,7 +211,7 @@ static void texts_are_utf_16_with_an_end(void **state)
     char text[64];
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     text_of(&answer, FIRST, 0, FIRST + MOTTO, text, sizeof text);
     assert_string_equal(text, "Bitte nicht f\xc3\xbcttern");
     text_of(&answer, FIRST + ANIMAL, 0, FIRST + NAME, text, sizeof text);
@@ -227,7 +227,7 @@ static void instances_are_things_of_the_provider(void **state)
     (void)state;
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + WEIGHT), 1500);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the ostriches", FIRST + LEGS), 2);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "_Total", FIRST + WEIGHT), 1620);
@@ -241,7 +241,7 @@ static void an_empty_list_at_open_keeps_all_rows(void **state)
     animal_count = 0;
     assert_int_equal(Open(NULL), 0);
     animal_count = 1;
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_ROOM);
+    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + LEGS), 4);
 }
 
@@ -387,10 +387,10 @@ static void tables_may_go_when_they_are_open(void **state)
 
 /* ---- DllRegisterServer ---- */
 
-static void register_text(const char *name, char *text, DWORD room)
+static void register_text(const char *name, char *text, DWORD capacity)
 {
     assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", name, RRF_RT_REG_SZ,
-                                  NULL, text, &room),
+                                  NULL, text, &capacity),
                      0);
 }
 

@@ -131,7 +131,7 @@ static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 
 static struct answer ask(const char16_t *query)
 {
-    return ask_function(collect, query, ANSWER_ROOM);
+    return ask_function(collect, query, ANSWER_SIZE);
 }
 
 static int begin(void **state)
@@ -354,7 +354,7 @@ static void memory_may_run_out_anywhere(void **state)
         DWORD status = tree_open(OPL_OBJECTS(objects), 2000, 2001, &provider);
         if (status == 0) {
             LPVOID data = answer_bytes;
-            DWORD bytes = ANSWER_ROOM, types = 7;
+            DWORD bytes = ANSWER_SIZE, types = 7;
             status = provider_collect(provider, (LPWSTR)u"2100", &data, &bytes, &types);
             good = status == 0 && types == 2;
         }

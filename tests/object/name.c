@@ -45,7 +45,7 @@ static void what_does_not_fit_is_cut_between_characters(void **state)
 {
     static const struct {
         const char *name;
-        size_t room, bytes;
+        size_t capacity, bytes;
     } cases[] = {
         {"abcd",                     5, 4},
         {"abcd",                     4, 3},
@@ -63,10 +63,10 @@ static void what_does_not_fit_is_cut_between_characters(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char to[8] = "-------";
         size_t bytes =
-            opl_sanitize_name(to, cases[i].room, cases[i].name, strlen(cases[i].name), 0);
+            opl_sanitize_name(to, cases[i].capacity, cases[i].name, strlen(cases[i].name), 0);
         assert_int_equal(bytes, cases[i].bytes);
         assert_memory_equal(to, cases[i].name, bytes);
-        assert_int_equal(to[bytes], cases[i].room ? 0 : '-');
+        assert_int_equal(to[bytes], cases[i].capacity ? 0 : '-');
         assert_int_equal(to[bytes + 1], '-'); /* nothing is written behind it */
     }
 }

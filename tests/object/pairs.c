@@ -51,7 +51,7 @@ static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 
 static struct answer ask(void)
 {
-    return ask_function(collect, u"Global", ANSWER_ROOM);
+    return ask_function(collect, u"Global", ANSWER_SIZE);
 }
 
 static const char first[] = "Tcp: Out In InOut\nTcp: 1 20 3\nUdp: In Out Last\nUdp: 4 5 6\n";

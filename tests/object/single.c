@@ -64,7 +64,7 @@ static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 
 static struct answer ask(const char16_t *query)
 {
-    return ask_function(collect, query, ANSWER_ROOM);
+    return ask_function(collect, query, ANSWER_SIZE);
 }
 
 static int begin(void **state)
@@ -182,8 +182,8 @@ static void c71_more_data_leaves_zeros(void **state)
     (void)state;
     struct answer whole = ask(u"Global");
     assert_int_equal(whole.bytes % 8, 0);
-    for (DWORD room = 0; room < whole.bytes; room += 8) {
-        struct answer answer = ask_function(collect, u"Global", room);
+    for (DWORD capacity = 0; capacity < whole.bytes; capacity += 8) {
+        struct answer answer = ask_function(collect, u"Global", capacity);
         assert_int_equal(answer.status, ERROR_MORE_DATA);
         assert_int_equal(answer.types, 0);
         assert_int_equal(answer_bytes[96], 0xAB);

@@ -88,13 +88,13 @@ static inline void tree_write(const char *path, const char *text)
 
 /* ---- asking ---- */
 
-enum { ANSWER_ROOM = 4 << 20 };
+enum { ANSWER_SIZE = 4 << 20 };
 struct answer {
     DWORD status, bytes, types;
     size_t moved; /* of *data */
     opl_block block;
 };
-static _Alignas(8) unsigned char answer_bytes[88 + 16 + ANSWER_ROOM];
+static _Alignas(8) unsigned char answer_bytes[88 + 16 + ANSWER_SIZE];
 
 /* Wraps the objects in a block, as the query does. */
 static inline void answer_wrap(struct answer *answer)
@@ -116,11 +116,11 @@ static inline void answer_wrap(struct answer *answer)
 typedef DWORD collect_function(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 static inline struct answer ask_function(collect_function *collect, const char16_t *query,
-                                         DWORD room)
+                                         DWORD capacity)
 {
-    struct answer answer = {.bytes = room, .types = 77};
+    struct answer answer = {.bytes = capacity, .types = 77};
     LPVOID data = answer_bytes + 96;
-    memset(answer_bytes, 0xAB, room < ANSWER_ROOM ? 96 + room + 8 : 96);
+    memset(answer_bytes, 0xAB, capacity < ANSWER_SIZE ? 96 + capacity + 8 : 96);
     answer.status = collect((LPWSTR)query, &data, &answer.bytes, &answer.types);
     answer.moved = (size_t)((unsigned char *)data - answer_bytes) - 96;
     assert_int_equal(answer.moved, answer.bytes);

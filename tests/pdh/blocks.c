@@ -160,7 +160,7 @@ PDH_STATUS log_write_close(struct log_writer *writer)
     return 0;
 }
 
-const char *zone_local(LONGLONG utc, char room[static ZONE_ROOM], LONG *ret_bias)
+const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias)
 {
     return "UTC";
 }
@@ -244,11 +244,11 @@ static void a_damaged_block_has_no_values(void **state)
 static void wildcards_meet_what_the_block_has(void **state)
 {
     PDH_HCOUNTER some = added("\\Process(t*)\\ID Process");
-    char room[1024];
-    DWORD size = sizeof room, count = 0;
+    char storage[1024];
+    DWORD size = sizeof storage, count = 0;
     assert_int_equal(query_collect(query, NULL), 0);
-    assert_int_equal(counter_value_array(some, PDH_FMT_LONG, false, &size, &count, room), 0);
-    const PDH_FMT_COUNTERVALUE_ITEM_A *items = (PDH_FMT_COUNTERVALUE_ITEM_A *)room;
+    assert_int_equal(counter_value_array(some, PDH_FMT_LONG, false, &size, &count, storage), 0);
+    const PDH_FMT_COUNTERVALUE_ITEM_A *items = (PDH_FMT_COUNTERVALUE_ITEM_A *)storage;
     assert_int_equal(count, 2);
     assert_string_equal(items[1].szName, "Twin");
     assert_int_equal(items[1].FmtValue.longValue, 11);

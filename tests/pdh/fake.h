@@ -153,9 +153,9 @@ static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *
                           DWORD *size)
 {
     if (!strncmp(name, "Counter", 7) || !strncmp(name, "Explain", 7)) {
-        DWORD room = *size;
+        DWORD capacity = *size;
         *size = sizeof fake_titles;
-        if (room < sizeof fake_titles)
+        if (capacity < sizeof fake_titles)
             return ERROR_MORE_DATA;
         memcpy(data, fake_titles, sizeof fake_titles);
         return ERROR_SUCCESS;

@@ -105,7 +105,7 @@ static DWORD format_of(char *text)
 
 /* One line's answer in the form of its last column. */
 static void answer(DWORD type, DWORD format, const char *base, const PDH_RAW_COUNTER *before,
-                   const PDH_RAW_COUNTER *newest, char *ret, size_t room)
+                   const PDH_RAW_COUNTER *newest, char *ret, size_t capacity)
 {
     LONGLONG time_base = strtoll(base, NULL, 10);
     PDH_FMT_COUNTERVALUE value;
@@ -119,14 +119,14 @@ static void answer(DWORD type, DWORD format, const char *base, const PDH_RAW_COU
             assert_int_equal(value.CStatus, PDH_CSTATUS_INVALID_DATA);
         for (size_t i = 0; i < COUNT(statuses); i++)
             if (statuses[i].value == (DWORD)status)
-                snprintf(ret, room, "%s", statuses[i].name);
+                snprintf(ret, capacity, "%s", statuses[i].name);
         return;
     }
     assert_int_equal(value.CStatus, PDH_CSTATUS_VALID_DATA);
     if (format & PDH_FMT_DOUBLE)
-        snprintf(ret, room, "%.17g", value.doubleValue);
+        snprintf(ret, capacity, "%.17g", value.doubleValue);
     else
-        snprintf(ret, room, "%lld",
+        snprintf(ret, capacity, "%lld",
                  (long long)(format & PDH_FMT_LARGE ? value.largeValue : value.longValue));
 }
 

@@ -286,8 +286,8 @@ static void a_process_that_moves_up_has_no_value(void **state)
     PDH_HCOUNTER faults = added("\\Process(twin)\\Page Faults/sec");
     PDH_HCOUNTER all = added("\\Process(*)\\Page Faults/sec");
     PDH_FMT_COUNTERVALUE_ITEM_A items[8];
-    char room[1024];
-    DWORD size = sizeof room, count = 0;
+    char storage[1024];
+    DWORD size = sizeof storage, count = 0;
     fake_processes[1].faults = 10;
     fake_processes[2].faults = 500;
     collect(0);
@@ -296,8 +296,8 @@ static void a_process_that_moves_up_has_no_value(void **state)
     fake_processes[0].faults = 3;
     collect(1000);
     no_value(faults, PDH_CSTATUS_INVALID_DATA);
-    assert_int_equal(counter_value_array(all, PDH_FMT_DOUBLE, false, &size, &count, room), 0);
-    memcpy(items, room, count * sizeof *items);
+    assert_int_equal(counter_value_array(all, PDH_FMT_DOUBLE, false, &size, &count, storage), 0);
+    memcpy(items, storage, count * sizeof *items);
     assert_int_equal(count, 2);
     assert_int_equal(items[0].FmtValue.CStatus, 0);
     assert_true(items[0].FmtValue.doubleValue == 3);
@@ -371,11 +371,11 @@ static void wildcards_meet_what_is_there_each_time(void **state)
 static void a_counter_without_wildcard_is_an_array_of_one(void **state)
 {
     PDH_HCOUNTER one = added("\\Process(init)\\ID Process");
-    char room[256];
-    DWORD size = sizeof room, count;
-    PDH_FMT_COUNTERVALUE_ITEM_W *items = (PDH_FMT_COUNTERVALUE_ITEM_W *)room;
+    char storage[256];
+    DWORD size = sizeof storage, count;
+    PDH_FMT_COUNTERVALUE_ITEM_W *items = (PDH_FMT_COUNTERVALUE_ITEM_W *)storage;
     collect(0);
-    assert_int_equal(counter_value_array(one, PDH_FMT_LONG, true, &size, &count, room), 0);
+    assert_int_equal(counter_value_array(one, PDH_FMT_LONG, true, &size, &count, storage), 0);
     assert_int_equal(count, 1);
     assert_int_equal(items[0].FmtValue.longValue, 1);
     assert_int_equal(items[0].szName[0], 'i');

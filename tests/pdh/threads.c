@@ -32,11 +32,11 @@ static bool alive_or_gone(PDH_STATUS status)
 static void read_values(PDH_HCOUNTER counter, PDH_HCOUNTER array)
 {
     PDH_FMT_COUNTERVALUE value;
-    char room[4096];
-    DWORD size = sizeof room, count;
+    char storage[4096];
+    DWORD size = sizeof storage, count;
     note(alive_or_gone(counter_value(counter, PDH_FMT_DOUBLE, NULL, &value)));
     if (array)
-        note(counter_value_array(array, PDH_FMT_LARGE, true, &size, &count, room) == 0);
+        note(counter_value_array(array, PDH_FMT_LARGE, true, &size, &count, storage) == 0);
 }
 
 static void own_round(void)

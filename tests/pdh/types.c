@@ -171,9 +171,9 @@ static LSTATUS query_key(const char *path, const char *name, bool wide, DWORD *t
         .HeaderLength = sizeof header
     };
     bool text = !strncmp(name, "Counter", 7) || !strncmp(name, "Explain", 7);
-    DWORD room = *size, types = 0;
-    if (room < (text ? sizeof titles : sizeof header)) {
-        *size = text ? sizeof titles : room;
+    DWORD capacity = *size, types = 0;
+    if (capacity < (text ? sizeof titles : sizeof header)) {
+        *size = text ? sizeof titles : capacity;
         return ERROR_MORE_DATA;
     }
     if (text) {
@@ -182,7 +182,7 @@ static LSTATUS query_key(const char *path, const char *name, bool wide, DWORD *t
     }
     opl_build build;
     LPVOID cursor = (char *)data + sizeof header;
-    DWORD bytes = room - (DWORD)sizeof header;
+    DWORD bytes = capacity - (DWORD)sizeof header;
     opl_build_init(&build, cursor, bytes);
     build_types(&build);
     build_names(&build);
@@ -419,7 +419,7 @@ static void fits(const char *instance, const char *expected)
     PDH_HCOUNTER counter;
     union {
         PDH_FMT_COUNTERVALUE_ITEM_A items[COUNT(names)];
-        char room[2048];
+        char storage[2048];
     } is;
     DWORD size = sizeof is, count = 0;
     size_t at = 0;

@@ -80,10 +80,10 @@ static void build_disk(opl_build *build)
 }
 
 /* "\network interface(NAME)\..." */
-static void card_name(size_t column, char *ret, size_t room)
+static void card_name(size_t column, char *ret, size_t capacity)
 {
     const char *name = strchr(vectors[0][column].path, '(') + 1;
-    snprintf(ret, room, "%.*s", (int)(strrchr(name, ')') - name), name);
+    snprintf(ret, capacity, "%.*s", (int)(strrchr(name, ')') - name), name);
 }
 
 static void build_cards(opl_build *build)
@@ -110,9 +110,9 @@ static void build_processor(opl_build *build)
 
 static LSTATUS give_titles(void *data, DWORD *size)
 {
-    DWORD room = *size;
+    DWORD capacity = *size;
     *size = sizeof titles;
-    if (room < sizeof titles)
+    if (capacity < sizeof titles)
         return ERROR_MORE_DATA;
     memcpy(data, titles, sizeof titles);
     return ERROR_SUCCESS;
@@ -198,7 +198,7 @@ static void cells_of_a_wildcard(void **state)
     for (moment = 0; moment < VECTOR_SAMPLES; moment++) {
         union {
             PDH_FMT_COUNTERVALUE_ITEM_A items[CARDS];
-            char room[1024];
+            char storage[1024];
         } is;
         DWORD size = sizeof is, count = 0;
         assert_int_equal(PdhCollectQueryData(query), 0);

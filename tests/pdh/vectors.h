@@ -134,7 +134,7 @@ static inline void vector_is_described(const struct vector *vector, PDH_HCOUNTER
 {
     union {
         PDH_COUNTER_INFO_A info;
-        char room[2048];
+        char storage[2048];
     } is;
     LONGLONG base = 0;
     DWORD size = sizeof is;

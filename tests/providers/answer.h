@@ -23,11 +23,11 @@
 #include <winerror.h>
 #include <winperf.h>
 
-enum { ANSWER_ROOM = 1 << 20 };
+enum { ANSWER_SIZE = 1 << 20 };
 
 static union {
     PERF_DATA_BLOCK header;
-    unsigned char bytes[sizeof(PERF_DATA_BLOCK) + ANSWER_ROOM];
+    unsigned char bytes[sizeof(PERF_DATA_BLOCK) + ANSWER_SIZE];
 } answer;
 static opl_block answer_block;
 
@@ -80,7 +80,7 @@ static inline DWORD library_ask(const struct library *library, const char *query
     for (size_t i = 0; query[i] && i < 63; i++)
         wide[i] = (WCHAR)query[i];
     LPVOID data = answer.bytes + sizeof(PERF_DATA_BLOCK);
-    DWORD types = 0, bytes = ANSWER_ROOM;
+    DWORD types = 0, bytes = ANSWER_SIZE;
     DWORD status = library->collect(wide, &data, &bytes, &types);
     memset(&answer.header, 0, sizeof answer.header);
     static const char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};

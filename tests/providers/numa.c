@@ -20,7 +20,7 @@ static void write_node(int node, unsigned long total, unsigned long unused, unsi
 
 static struct answer ask(const char16_t *query)
 {
-    return ask_function(CollectOSObjectData, query, ANSWER_ROOM);
+    return ask_function(CollectOSObjectData, query, ANSWER_SIZE);
 }
 
 static int begin(void **state)

@@ -31,12 +31,12 @@ static char place[] = "/tmp/opl-far-XXXXXX";
 
 static void reply(int device, uint64_t unique, int error, const void *data, size_t bytes)
 {
-    char room[256];
+    char storage[256];
     struct fuse_out_header header = {(uint32_t)(sizeof header + bytes), error, unique};
-    memcpy(room, &header, sizeof header);
+    memcpy(storage, &header, sizeof header);
     if (bytes)
-        memcpy(room + sizeof header, data, bytes);
-    if (write(device, room, sizeof header + bytes) < 0 && errno != ENOENT)
+        memcpy(storage + sizeof header, data, bytes);
+    if (write(device, storage, sizeof header + bytes) < 0 && errno != ENOENT)
         perror("fuse");
 }
 
@@ -58,7 +58,7 @@ static void answer_space(int device, uint64_t unique)
 
 static void serve_until_gone(int device, pid_t client, int *ret_status)
 {
-    static char room[1 << 17];
+    static char storage[1 << 17];
     uint64_t waiting[16];
     size_t waits = 0;
     while (waitpid(client, ret_status, WNOHANG) == 0) {
@@ -66,10 +66,10 @@ static void serve_until_gone(int device, pid_t client, int *ret_status)
         if (!shared->silent)
             while (waits > 0)
                 answer_space(device, waiting[--waits]);
-        if (poll(&poll_fd, 1, 10) <= 0 || read(device, room, sizeof room) <= 0)
+        if (poll(&poll_fd, 1, 10) <= 0 || read(device, storage, sizeof storage) <= 0)
             continue;
         struct fuse_in_header header;
-        memcpy(&header, room, sizeof header);
+        memcpy(&header, storage, sizeof header);
         if (header.opcode == FUSE_INIT)
             answer_init(device, header.unique);
         else if (header.opcode == FUSE_STATFS && waits < 16)

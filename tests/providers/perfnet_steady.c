@@ -87,12 +87,12 @@ static void restore(const char *name)
 static union {
     PERF_DATA_BLOCK header;
     unsigned char bytes[1 << 22];
-} room;
+} capacity;
 static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
 
 static DWORD collect(DWORD size, DWORD *ret_bytes, DWORD *ret_types)
 {
-    unsigned char *begin = room.bytes + sizeof room.header;
+    unsigned char *begin = capacity.bytes + sizeof capacity.header;
     LPVOID data = begin;
     *ret_bytes = size;
     *ret_types = 77;
@@ -107,7 +107,8 @@ static void walk(DWORD types)
     opl_block block;
     opl_object_view object = {0};
     DWORD objects = 0;
-    assert_int_equal(opl_block_init(&block, &room, room.header.TotalByteLength), OPL_BLOCK_GOOD);
+    assert_int_equal(opl_block_init(&block, &capacity, capacity.header.TotalByteLength),
+                     OPL_BLOCK_GOOD);
     for (; opl_block_next_object(&block, &object); objects++) {
         opl_instance_view instance = {0};
         while (opl_object_next_instance(&block, &object, &instance)) {
@@ -129,13 +130,14 @@ static void ask(bool reopen)
         CloseTcpIpPerformanceData();
         assert_int_equal(OpenTcpIpPerformanceData(NULL), ERROR_SUCCESS);
     }
-    assert_int_equal(collect(sizeof room - sizeof room.header, &bytes, &types), ERROR_SUCCESS);
-    memset(&room.header, 0, sizeof room.header);
-    memcpy(room.header.Signature, signature, sizeof signature);
-    room.header.LittleEndian = room.header.Version = 1;
-    room.header.HeaderLength = sizeof room.header;
-    room.header.TotalByteLength = (DWORD)sizeof room.header + bytes;
-    room.header.NumObjectTypes = types;
+    assert_int_equal(collect(sizeof capacity - sizeof capacity.header, &bytes, &types),
+                     ERROR_SUCCESS);
+    memset(&capacity.header, 0, sizeof capacity.header);
+    memcpy(capacity.header.Signature, signature, sizeof signature);
+    capacity.header.LittleEndian = capacity.header.Version = 1;
+    capacity.header.HeaderLength = sizeof capacity.header;
+    capacity.header.TotalByteLength = (DWORD)sizeof capacity.header + bytes;
+    capacity.header.NumObjectTypes = types;
     walk(types);
 }
 
@@ -147,7 +149,7 @@ static uint64_t number(DWORD object_index, DWORD position, DWORD index)
     opl_instance_view instance = {0};
     opl_counter_view counter = {0};
     uint64_t value = UINT64_MAX;
-    opl_block_init(&block, &room, room.header.TotalByteLength);
+    opl_block_init(&block, &capacity, capacity.header.TotalByteLength);
     if (!opl_block_find_object(&block, object_index, &object))
         return UINT64_MAX;
     while (opl_object_next_counter(&block, &object, &counter))
@@ -180,11 +182,11 @@ static void steady_on_this_machine(void)
     pid_t child = fork();
     if (child == 0) {
         if (OpenTcpIpPerformanceData(NULL) ||
-            collect(sizeof room - sizeof room.header, &bytes, &types) || !types)
+            collect(sizeof capacity - sizeof capacity.header, &bytes, &types) || !types)
             _exit(1);
         allocations = opens = 0;
         for (int i = 0; i < 20; i++)
-            if (collect(sizeof room - sizeof room.header, &bytes, &types))
+            if (collect(sizeof capacity - sizeof capacity.header, &bytes, &types))
                 _exit(2);
         _exit(allocations || opens ? 3 : 0);
     }
@@ -200,10 +202,11 @@ static void nor_on_this_machine(void **state)
 static void a_program_may_close_what_is_not_its_own(void **state)
 {
     DWORD bytes, types, again;
-    collect(sizeof room - sizeof room.header, &bytes, &types);
+    collect(sizeof capacity - sizeof capacity.header, &bytes, &types);
     for (int fd = 3; fd < 256; fd++)
         close(fd);
-    assert_int_equal(collect(sizeof room - sizeof room.header, &again, &types), ERROR_SUCCESS);
+    assert_int_equal(collect(sizeof capacity - sizeof capacity.header, &again, &types),
+                     ERROR_SUCCESS);
     assert_int_equal(again, bytes);
 }
 
@@ -217,7 +220,7 @@ static void each_allocation_may_fail(void **state)
         failing = n;
         status = OpenTcpIpPerformanceData(NULL);
         if (!status) {
-            status = collect(sizeof room - sizeof room.header, &bytes, &types);
+            status = collect(sizeof capacity - sizeof capacity.header, &bytes, &types);
             CloseTcpIpPerformanceData();
         }
         failing = 0;

@@ -246,12 +246,12 @@ static void send_to(int family, const char *address, int expected)
 {
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(9)};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(9)};
-    int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), room = 1;
+    int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), capacity = 1;
     bool is_four = family == AF_INET;
     inet_pton(family, address, is_four ? (void *)&four.sin_addr : (void *)&six.sin6_addr);
     const void *at = is_four ? (void *)&four : (void *)&six;
     socklen_t bytes = is_four ? sizeof four : sizeof six;
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &capacity, sizeof capacity);
     refused = 0;
     for (int i = 0; i < 50; i++)
         if (sendto(fd, zeros, 1000, MSG_DONTWAIT, at, bytes) < 0) {

@@ -90,26 +90,26 @@ static void walk(void *data, size_t size, DWORD types)
 static union {
     PERF_DATA_BLOCK header;
     unsigned char bytes[1 << 18];
-} room;
+} capacity;
 
 static void ask(bool reopen)
 {
     static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
-    LPVOID data = room.bytes + sizeof room.header;
-    DWORD types, bytes = sizeof room - sizeof room.header;
+    LPVOID data = capacity.bytes + sizeof capacity.header;
+    DWORD types, bytes = sizeof capacity - sizeof capacity.header;
     if (reopen) {
         CloseOSObject();
         assert_int_equal(OpenOSObject(NULL), ERROR_SUCCESS);
     }
     assert_int_equal(CollectOSObjectData(global, &data, &bytes, &types), ERROR_SUCCESS);
     static const char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    memset(&room.header, 0, sizeof room.header);
-    memcpy(room.header.Signature, signature, sizeof signature);
-    room.header.LittleEndian = room.header.Version = 1;
-    room.header.HeaderLength = sizeof room.header;
-    room.header.TotalByteLength = (DWORD)sizeof room.header + bytes;
-    room.header.NumObjectTypes = types;
-    walk(&room, room.header.TotalByteLength, types);
+    memset(&capacity.header, 0, sizeof capacity.header);
+    memcpy(capacity.header.Signature, signature, sizeof signature);
+    capacity.header.LittleEndian = capacity.header.Version = 1;
+    capacity.header.HeaderLength = sizeof capacity.header;
+    capacity.header.TotalByteLength = (DWORD)sizeof capacity.header + bytes;
+    capacity.header.NumObjectTypes = types;
+    walk(&capacity, capacity.header.TotalByteLength, types);
 }
 
 /* Damaged before Open, and damaged after it. */
@@ -201,7 +201,7 @@ static uint64_t c1_time(const char *processor)
     opl_counter_view counter = {0};
     uint64_t value = 0;
     char name[16];
-    opl_block_init(&block, &room, room.header.TotalByteLength);
+    opl_block_init(&block, &capacity, capacity.header.TotalByteLength);
     assert_true(opl_block_find_object(&block, 238, &object));
     while (counter.definition.CounterNameTitleIndex != 1748)
         assert_true(opl_object_next_counter(&block, &object, &counter));

@@ -35,7 +35,7 @@ DWORD APIENTRY CLOSE(void);
 #define BY_NUMBER "2"
 #endif
 
-static unsigned char room[1 << 20];
+static unsigned char storage[1 << 20];
 static WCHAR query[16];
 
 static void ask_for(const char *text)
@@ -46,21 +46,21 @@ static void ask_for(const char *text)
 
 static DWORD collect(DWORD size, DWORD *ret_bytes, DWORD *ret_types)
 {
-    LPVOID data = room;
+    LPVOID data = storage;
     *ret_bytes = size;
     *ret_types = 77;
     DWORD status = COLLECT(query, &data, ret_bytes, ret_types);
-    assert_ptr_equal(data, room + *ret_bytes);
+    assert_ptr_equal(data, storage + *ret_bytes);
     return status;
 }
 
 static void no_allocation_in_a_steady_query(void **state)
 {
     DWORD bytes, types;
-    assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(collect(sizeof storage, &bytes, &types), ERROR_SUCCESS);
     allocations = 0;
     for (int i = 0; i < 20; i++)
-        assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+        assert_int_equal(collect(sizeof storage, &bytes, &types), ERROR_SUCCESS);
     assert_int_equal(allocations, 0);
 }
 
@@ -71,10 +71,10 @@ static void no_open_in_a_steady_query(void **state)
         report_skipped("idle states of the ninth processor are opened each time");
         return;
     }
-    collect(sizeof room, &bytes, &types);
+    collect(sizeof storage, &bytes, &types);
     opens = 0;
     for (int i = 0; i < 20; i++)
-        assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+        assert_int_equal(collect(sizeof storage, &bytes, &types), ERROR_SUCCESS);
     assert_int_equal(opens, 0);
 }
 
@@ -82,11 +82,11 @@ static void an_object_by_its_number_is_steady_too(void **state)
 {
     DWORD bytes, types;
     ask_for(BY_NUMBER);
-    collect(sizeof room, &bytes, &types);
+    collect(sizeof storage, &bytes, &types);
     assert_int_equal(types, 1);
     allocations = opens = 0;
     for (int i = 0; i < 20; i++)
-        assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+        assert_int_equal(collect(sizeof storage, &bytes, &types), ERROR_SUCCESS);
     ask_for("Global");
     assert_int_equal(allocations, 0);
     assert_int_equal(opens, 0);
@@ -95,24 +95,24 @@ static void an_object_by_its_number_is_steady_too(void **state)
 static void a_program_may_close_what_is_not_its_own(void **state)
 {
     DWORD bytes, types, again;
-    collect(sizeof room, &bytes, &types);
+    collect(sizeof storage, &bytes, &types);
     for (int fd = 3; fd < 256; fd++)
         close(fd);
-    assert_int_equal(collect(sizeof room, &again, &types), ERROR_SUCCESS);
+    assert_int_equal(collect(sizeof storage, &again, &types), ERROR_SUCCESS);
     assert_int_equal(again, bytes);
 }
 
 static void c71_too_little_space_leaves_everything(void **state)
 {
     DWORD bytes, types, size;
-    collect(sizeof room, &size, &types);
+    collect(sizeof storage, &size, &types);
     for (DWORD less = 0; less < size; less += 97) {
-        memset(room, 0x5a, size + 8);
+        memset(storage, 0x5a, size + 8);
         assert_int_equal(collect(less, &bytes, &types), ERROR_MORE_DATA);
         assert_int_equal(bytes, 0);
         assert_int_equal(types, 0);
         for (DWORD i = 0; i < size; i++)
-            assert_int_equal(room[i], 0x5a);
+            assert_int_equal(storage[i], 0x5a);
     }
     assert_int_equal(collect(size, &bytes, &types), ERROR_SUCCESS);
     assert_int_equal(bytes, size);
@@ -123,14 +123,14 @@ static void opens_are_counted(void **state)
     DWORD bytes, types;
     assert_int_equal(OPEN(NULL), ERROR_SUCCESS);
     assert_int_equal(CLOSE(), ERROR_SUCCESS);
-    assert_int_equal(collect(sizeof room, &bytes, &types), ERROR_SUCCESS);
+    assert_int_equal(collect(sizeof storage, &bytes, &types), ERROR_SUCCESS);
     assert_true(types > 0);
 }
 
 static void closing_once_too_often_is_harmless(void **state)
 {
-    DWORD bytes = sizeof room, types = 1;
-    LPVOID data = room;
+    DWORD bytes = sizeof storage, types = 1;
+    LPVOID data = storage;
     assert_int_equal(CLOSE(), ERROR_SUCCESS);
     assert_int_equal(CLOSE(), ERROR_SUCCESS);
     assert_int_not_equal(COLLECT(query, &data, &bytes, &types), ERROR_SUCCESS);
@@ -149,7 +149,7 @@ static void each_allocation_may_fail(void **state)
         failing = n;
         status = OPEN(NULL);
         if (!status) {
-            status = collect(sizeof room, &bytes, &types);
+            status = collect(sizeof storage, &bytes, &types);
             CLOSE();
         }
         failing = 0;

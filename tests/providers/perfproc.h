@@ -11,7 +11,7 @@ PM_CLOSE_PROC CloseSysProcessObject;
 
 static inline struct answer ask(const char16_t *query)
 {
-    return ask_function(CollectSysProcessObjectData, query, ANSWER_ROOM);
+    return ask_function(CollectSysProcessObjectData, query, ANSWER_SIZE);
 }
 
 /* The instance of Process with this number. */

@@ -16,14 +16,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-enum { NOBODY = 65534, ROOM = 8 << 20, MOST_FALSE = 4000 };
+enum { NOBODY = 65534, SIZE = 8 << 20, MOST_FALSE = 4000 };
 
 /* One answer of one provider, as `answer` of answer.h is, but large enough for any machine. */
 struct taken {
     DWORD status;
     union {
         PERF_DATA_BLOCK header;
-        unsigned char bytes[sizeof(PERF_DATA_BLOCK) + ROOM];
+        unsigned char bytes[sizeof(PERF_DATA_BLOCK) + SIZE];
     } block;
     opl_block walk;
 };
@@ -40,7 +40,7 @@ static void take(const struct library *library, const char *query, struct taken 
     for (size_t i = 0; query[i]; i++)
         wide[i] = (WCHAR)query[i];
     LPVOID data = to->block.bytes + sizeof(PERF_DATA_BLOCK);
-    DWORD types = 0, bytes = ROOM;
+    DWORD types = 0, bytes = SIZE;
     to->status = library->collect(wide, &data, &bytes, &types);
     to->block.header = (PERF_DATA_BLOCK){.LittleEndian = 1,
                                          .Version = 1,

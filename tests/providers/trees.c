@@ -136,7 +136,7 @@ static void every_provider_walks_every_machine(void **state)
 /* ---- what is missing ---- */
 
 /* What three collections say on standard error. */
-static void read_trace(const char *const provider[4], const char *root, char *ret, size_t room)
+static void read_trace(const char *const provider[4], const char *root, char *ret, size_t capacity)
 {
     char path[1024];
     FILE *file = tmpfile();
@@ -159,7 +159,7 @@ static void read_trace(const char *const provider[4], const char *root, char *re
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     rewind(file);
-    ret[fread(ret, 1, room - 1, file)] = 0;
+    ret[fread(ret, 1, capacity - 1, file)] = 0;
     fclose(file);
 }
 

@@ -28,7 +28,7 @@ static LSTATUS answer_data(const char *path, const char *name, bool wide, DWORD 
 static LSTATUS answer_text(const char *path, const char *name, bool wide, DWORD *type, void *data,
                            DWORD *size)
 {
-    DWORD need = (DWORD)strlen(path) + 1, room = size ? *size : 0;
+    DWORD need = (DWORD)strlen(path) + 1, capacity = size ? *size : 0;
     if (type)
         *type = REG_MULTI_SZ;
     if (!size)
@@ -36,7 +36,7 @@ static LSTATUS answer_text(const char *path, const char *name, bool wide, DWORD 
     *size = need;
     if (!data)
         return ERROR_SUCCESS;
-    if (room < need)
+    if (capacity < need)
         return ERROR_MORE_DATA;
     memcpy(data, path, need);
     return ERROR_SUCCESS;

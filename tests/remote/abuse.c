@@ -21,8 +21,8 @@
 #include "server.h"
 #include "stream.h"
 
-enum { ROOM = 1 << 20, GUARD = 64 };
-static BYTE honest[ROOM];
+enum { SIZE = 1 << 20, GUARD = 64 };
+static BYTE honest[SIZE];
 static DWORD honest_size;
 static char liar_url[160];
 
@@ -162,20 +162,20 @@ static bool is_sound(const BYTE *data, DWORD size)
 }
 
 /* What a program may find after any lie. */
-static LSTATUS judge_query(HKEY key, DWORD room)
+static LSTATUS judge_query(HKEY key, DWORD capacity)
 {
-    BYTE *data = malloc(room + GUARD);
-    DWORD size = room, type = 77;
+    BYTE *data = malloc(capacity + GUARD);
+    DWORD size = capacity, type = 77;
     assert_non_null(data);
-    memset(data, 0x5a, room + GUARD);
+    memset(data, 0x5a, capacity + GUARD);
     LSTATUS status = RegQueryValueExA(key, "2", NULL, &type, data, &size);
     for (size_t i = 0; i < GUARD; i++)
-        assert_int_equal(data[room + i], 0x5a);
+        assert_int_equal(data[capacity + i], 0x5a);
     if (!status && type == REG_BINARY) {
-        assert_true(size <= room);
+        assert_true(size <= capacity);
         assert_true(is_sound(data, size));
     } else if (status) {
-        for (size_t i = 0; i < room; i++)
+        for (size_t i = 0; i < capacity; i++)
             assert_int_equal(data[i], 0x5a);
     }
     free(data);
@@ -412,7 +412,7 @@ static struct proto_request query_of(const char *name)
     return (struct proto_request){.id = 1,
                                   .operation = PROTO_QUERY,
                                   .root = (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA,
-                                  .room = ROOM,
+                                  .capacity = SIZE,
                                   .path = "",
                                   .name = name};
 }
@@ -420,8 +420,8 @@ static struct proto_request query_of(const char *name)
 static void server_still_answers(void)
 {
     HKEY key;
-    DWORD size = ROOM;
-    static BYTE data[ROOM];
+    DWORD size = SIZE;
+    static BYTE data[SIZE];
     assert_int_equal(RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key), 0);
     assert_int_equal(RegQueryValueExA(key, "2", NULL, NULL, data, &size), 0);
     assert_true(is_sound(data, size));
@@ -431,7 +431,7 @@ static void server_still_answers(void)
 /* The reply's status; -1: it hung up. */
 static long long ask_raw(int fd, const void *bytes, size_t size)
 {
-    static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + ROOM];
+    static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
     struct proto_reply reply;
     if (!send_all(fd, bytes, size) || !receive_all(fd, message, PROTO_START))
         return -1;
@@ -492,7 +492,7 @@ static struct proto_request some_request(void)
  * reply's status, or -1: it hung up. */
 static long long ask_once(const void *bytes, size_t size)
 {
-    static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + ROOM];
+    static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
     struct proto_reply reply;
     size_t have = 0;
     ssize_t count;
@@ -632,7 +632,7 @@ static void space_is_not_trusted(void **state)
 {
     BUFFER_AUTO bytes = {0};
     struct proto_request request = query_of("2");
-    request.room = 0xffffffff;
+    request.capacity = 0xffffffff;
     int fd = connect_to(server_socket);
     assert_true(proto_write_request(&request, &bytes));
     assert_int_equal(ask_raw(fd, bytes.data, bytes.len), 0);
@@ -673,7 +673,7 @@ int main(int argc, char **argv)
     };
     mutations = argc > 1 ? atoi(argv[1]) : mutations;
     server_lab("record_object");
-    honest_size = ROOM;
+    honest_size = SIZE;
     if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, "2", NULL, NULL, honest, &honest_size))
         return 1;
     server_way("unix");

@@ -99,11 +99,12 @@ static void f_c1_no_request_shows_what_is_hidden(void **state)
     for (size_t i = 0; i < COUNT(roots); i++)
         for (size_t j = 0; j < COUNT(paths); j++)
             for (uint16_t operation = 1; operation < PROTO_CALLER; operation++)
-                ask_in_all_ways(
-                    fd,
-                    (struct proto_request){
-                        .operation = operation, .root = roots[i], .path = paths[j], .room = ROOM},
-                    &sums);
+                ask_in_all_ways(fd,
+                                (struct proto_request){.operation = operation,
+                                                       .root = roots[i],
+                                                       .path = paths[j],
+                                                       .capacity = SIZE},
+                                &sums);
     close(fd);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
     lab_unset(SETTINGS, "MostPerSecond");
@@ -117,10 +118,10 @@ static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
 {
     struct proto_request request = query_of("230");
     SET_LIST(OBJECTS, "230", "nobody at all");
-    request.room = 300; /* a header, and no object */
+    request.capacity = 300; /* a header, and no object */
     int fd = stream_for(CALLER);
     assert_int_equal(ask(fd, &request), 0);
-    request.room = 40;
+    request.capacity = 40;
     assert_int_equal(ask(fd, &request), ERROR_MORE_DATA);
     close(fd);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
@@ -202,7 +203,7 @@ static void f_c1_costly_however_it_is_asked(void **state)
                                         .path = rows[i].path,
                                         .name = rows[i].name,
                                         .index = 1,
-                                        .room = ROOM};
+                                        .capacity = SIZE};
         unsigned good = ask_at_once(request, &busy);
         if (good > 4 || (rows[i].name && (good != 4 || busy != 3)))
             fail_msg("row %zu: %u were done, %u refused", i, good, busy);
@@ -221,7 +222,7 @@ static void f_c1_questions_a_second_however_they_are_asked(void **state)
                                         .root = MACHINE,
                                         .path = PERFLIB,
                                         .name = "Last Counter",
-                                        .room = ROOM};
+                                        .capacity = SIZE};
         unsigned good = 0;
         int fd = stream_for(CALLER);
         for (int j = 0; j < MANY; j++) {

@@ -22,8 +22,8 @@
 #include "../skip.h"
 #include "server.h"
 
-enum { ROOM = 4 << 20, SKIPPED = 77 };
-static BYTE near_data[ROOM], remote_data[ROOM];
+enum { SIZE = 4 << 20, SKIPPED = 77 };
+static BYTE near_data[SIZE], remote_data[SIZE];
 static bool by_socket;
 
 static HKEY connect_to(HKEY root)
@@ -54,11 +54,11 @@ static bool has_object(const BYTE *data, DWORD size, DWORD index)
 static void c28_performance_data(void **state)
 {
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     assert_int_equal(ask(key, "2 238", &size), ERROR_SUCCESS);
     assert_true(has_object(remote_data, size, 2));
     assert_true(has_object(remote_data, size, 238));
-    size = ROOM;
+    size = SIZE;
     assert_int_equal(ask(key, "Global", &size), ERROR_SUCCESS);
     assert_true(has_object(remote_data, size, 22222));
     DWORD whole = size;
@@ -75,7 +75,7 @@ static void c28_performance_data(void **state)
 
 static void same_value(HKEY near, HKEY remote, const char *name)
 {
-    DWORD near_size = ROOM, remote_size = ROOM, near_type = 0, remote_type = 0;
+    DWORD near_size = SIZE, remote_size = SIZE, near_type = 0, remote_type = 0;
     WCHAR wide[64] = {0};
     for (size_t i = 0; name[i]; i++)
         wide[i] = (WCHAR)name[i];
@@ -85,7 +85,7 @@ static void same_value(HKEY near, HKEY remote, const char *name)
     assert_int_equal(near_type, remote_type);
     assert_int_equal(near_size, remote_size);
     assert_memory_equal(near_data, remote_data, near_size);
-    near_size = remote_size = ROOM;
+    near_size = remote_size = SIZE;
     assert_int_equal(RegQueryValueExW(near, wide, NULL, &near_type, near_data, &near_size), 0);
     assert_int_equal(RegQueryValueExW(remote, wide, NULL, &remote_type, remote_data, &remote_size),
                      0);
@@ -254,9 +254,9 @@ static void c60_the_provider_is_loaded_at_the_server(void **state)
     char calls[512];
     server_forget_notes();
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     assert_int_equal(ask(key, "22222", &size), 0);
-    size = ROOM;
+    size = SIZE;
     assert_int_equal(ask(key, "22222", &size), 0);
     pid_t there = server_notes(calls, sizeof calls);
     assert_int_not_equal(there, getpid());
@@ -278,7 +278,7 @@ static void c61_close_lets_the_next_query_open(void **state)
     server_forget_notes();
     for (int i = 0; i < 2; i++) {
         HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
-        DWORD size = ROOM;
+        DWORD size = SIZE;
         assert_int_equal(ask(key, "22222", &size), 0);
         RegCloseKey(key);
     }
@@ -294,7 +294,7 @@ static int five_queries(void)
     if (RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key))
         return 1;
     for (int i = 0; i < 5; i++) {
-        DWORD size = ROOM;
+        DWORD size = SIZE;
         if (RegQueryValueExA(key, "22222", NULL, NULL, remote_data, &size) ||
             !has_object(remote_data, size, 22222))
             return 2;
@@ -430,7 +430,7 @@ static void c119_data_of_a_user(void **state)
 static int query_and_vanish(void)
 {
     HKEY key;
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     if (RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key) ||
         RegQueryValueExA(key, "22222", NULL, NULL, remote_data, &size))
         return 1;
@@ -485,7 +485,7 @@ static HKEY inherited;
 
 static int query_inherited(void)
 {
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     LSTATUS status = RegQueryValueExA(inherited, "2", NULL, NULL, remote_data, &size);
     return status ? (int)status : RegCloseKey(inherited);
 }
@@ -493,16 +493,16 @@ static int query_inherited(void)
 static void a_fork_has_its_own_connection(void **state)
 {
     inherited = connect_to(HKEY_PERFORMANCE_DATA);
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     assert_int_equal(ask(inherited, "2", &size), 0);
     pid_t first = server_fork(query_inherited), second = server_fork(query_in_child);
     for (int i = 0; i < 10; i++) {
-        size = ROOM;
+        size = SIZE;
         assert_int_equal(ask(inherited, "2", &size), 0);
     }
     assert_int_equal(server_join(first), 0);
     assert_int_equal(server_join(second), 0);
-    size = ROOM;
+    size = SIZE;
     assert_int_equal(ask(inherited, "2", &size), 0);
     RegCloseKey(inherited);
 }
@@ -510,7 +510,7 @@ static void a_fork_has_its_own_connection(void **state)
 static int close_all_and_query(void)
 {
     HKEY key;
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     if (RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key) ||
         RegQueryValueExA(key, "2", NULL, NULL, remote_data, &size))
         return 1;
@@ -520,7 +520,7 @@ static int close_all_and_query(void)
     int mine[8]; /* these take its number */
     for (int i = 0; i < 8; i++)
         mine[i] = dup(2);
-    size = ROOM;
+    size = SIZE;
     if (before < 0 || RegQueryValueExA(key, "2", NULL, NULL, remote_data, &size))
         return 2;
     RegCloseKey(key);
@@ -576,7 +576,7 @@ static void a_slow_query_blocks_nobody_else(void **state)
     for (int i = 0; i < 1000 && !strstr(lab_read("notes"), "Collect"); i++)
         usleep(10000);
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     long long began = lab_now_ms();
     assert_int_equal(ask(key, "2", &size), 0);
     assert_int_equal(kill(slow, 0), 0);
@@ -600,10 +600,10 @@ static void a_server_that_comes_back(void **state)
         return;
     }
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     assert_int_equal(ask(key, "2", &size), 0);
     server_stop();
-    size = ROOM;
+    size = SIZE;
     assert_int_equal(ask(key, "2", &size), RPC_S_SERVER_UNAVAILABLE);
     long long began = lab_now_ms();
     assert_int_equal(ask(key, "2", &size), RPC_S_SERVER_UNAVAILABLE);
@@ -612,7 +612,7 @@ static void a_server_that_comes_back(void **state)
     LSTATUS status = ERROR_BUSY;
     for (int i = 0; i < 200 && status; i++) {
         usleep(50000);
-        size = ROOM;
+        size = SIZE;
         status = ask(key, "2", &size);
     }
     assert_int_equal(status, 0);
@@ -643,7 +643,7 @@ static int query_as_nobody(void)
     if (setgroups(0, NULL) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
         return SKIPPED;
     LSTATUS status = RegConnectRegistryA(server_url, HKEY_PERFORMANCE_DATA, &key);
-    DWORD size = ROOM;
+    DWORD size = SIZE;
     if (!status)
         status = RegQueryValueExA(key, "2", NULL, NULL, remote_data, &size);
     return status != wanted_status;

@@ -26,7 +26,7 @@
 #include "../experiments/lab.h"
 #include "remote/proto.h"
 
-enum { ROOM = 64 << 10 };
+enum { SIZE = 64 << 10 };
 
 /* ---- a block ---- */
 
@@ -75,7 +75,7 @@ static DWORD make_block(const struct fake *fake, BYTE *data)
     };
     opl_build build;
     LPVOID cursor = data + sizeof header;
-    DWORD bytes = ROOM - sizeof header, types = 0;
+    DWORD bytes = SIZE - sizeof header, types = 0;
     opl_build_init(&build, cursor, bytes);
     build_object(fake, &build, ticks);
     if (opl_build_collect(&build, &cursor, &bytes, &types))
@@ -181,7 +181,7 @@ static uint32_t query_data(const struct fake *fake, const struct proto_request *
     }
     if (text_starts_fold(request->name, "Counter") || text_starts_fold(request->name, "Explain"))
         return ERROR_FILE_NOT_FOUND;
-    static BYTE data[ROOM] __attribute__((aligned(8)));
+    static BYTE data[SIZE] __attribute__((aligned(8)));
     *type = REG_BINARY;
     fake->state->queries++;
     usleep((useconds_t)fake->state->delay_ms * 1000);
@@ -219,7 +219,7 @@ static void answer(const struct fake *fake, int fd, const struct proto_request *
     else if (request->operation != PROTO_OPEN && request->operation != PROTO_CLOSE)
         reply.status = ERROR_NO_MORE_ITEMS;
     reply.needed = (uint32_t)data.len;
-    if (!reply.status && data.len > request->room && !(request->flags & PROTO_NO_DATA))
+    if (!reply.status && data.len > request->capacity && !(request->flags & PROTO_NO_DATA))
         reply.status = ERROR_MORE_DATA;
     if (!reply.status && !(request->flags & PROTO_NO_DATA)) {
         reply.data = data.data;
@@ -266,11 +266,11 @@ static void run(const struct fake *fake, int listening)
 
 /* ---- lives ---- */
 
-static int listen_as(const char *name, char *url, size_t room)
+static int listen_as(const char *name, char *url, size_t capacity)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", lab_root, name);
-    snprintf(url, room, "unix:%s", address.sun_path);
+    snprintf(url, capacity, "unix:%s", address.sun_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     return fd;

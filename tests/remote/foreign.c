@@ -18,15 +18,15 @@
 #include "../experiments/lab.h"
 #include "fake.h"
 
-enum { ROOM = 1 << 20, STATUS_OBJECT = 109000 };
-static BYTE data[ROOM];
+enum { SIZE = 1 << 20, STATUS_OBJECT = 109000 };
+static BYTE data[SIZE];
 static opl_block block;
 static struct fake plain = {.name = "PLAIN", .base = 5000, .frequency = 3579545};
 static struct fake turned = {.name = "TURNED", .base = 7000, .frequency = 1000, .turned = true};
 
 static LSTATUS ask(const char *query)
 {
-    DWORD size = ROOM, type = 0;
+    DWORD size = SIZE, type = 0;
     memset(data, 0x5a, sizeof data);
     LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, data, &size);
     if (status)

@@ -48,10 +48,10 @@ static DWORD write_block(LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     PERF_DATA_BLOCK *header = *data;
     LPVOID end = header + 1;
-    DWORD room = *bytes, size = room - (DWORD)sizeof *header;
+    DWORD capacity = *bytes, size = capacity - (DWORD)sizeof *header;
     opl_build build;
     *bytes = *types = 0;
-    if (room < sizeof *header)
+    if (capacity < sizeof *header)
         return ERROR_MORE_DATA;
     opl_build_init(&build, end, size);
     write_object(&build);

@@ -13,7 +13,7 @@ static const struct proto_request sample_request = {.id = 7,
                                                     .flags = PROTO_WIDE,
                                                     .root = 0x80000004,
                                                     .index = 3,
-                                                    .room = 70000,
+                                                    .capacity = 70000,
                                                     .path = "SOFTWARE\\A",
                                                     .name = "Counter 009"};
 static const struct proto_reply sample_reply = {.id = 7,
@@ -50,7 +50,7 @@ static void request_there_and_back(void **state)
     assert_int_equal(read.flags, PROTO_WIDE);
     assert_int_equal(read.root, 0x80000004);
     assert_int_equal(read.index, 3);
-    assert_int_equal(read.room, 70000);
+    assert_int_equal(read.capacity, 70000);
     assert_string_equal(read.path, sample_request.path);
     assert_string_equal(read.name, sample_request.name);
 }

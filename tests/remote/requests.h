@@ -14,7 +14,7 @@
 #define OBJECTS SETTINGS "\\Objects"
 #define ADMINISTRATORS "S-1-5-32-544"
 #define LOGGED_IN " S-1-1-0 S-1-5-2 S-1-5-11"
-enum { ROOM = 1 << 20 };
+enum { SIZE = 1 << 20 };
 
 static inline int connect_here(void)
 {
@@ -39,7 +39,7 @@ static inline uint32_t hear(int fd, struct buffer *message, struct proto_reply *
     buffer_clear(message);
     if (recv(fd, head, sizeof head, MSG_WAITALL) != sizeof head)
         return 0xdead;
-    size_t size = proto_size(head, ROOM + PROTO_REPLY_HEAD);
+    size_t size = proto_size(head, SIZE + PROTO_REPLY_HEAD);
     assert_true(size && buffer_add(message, head, sizeof head) && buffer_reserve(message, size));
     size_t rest = size - sizeof head;
     if (rest)
@@ -68,7 +68,7 @@ static inline uint32_t speak_for(int fd, const char *sids, uint32_t protection)
 static inline struct proto_request query_of(const char *name)
 {
     return (struct proto_request){
-        .operation = PROTO_QUERY, .root = 0x80000004, .room = ROOM, .path = "", .name = name};
+        .operation = PROTO_QUERY, .root = 0x80000004, .capacity = SIZE, .path = "", .name = name};
 }
 
 static inline void set_list(const char *key, const char *name, const char *list, size_t size)

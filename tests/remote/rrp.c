@@ -35,7 +35,7 @@ static void what_is_requested(void **state)
     assert_memory_equal(request.handle, HANDLE, RRP_HANDLE_BYTES);
     assert_string_equal(request.name, "2");
     assert_true(request.has_type && request.has_data && request.has_size && request.has_length);
-    assert_int_equal(request.room, 8);
+    assert_int_equal(request.capacity, 8);
     assert_true(rrp_read(RRP_QUERY, no_data, SIZE(no_data), &text, &request));
     assert_true(!request.has_type && !request.has_data && request.has_size && !request.has_length);
     assert_true(rrp_read(RRP_OPEN_KEY, open_key, SIZE(open_key), &text, &request));
@@ -45,7 +45,7 @@ static void what_is_requested(void **state)
     assert_int_equal(request.name_capacity.bytes, 16);
     assert_true(request.has_class && !request.class_capacity.has_text && request.has_time);
     assert_true(rrp_read(RRP_ENUM_VALUE, enum_value, SIZE(enum_value), &text, &request));
-    assert_int_equal(request.room, 8);
+    assert_int_equal(request.capacity, 8);
     assert_true(rrp_read(RRP_INFO, info, SIZE(info), &text, &request));
 }
 
@@ -90,19 +90,19 @@ static bool reads(const char *bytes, size_t size, size_t at, uint32_t number)
 
 static void lengths_that_lie(void **state)
 {
-    enum { SIZES = 20, ROOM = 28, OFFSET = 32, USED = 36, DATA_ROOM = 56, DATA_USED = 64 };
+    enum { SIZES = 20, SIZE = 28, OFFSET = 32, USED = 36, DATA_SIZE = 56, DATA_USED = 64 };
     const size_t size = SIZE(query);
     assert_true(reads(query, size, SIZES, 0x00040004));
     assert_true(reads(query, size, SIZES, 0xffff0004));
     assert_false(reads(query, size, SIZES, 0x00020004)); /* more than it has room for */
     assert_false(reads(query, size, SIZES, 0x00040002)); /* not what the array says */
-    assert_false(reads(query, size, ROOM, 1));
-    assert_true(reads(query, size, ROOM, 0xffffffff));
+    assert_false(reads(query, size, SIZE, 1));
+    assert_true(reads(query, size, SIZE, 0xffffffff));
     assert_false(reads(query, size, OFFSET, 1));
     for (uint32_t used = 0; used < 40; used++)
         assert_int_equal(reads(query, size, USED, used), used == 2);
     assert_false(reads(query, size, USED, 0x80000002));
-    assert_true(reads(query, size, DATA_ROOM, 0xffffffff)); /* that much is never allocated */
+    assert_true(reads(query, size, DATA_SIZE, 0xffffffff)); /* that much is never allocated */
     assert_false(reads(query, size, DATA_USED, 9));
     assert_false(reads(query, size, DATA_USED, 0xffffffff));
 }

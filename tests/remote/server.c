@@ -127,7 +127,7 @@ int server_join(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-pid_t server_notes(char *ret, size_t room)
+pid_t server_notes(char *ret, size_t capacity)
 {
     char *text = lab_read("notes"), what[64];
     int pid = 0, other, thread, used = 0;
@@ -136,8 +136,8 @@ pid_t server_notes(char *ret, size_t room)
         if (sscanf(line, "%d %d %63s", &other, &thread, what) != 3)
             continue;
         pid = pid ? pid : other;
-        if (other == pid && (size_t)used < room)
-            used += snprintf(ret + used, room - (size_t)used, "%s%s", used ? ", " : "", what);
+        if (other == pid && (size_t)used < capacity)
+            used += snprintf(ret + used, capacity - (size_t)used, "%s%s", used ? ", " : "", what);
     }
     return pid;
 }

@@ -23,7 +23,7 @@ extern pid_t server_pid;
 pid_t server_fork(int (*run)(void));
 int server_join(pid_t pid);
 /* "attach, Open, Collect" of the process that the first of these lines names; its number. */
-pid_t server_notes(char *ret, size_t room);
+pid_t server_notes(char *ret, size_t capacity);
 void server_forget_notes(void);
 bool server_gone(pid_t pid); /* within ten seconds */
 

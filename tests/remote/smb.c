@@ -17,7 +17,7 @@
 #include "smb_machine.h"
 
 static const uint32_t DATA = 0x80000004, TEXT = 0x80000050, MACHINE = 0x80000002;
-enum { ROOM = 8 << 20 };
+enum { SIZE = 8 << 20 };
 static struct fake_machine fake;
 static struct smb_machine machine;
 static struct smb_answers answers;
@@ -40,13 +40,13 @@ static int end(void **state)
 }
 
 static LSTATUS ask_with(enum proto_operation operation, uint32_t root, const char *path,
-                        const char *name, uint32_t room, uint16_t flags)
+                        const char *name, uint32_t capacity, uint16_t flags)
 {
     struct proto_request request = {.id = 5,
                                     .operation = (uint16_t)operation,
                                     .flags = flags,
                                     .root = root,
-                                    .room = room,
+                                    .capacity = capacity,
                                     .path = path,
                                     .name = name};
     smb_answer(&answers, &request, &reply);
@@ -56,7 +56,7 @@ static LSTATUS ask_with(enum proto_operation operation, uint32_t root, const cha
 
 static LSTATUS ask(uint32_t root, const char *name)
 {
-    return ask_with(PROTO_QUERY, root, "", name, ROOM, PROTO_WIDE);
+    return ask_with(PROTO_QUERY, root, "", name, SIZE, PROTO_WIDE);
 }
 
 static void give(uint32_t root, const char *path, const char *name, uint32_t type, const void *data,
@@ -171,19 +171,19 @@ static void totals_without_the_header_are_mended(void **state)
     fake_block(&wanted, 3);
     fake_block(&block, 3);
     put_total(&block, block.len - sizeof(PERF_DATA_BLOCK));
-    assert_int_equal(rules_block(&block, ROOM), 0);
+    assert_int_equal(rules_block(&block, SIZE), 0);
     assert_int_equal(block.len, wanted.len);
     assert_memory_equal(block.data, wanted.data, wanted.len);
     fake_block(&block, 0);
     put_total(&block, 0);
-    assert_int_equal(rules_block(&block, ROOM), 0);
+    assert_int_equal(rules_block(&block, SIZE), 0);
     assert_int_equal(proto_number(block.data + 20), block.len);
     swap_head(&block);
-    assert_int_equal(rules_block(&block, ROOM), 0);
+    assert_int_equal(rules_block(&block, SIZE), 0);
     fake_block(&block, 0);
     put_total(&block, 0);
     swap_head(&block);
-    assert_int_equal(rules_block(&block, ROOM), 0);
+    assert_int_equal(rules_block(&block, SIZE), 0);
     swap_head(&block);
     assert_int_equal(proto_number(block.data + 20), block.len);
 }
@@ -194,7 +194,7 @@ static void what_is_behind_a_block_is_cut(void **state)
     fake_block(&block, 2);
     size_t size = block.len;
     buffer_add(&block, "more and more", 13);
-    assert_int_equal(rules_block(&block, ROOM), 0);
+    assert_int_equal(rules_block(&block, SIZE), 0);
     assert_int_equal(block.len, size);
 }
 
@@ -211,7 +211,7 @@ static void other_blocks_are_refused(void **state)
     for (size_t size = 0; size < block.len; size++) {
         BUFFER_AUTO cut = {0};
         buffer_add(&cut, block.data, size);
-        assert_int_equal(rules_block(&cut, ROOM), ERROR_INVALID_DATA);
+        assert_int_equal(rules_block(&cut, SIZE), ERROR_INVALID_DATA);
     }
     assert_int_equal(ask(DATA, "nothing"), ERROR_FILE_NOT_FOUND);
     assert_int_equal(reply.data_size, 0);
@@ -238,7 +238,7 @@ static void lists_are_put_in_order(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         fake.values[0] =
             (struct fake_value){DATA, "", "Counter 009", REG_BINARY, cases[i].bytes, cases[i].size};
-        assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", ROOM, 0), 0);
+        assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", SIZE, 0), 0);
         assert_int_equal(reply.type, REG_MULTI_SZ);
         assert_int_equal(reply.data_size, cases[i].wanted_size);
         assert_memory_equal(reply.data, cases[i].wanted, cases[i].wanted_size);
@@ -262,15 +262,15 @@ static void plain_values(void **state)
 {
     give(MACHINE, "SOFTWARE", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
     give(MACHINE, "SOFTWARE", "Number", REG_DWORD, "\1\2\3\4", 4);
-    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Text", ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Text", SIZE, 0), 0);
     assert_int_equal(reply.data_size, 4);
     assert_memory_equal(reply.data, "a\xc3\xa4", 4);
-    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", SIZE, 0), 0);
     assert_int_equal(reply.type, REG_DWORD);
     assert_memory_equal(reply.data, "\1\2\3\4", 4);
     assert_int_equal(
         ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", 0, PROTO_NO_DATA | PROTO_NO_SIZE), 0);
-    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "missing", "Number", ROOM, 0),
+    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "missing", "Number", SIZE, 0),
                      ERROR_FILE_NOT_FOUND);
     assert_int_equal(ask_with(PROTO_OPEN, MACHINE, "missing", NULL, 0, 0), ERROR_FILE_NOT_FOUND);
     assert_int_equal(ask_with(PROTO_OPEN, DATA, "below", NULL, 0, 0), ERROR_INVALID_HANDLE);
@@ -282,20 +282,20 @@ static void plain_values(void **state)
 static void enumerations(void **state)
 {
     give(MACHINE, "K", "Erster", REG_DWORD, "\1\0\0\0", 4);
-    assert_int_equal(ask_with(PROTO_ENUM_VALUE, MACHINE, "K", NULL, ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_ENUM_VALUE, MACHINE, "K", NULL, SIZE, 0), 0);
     assert_string_equal(reply.name, "Erster");
     assert_int_equal(reply.data_size, 4);
     struct proto_request second = {
-        .operation = PROTO_ENUM_VALUE, .root = MACHINE, .path = "K", .index = 1, .room = ROOM};
+        .operation = PROTO_ENUM_VALUE, .root = MACHINE, .path = "K", .index = 1, .capacity = SIZE};
     smb_answer(&answers, &second, &reply);
     assert_int_equal(reply.status, ERROR_NO_MORE_ITEMS);
     assert_null(reply.name);
-    assert_int_equal(ask_with(PROTO_ENUM_KEY, MACHINE, "K", NULL, ROOM, 0), 0);
+    assert_int_equal(ask_with(PROTO_ENUM_KEY, MACHINE, "K", NULL, SIZE, 0), 0);
     assert_string_equal(reply.name, "00\xc3\xa4");
     assert_int_equal(reply.data_size, PROTO_TIME_BYTES);
     assert_int_equal(proto_number(reply.data), 0x11223344);
     assert_int_equal(proto_number((const char *)reply.data + 4), 0x01020304);
-    assert_int_equal(ask_with(PROTO_INFO, MACHINE, "K", NULL, ROOM, PROTO_WIDE), 0);
+    assert_int_equal(ask_with(PROTO_INFO, MACHINE, "K", NULL, SIZE, PROTO_WIDE), 0);
     static const uint32_t wanted[] = {100, 100, 400, 250, 600, 7, 8};
     for (size_t i = 0; i < COUNT(wanted); i++)
         assert_int_equal(proto_number((const char *)reply.data + 4 * i), wanted[i]);
@@ -462,7 +462,7 @@ static void judge_reply(const struct proto_request *request)
     BUFFER_AUTO message = {0};
     struct proto_reply copy;
     assert_true(reply.data_size <=
-                (request->room > PROTO_INFO_BYTES ? request->room : PROTO_INFO_BYTES));
+                (request->capacity > PROTO_INFO_BYTES ? request->capacity : PROTO_INFO_BYTES));
     assert_true(proto_write_reply(&reply, &message));
     buffer_add(&message, reply.data, reply.data_size);
     assert_true(proto_read_reply(message.data, message.len, &copy));
@@ -507,7 +507,7 @@ static void ten_thousand_mutated_replies(void **state)
                                         .root = questions[which].root,
                                         .path = questions[which].path,
                                         .name = questions[which].name,
-                                        .room = chance(2) ? ROOM : chance(5000),
+                                        .capacity = chance(2) ? SIZE : chance(5000),
                                         .flags = (uint16_t)chance(4)};
         smb_answer(&answers, &request, &reply);
         judge_reply(&request);
@@ -518,8 +518,9 @@ static void ten_thousand_mutated_replies(void **state)
             machine_lose(&machine);
     }
     assert_true(good > 500);
-    assert_true(answers.data.room < (1 << 20)); /* it grew with what came, not with what was said */
-    assert_true(machine.reply.room < (1 << 20));
+    assert_true(answers.data.capacity <
+                (1 << 20)); /* it grew with what came, not with what was said */
+    assert_true(machine.reply.capacity < (1 << 20));
     fake.damage = NULL;
     machine_lose(&machine);
     assert_int_equal(ask(DATA, "2"), 0);

@@ -105,7 +105,7 @@ static void close_key(struct fake_machine *machine, uint32_t number, struct buff
     put(reply, 0);
 }
 
-static void put_nothing(struct buffer *reply, uint32_t room, uint32_t needed, uint32_t status)
+static void put_nothing(struct buffer *reply, uint32_t capacity, uint32_t needed, uint32_t status)
 {
     put(reply, 0);
     put(reply, 0);
@@ -116,25 +116,25 @@ static void put_nothing(struct buffer *reply, uint32_t room, uint32_t needed, ui
     put(reply, status);
 }
 
-static void put_value(struct fake_machine *machine, const struct fake_value *value, uint32_t room,
-                      struct buffer *reply)
+static void put_value(struct fake_machine *machine, const struct fake_value *value,
+                      uint32_t capacity, struct buffer *reply)
 {
     if (machine->size_count < FAKE_CALLS)
-        machine->sizes[machine->size_count++] = room;
+        machine->sizes[machine->size_count++] = capacity;
     if (!value || !value->name) {
-        put_nothing(reply, room, 0, ERROR_FILE_NOT_FOUND);
+        put_nothing(reply, capacity, 0, ERROR_FILE_NOT_FOUND);
         return;
     }
-    if (value->size > room && !machine->cuts) {
+    if (value->size > capacity && !machine->cuts) {
         uint32_t needed = machine->only_size ? 1 : (uint32_t)value->size;
-        put_nothing(reply, room, needed, ERROR_MORE_DATA);
+        put_nothing(reply, capacity, needed, ERROR_MORE_DATA);
         return;
     }
-    uint32_t size = value->size > room ? room : (uint32_t)value->size;
+    uint32_t size = value->size > capacity ? capacity : (uint32_t)value->size;
     put(reply, 0x20004);
     put(reply, value->type);
     put(reply, 0x20008);
-    put(reply, room);
+    put(reply, capacity);
     put(reply, 0);
     put(reply, size);
     buffer_add(reply, value->data, size);

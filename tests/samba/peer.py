@@ -30,7 +30,7 @@ def text(name, room=None):
     return padded(struct.pack("<HHIIII", len(units), room, 0x20004, room // 2, 0, len(units) // 2) + units)
 
 
-def value_room(size):
+def value_capacity(size):
     """Pointers to type, data, size and length; size None: no data, only the size is wanted."""
     data = struct.pack("<I", 0) if size is None else struct.pack("<IIII", 0x2000c, size, 0, 0)
     return struct.pack("<II", 0x20008, 0) + data + struct.pack("<IIII", 0x20010, size or 0, 0x20014, 0)
@@ -98,7 +98,7 @@ class Registry:
 
     def query(self, handle, name, size=65536):
         """Status, type, data, size."""
-        reader = Reader(self.call(QUERY, handle + text(name) + value_room(size)))
+        reader = Reader(self.call(QUERY, handle + text(name) + value_capacity(size)))
         found = reader.value()
         return (reader.end(), *found)
 
@@ -123,7 +123,7 @@ class Registry:
 
     def enum_value(self, handle, index, room=512, size=65536):
         stub = handle + struct.pack("<I", index) + struct.pack("<HHIIII", 0, room, 0x20000, room // 2, 0, 0)
-        reader = Reader(self.call(ENUM_VALUE, stub + value_room(size)))
+        reader = Reader(self.call(ENUM_VALUE, stub + value_capacity(size)))
         name = reader.text()
         kind, data, _ = reader.value()
         return reader.end(), name, kind, data

@@ -541,10 +541,10 @@ static int dial(void)
 
 static bool hung_up_within(int fd, int milliseconds)
 {
-    char room[4096];
+    char storage[4096];
     struct pollfd one = {.fd = fd, .events = POLLIN};
     while (poll(&one, 1, milliseconds) > 0) {
-        if (recv(fd, room, sizeof room, MSG_DONTWAIT) <= 0)
+        if (recv(fd, storage, sizeof storage, MSG_DONTWAIT) <= 0)
             return true;
     }
     return false;

@@ -24,10 +24,10 @@
 #include "../../samples/behemoth/client/text.h"
 #include "../../samples/behemoth/client/view.h"
 
-enum { FIRST = 5000, SECOND = 10000000, HEAD = 128, ROOM = 1 << 24 };
+enum { FIRST = 5000, SECOND = 10000000, HEAD = 128, SIZE = 1 << 24 };
 #define TIME 1000000000000LL
 
-static BYTE block[ROOM];
+static BYTE block[SIZE];
 static size_t block_size;
 static struct shown shown;
 static struct titles titles;
@@ -112,7 +112,7 @@ static void make_block(const struct someone *all, size_t count, LONGLONG time, D
                        DWORD status)
 {
     opl_build build;
-    DWORD bytes = ROOM - HEAD, types = 0;
+    DWORD bytes = SIZE - HEAD, types = 0;
     void *data = block + HEAD;
     opl_build_object_info herd = {.name_index = FIRST + BEHEMOTH, .help_index = FIRST + 1};
     opl_build_object_info all_of_them = {

@@ -297,8 +297,8 @@ static int64_t microseconds(void)
 /* The least of several: whatever else the machine does makes it only longer. */
 static int64_t least_query(const char *query, unsigned pause)
 {
-    enum { ROOM = 8 << 20, TRIES = 40 };
-    static BYTE block[ROOM];
+    enum { SIZE = 8 << 20, TRIES = 40 };
+    static BYTE block[SIZE];
     int64_t least = INT64_MAX;
     for (int i = 0; i < TRIES; i++) {
         DWORD size = sizeof block;

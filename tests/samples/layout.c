@@ -79,21 +79,22 @@ struct answer {
 };
 
 /* Bytes that were not written stay 0xCC; the pointer must agree with the length. */
-static struct answer ask_room(const struct sample *sample, const char16_t *query, DWORD room)
+static struct answer ask_capacity(const struct sample *sample, const char16_t *query,
+                                  DWORD capacity)
 {
-    struct answer answer = {.size = room, .types = 77};
+    struct answer answer = {.size = capacity, .types = 77};
     LPVOID data = answer.bytes;
     memset(answer.bytes, 0xCC, sizeof answer.bytes);
     answer.status = sample->collect((LPWSTR)query, &data, &answer.size, &answer.types);
     assert_ptr_equal(data, answer.bytes + answer.size);
-    for (size_t i = room; i < sizeof answer.bytes; i++)
+    for (size_t i = capacity; i < sizeof answer.bytes; i++)
         assert_int_equal(answer.bytes[i], 0xCC);
     return answer;
 }
 
 static struct answer ask(const struct sample *sample, const char16_t *query)
 {
-    return ask_room(sample, query, sizeof((struct answer *)0)->bytes);
+    return ask_capacity(sample, query, sizeof((struct answer *)0)->bytes);
 }
 
 static DWORD dword_at(const struct answer *answer, size_t offset)
@@ -160,13 +161,13 @@ static void c71_myperf_says_more_data_with_zeros(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct sample sample = sample_open(names[i][0], names[i][1]);
         DWORD needed = ask(&sample, u"Global").size;
-        for (DWORD room = 0; room < needed; room++) {
-            struct answer answer = ask_room(&sample, u"Global", room);
+        for (DWORD capacity = 0; capacity < needed; capacity++) {
+            struct answer answer = ask_capacity(&sample, u"Global", capacity);
             assert_int_equal(answer.status, ERROR_MORE_DATA);
             assert_int_equal(answer.size, 0);
             assert_int_equal(answer.types, 0);
         }
-        assert_int_equal(ask_room(&sample, u"Global", needed).status, ERROR_SUCCESS);
+        assert_int_equal(ask_capacity(&sample, u"Global", needed).status, ERROR_SUCCESS);
         sample_close(&sample);
     }
 }

@@ -13,7 +13,7 @@
 
 #define PERFOS "SYSTEM\\CurrentControlSet\\Services\\PerfOS\\Performance"
 #define OWN PERFOS "\\MyCoolCounter"
-enum { SYSTEM = 2, DEFINITION = 40, LEVELS = 4, ROOM = 1 << 20, MOST_ROOM = 1 << 14 };
+enum { SYSTEM = 2, DEFINITION = 40, LEVELS = 4, SIZE = 1 << 20, MOST_SIZE = 1 << 14 };
 enum { PERF_TIME = 48, PERF_TIME_SIZE = 8 }; /* of an object's header */
 
 /* ---- the sample ---- */
@@ -37,11 +37,11 @@ struct answer {
     DWORD size;
 };
 
-static DWORD ask_room(const char *query, DWORD room, struct answer *ret)
+static DWORD ask_capacity(const char *query, DWORD capacity, struct answer *ret)
 {
     DWORD type;
-    ret->bytes = malloc(room);
-    ret->size = room;
+    ret->bytes = malloc(capacity);
+    ret->size = capacity;
     assert_non_null(ret->bytes);
     DWORD status =
         (DWORD)RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, ret->bytes, &ret->size);
@@ -57,7 +57,7 @@ static struct answer ask(const char *query)
 {
     struct answer answer;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
-    assert_int_equal(ask_room(query, ROOM, &answer), 0);
+    assert_int_equal(ask_capacity(query, SIZE, &answer), 0);
     return answer;
 }
 
@@ -297,8 +297,8 @@ static void c92_space_is_kept_for_the_counter(void **state)
         ULONGLONG queried = 0;
         set_place(isolation);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
-        for (DWORD room = 8; room < MOST_ROOM; room += 8) {
-            DWORD status = ask_room("2", room, &now);
+        for (DWORD capacity = 8; capacity < MOST_SIZE; capacity += 8) {
+            DWORD status = ask_capacity("2", capacity, &now);
             if (status) {
                 assert_int_equal(status, ERROR_MORE_DATA);
                 assert_int_equal(queried, 0);

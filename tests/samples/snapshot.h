@@ -18,7 +18,7 @@
 #include "../experiments/lab.h"
 #include <windows.h>
 
-enum { PICTURE_ROOM = 1 << 20 };
+enum { SNAPSHOT_SIZE = 1 << 20 };
 
 struct snapshot {
     char *text;
@@ -27,7 +27,7 @@ struct snapshot {
 
 static inline void add_values(FILE *out, HKEY key)
 {
-    static BYTE data[PICTURE_ROOM];
+    static BYTE data[SNAPSHOT_SIZE];
     char name[512];
     for (DWORD i = 0;; i++) {
         DWORD size = sizeof data, length = sizeof name, type;
@@ -60,7 +60,7 @@ static inline void add_key(FILE *out, HKEY above, const char *name, const char *
 
 static inline void add_base(FILE *out, const char *query)
 {
-    static BYTE data[PICTURE_ROOM];
+    static BYTE data[SNAPSHOT_SIZE];
     DWORD size = sizeof data, type;
     assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, data, &size), 0);
     fprintf(out, "%s: ", query);
@@ -108,7 +108,7 @@ static inline void assert_same_snapshot(const struct snapshot *left, const struc
 static inline char *name_of(DWORD index, const char *language, const char *part)
 {
     static char found[512];
-    static char base[PICTURE_ROOM];
+    static char base[SNAPSHOT_SIZE];
     char query[32];
     DWORD size = sizeof base - 2, type;
     snprintf(query, sizeof query, "%s %s", part, language);

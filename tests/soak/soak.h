@@ -36,11 +36,11 @@ struct interval {
 };
 
 /* ---- watch.c: arrays of one object ---- */
-enum { NAME_ROOM = 96, MOST_COLUMNS = 64 };
+enum { NAME_SIZE = 96, MOST_COLUMNS = 64 };
 
 /* An instance at one sample, and who it was. */
 struct row {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     unsigned number; /* so many of that name stand before it */
     long long pid, start, thread;
     unsigned process; /* the churn's count, 0: not known for sure */

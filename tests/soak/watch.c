@@ -14,17 +14,17 @@ bool watch_add_counter(struct watch *watch, PDH_HQUERY query, const char *title)
     char path[256];
     union {
         PDH_COUNTER_INFO_A info;
-        char room[4096];
-    } room;
-    DWORD size = sizeof room;
+        char storage[4096];
+    } storage;
+    DWORD size = sizeof storage;
     if (watch->count == MOST_COLUMNS)
         return false;
     snprintf(column->title, sizeof column->title, "%s", title);
     snprintf(path, sizeof path, "\\%s%s\\%s", watch->object, watch->single ? "" : "(*)", title);
     if (PdhAddEnglishCounterA(query, path, 0, &column->counter) ||
-        PdhGetCounterInfoA(column->counter, FALSE, &size, &room.info))
+        PdhGetCounterInfoA(column->counter, FALSE, &size, &storage.info))
         return false;
-    column->type = room.info.dwType;
+    column->type = storage.info.dwType;
     watch->count++;
     return true;
 }

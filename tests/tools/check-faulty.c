@@ -111,8 +111,8 @@ static DWORD get(const unsigned char *at)
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
     {                                                                                              \
         unsigned char *at = *data;                                                                 \
-        DWORD room = *bytes;                                                                       \
-        (void)at, (void)room;                                                                      \
+        DWORD capacity = *bytes;                                                                   \
+        (void)at, (void)capacity;                                                                  \
         if (!queried(query)) {                                                                     \
             *bytes = *types = 0;                                                                   \
             return ERROR_SUCCESS;                                                                  \
@@ -206,7 +206,7 @@ MISTAKE(leaks_very_slowly, usleep(300000); leaked = malloc(4 << 20); memset(leak
 MISTAKE(is_slow, usleep(1300000))
 MISTAKE(needs_first_open, if (opened > 1) * (volatile int *)0 = 1)
 MISTAKE(own_thread, static __thread int times;
-        if (times++ == 0 && calls > 2) memset(at + room, 0, 4096))
+        if (times++ == 0 && calls > 2) memset(at + capacity, 0, 4096))
 
 /* sizes */
 EXPORT DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
@@ -214,16 +214,16 @@ DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static unsigned char kept[SIZE];
     LPVOID place = kept;
-    DWORD room = sizeof kept, objects = 0;
+    DWORD capacity = sizeof kept, objects = 0;
     *types = 0;
     if (!queried(query)) {
         *bytes = 0;
         return ERROR_SUCCESS;
     }
-    answer(&place, &room, &objects);
-    memcpy(*data, kept, room);
-    *data = (char *)*data + room;
-    *bytes = room;
+    answer(&place, &capacity, &objects);
+    memcpy(*data, kept, capacity);
+    *data = (char *)*data + capacity;
+    *bytes = capacity;
     *types = objects;
     return ERROR_SUCCESS;
 }

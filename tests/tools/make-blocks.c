@@ -8,10 +8,10 @@
 #include <winerror.h>
 #include <winperf.h>
 
-enum { ROOM = 65536, HEADER = 104 };
+enum { SIZE = 65536, HEADER = 104 };
 enum { SECOND_100NS = 10000000 };
 
-static unsigned char room[ROOM];
+static unsigned char storage[SIZE];
 
 static void put_header(size_t bytes, DWORD objects, int seconds)
 {
@@ -32,29 +32,29 @@ static void put_header(size_t bytes, DWORD objects, int seconds)
     header.PerfTime.QuadPart = 1000000000 + (LONGLONG)seconds * SECOND_100NS;
     header.PerfFreq.QuadPart = SECOND_100NS;
     header.PerfTime100nSec.QuadPart = 134000000000000000 + (LONGLONG)seconds * SECOND_100NS;
-    memcpy(room, &header, sizeof header);
-    memcpy(room + 88, name, sizeof name);
+    memcpy(storage, &header, sizeof header);
+    memcpy(storage + 88, name, sizeof name);
 }
 
 static void save(opl_build *build, const char *folder, const char *file, int seconds)
 {
     char path[4096];
     DWORD bytes = 0, objects = 0;
-    LPVOID data = room + HEADER;
+    LPVOID data = storage + HEADER;
     if (opl_build_collect(build, &data, &bytes, &objects))
         abort();
     put_header(bytes, objects, seconds);
     snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *out = fopen(path, "w");
-    if (!out || fwrite(room, 1, HEADER + bytes, out) != HEADER + bytes || fclose(out))
+    if (!out || fwrite(storage, 1, HEADER + bytes, out) != HEADER + bytes || fclose(out))
         abort();
-    memset(room, 0, sizeof room);
+    memset(storage, 0, sizeof storage);
 }
 
 static opl_build begin(void)
 {
     opl_build build;
-    opl_build_init(&build, room + HEADER, ROOM - HEADER);
+    opl_build_init(&build, storage + HEADER, SIZE - HEADER);
     return build;
 }
 

@@ -22,10 +22,10 @@ struct built {
     DWORD status, size, types;
 };
 
-static void begin(struct built *built, size_t room)
+static void begin(struct built *built, size_t capacity)
 {
     memset(built->bytes, 0xCC, sizeof(built->bytes));
-    opl_build_init(&built->build, built->bytes, room);
+    opl_build_init(&built->build, built->bytes, capacity);
 }
 
 static opl_object_view finish(struct built *built)
@@ -122,15 +122,15 @@ static void c73_packed_instances(void **state)
 /* With any smaller room there are ERROR_MORE_DATA and zeros, and nothing behind is touched. */
 static void c71_too_little_space_is_more_data(void **state)
 {
-    for (size_t room = 0; room <= 184; room++) {
+    for (size_t capacity = 0; capacity <= 184; capacity++) {
         struct built built;
-        begin(&built, room);
+        begin(&built, capacity);
         build_hello(&built.build);
         finish(&built);
-        assert_int_equal(built.status, room < 184 ? ERROR_MORE_DATA : ERROR_SUCCESS);
-        assert_int_equal(built.size, room < 184 ? 0 : 184);
-        assert_int_equal(built.types, room < 184 ? 0 : 1);
-        for (size_t i = room; i < 200; i++)
+        assert_int_equal(built.status, capacity < 184 ? ERROR_MORE_DATA : ERROR_SUCCESS);
+        assert_int_equal(built.size, capacity < 184 ? 0 : 184);
+        assert_int_equal(built.types, capacity < 184 ? 0 : 1);
+        for (size_t i = capacity; i < 200; i++)
             assert_int_equal(built.bytes[i], 0xCC);
     }
 }

@@ -231,8 +231,8 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
 
 /* ---- bases, offsets, numbers ---- */
 
-enum { ROOM = 4096 };
-static unsigned char built[ROOM];
+enum { SIZE = 4096 };
+static unsigned char built[SIZE];
 static unsigned findings[WIRE_FAULT_ALIGNMENT + 1];
 static struct wire_finding latest;
 
@@ -266,7 +266,7 @@ static enum wire_fault check_built(opl_build *build)
 static enum wire_fault check_types(const DWORD *types, DWORD count)
 {
     opl_build build;
-    opl_build_init(&build, built, ROOM);
+    opl_build_init(&build, built, SIZE);
     add_object(&build, 4000, types, count);
     return check_built(&build);
 }
@@ -294,7 +294,7 @@ static void f_b4_a_value_outside_its_block_is_a_warning_once(void **state)
     const DWORD types[] = {PERF_COUNTER_RAWCOUNT, PERF_COUNTER_RAWCOUNT};
     DWORD offset = 4000;
     opl_build build;
-    opl_build_init(&build, built, ROOM);
+    opl_build_init(&build, built, SIZE);
     add_object(&build, 4000, types, 2);
     memcpy(built + 64 + 40 + 36, &offset, sizeof offset);
     assert_int_equal(check_built(&build), WIRE_FAULT_OFFSET);
@@ -311,7 +311,7 @@ static void f_b4_two_objects_of_one_number(void **state)
 {
     const DWORD types[] = {PERF_COUNTER_RAWCOUNT};
     opl_build build;
-    opl_build_init(&build, built, ROOM);
+    opl_build_init(&build, built, SIZE);
     add_object(&build, 4000, types, 1);
     add_object(&build, 5000, types, 1);
     add_object(&build, 4000, types, 1);

@@ -13,10 +13,10 @@ static void demand(bool promise)
 }
 
 /* Texts are terminated and valid up to the room that was given. */
-static size_t checked_text(const char *text, size_t needed, size_t room)
+static size_t checked_text(const char *text, size_t needed, size_t capacity)
 {
-    demand(memchr(text, '\0', room) != NULL);
-    demand(needed > room || strlen(text) <= needed - 1);
+    demand(memchr(text, '\0', capacity) != NULL);
+    demand(needed > capacity || strlen(text) <= needed - 1);
     return needed;
 }
 

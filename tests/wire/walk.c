@@ -363,11 +363,11 @@ static void texts_are_cut_between_characters(void **state)
     opl_object_view object = object_at(&block, 0);
     opl_instance_view instance = instance_at(&block, &object, 0);
     static const size_t kept[] = {0, 0, 0, 2, 2, 4, 4, 6};
-    for (size_t room = 1; room <= 7; room++) {
+    for (size_t capacity = 1; capacity <= 7; capacity++) {
         memset(name, '?', sizeof(name));
-        assert_int_equal(opl_instance_name(&block, &object, &instance, name, room), 15);
-        assert_int_equal(strlen(name), kept[room]);
-        assert_int_equal(name[room], '?');
+        assert_int_equal(opl_instance_name(&block, &object, &instance, name, capacity), 15);
+        assert_int_equal(strlen(name), kept[capacity]);
+        assert_int_equal(name[capacity], '?');
     }
     golden_done(&golden);
 }

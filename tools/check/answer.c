@@ -14,7 +14,7 @@ static void returned(struct report *report, const struct answer *answer, const c
 {
     report_add(report, MISTAKE, &nowhere, field, IN_RETURNS, expected,
                "%s%" PRId64 " (query \"%s\", %" PRIu32 " bytes of space)", found, number,
-               answer->query, answer->room);
+               answer->query, answer->capacity);
 }
 
 /* When Collect fails, it must leave its outputs and the buffer unchanged. */
@@ -45,7 +45,7 @@ static void check_guards(const struct answer *answer, struct report *report)
 static bool check_pointer(const struct answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
-    if (reply->end >= 0 && reply->end <= (int64_t)answer->room) {
+    if (reply->end >= 0 && reply->end <= (int64_t)answer->capacity) {
         if (reply->bytes == (uint64_t)reply->end)
             return true;
         returned(report, answer, "*lpcbTotalBytes", "the distance by which *lppData was moved", "",
@@ -88,7 +88,7 @@ bool answer_check_returns(const struct answer *answer, struct report *report)
                        "%" PRIu32 ", %s (query \"%s\")", reply->status, reply->text, answer->query);
         return false;
     }
-    if (reply->outputs_kept && answer->room > 0) {
+    if (reply->outputs_kept && answer->capacity > 0) {
         returned(report, answer, "*lpcbTotalBytes", "0 when there is nothing to answer",
                  "left as it was, ", reply->bytes);
         return false;

@@ -113,7 +113,7 @@ void worker_end(struct worker *worker, struct report *report);
 /* ---- answer.c: the answer of one Collect ---- */
 struct answer {
     const char *query;
-    uint32_t room;
+    uint32_t capacity;
     struct worker_reply reply;
     unsigned char *data; /* a copy of its `size` bytes */
     size_t size;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_ROOM = 256 };
+enum { NAME_SIZE = 256 };
 
 static bool counts_up(DWORD type, bool is_base)
 {
@@ -28,7 +28,7 @@ struct pair {
     struct answer *before, *now;
     opl_object_view object[2];
     opl_instance_view instance[2];
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
 };
 
 /* Steps both; false: one of them ends, or their counters differ. */
@@ -86,7 +86,7 @@ static bool is_total(const char *name)
 /* Both step to their next instance: 1 when it is the same one, 0 at both ends, -1 else. */
 static int next_instances(struct pair *pair)
 {
-    char before[NAME_ROOM];
+    char before[NAME_SIZE];
     PERF_INSTANCE_DEFINITION *first = &pair->instance[0].definition;
     PERF_INSTANCE_DEFINITION *second = &pair->instance[1].definition;
     bool one = opl_object_next_instance(&pair->before->block, &pair->object[0], &pair->instance[0]);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_ROOM = 256, COUNTERS_MOST = 512, PARTIAL = 64 };
+enum { NAME_SIZE = 256, COUNTERS_MOST = 512, PARTIAL = 64 };
 
 struct scene {
     struct answer *answer;
@@ -484,7 +484,7 @@ static void check_instances(const struct scene *scene)
 {
     opl_block *block = &scene->answer->block;
     opl_instance_view instance = {0};
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     bool single = scene->object.type.NumInstances < 0;
     size_t most = single ? 1 : (size_t)scene->object.type.NumInstances, count = 0;
     struct key *keys = calloc(most + 1, sizeof *keys);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 256 << 10, LAST_ROOM = 64 << 20 };
+enum { FIRST_SIZE = 256 << 10, LAST_SIZE = 64 << 20 };
 enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, WORDS, FIELDS };
 
 static const struct place nowhere;
@@ -16,10 +16,11 @@ static unsigned char *ask(const char *query, DWORD *ret_size, LSTATUS *ret_statu
 {
     unsigned char *data = NULL;
     *ret_status = ERROR_MORE_DATA;
-    for (DWORD room = FIRST_ROOM; *ret_status == ERROR_MORE_DATA && room <= LAST_ROOM; room *= 4) {
+    for (DWORD capacity = FIRST_SIZE; *ret_status == ERROR_MORE_DATA && capacity <= LAST_SIZE;
+         capacity *= 4) {
         free(data);
-        data = malloc(room);
-        *ret_size = room;
+        data = malloc(capacity);
+        *ret_size = capacity;
         *ret_status =
             data ? RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, ret_size)
                  : ERROR_NOT_ENOUGH_MEMORY;
@@ -42,10 +43,10 @@ static void report_event(char *line, struct report *report)
 static void report_events(const struct registration *is, struct report *report)
 {
     char path[4096], *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     snprintf(path, sizeof path, "%s/events", is->root);
     FILE *file = fopen(path, "re");
-    while (file && getline(&line, &room, file) > 0) {
+    while (file && getline(&line, &capacity, file) > 0) {
         line[strcspn(line, "\n")] = '\0';
         report_event(line, report);
     }

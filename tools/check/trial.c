@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    FIRST_ROOM = 64 << 10,
+    FIRST_SIZE = 64 << 10,
     ROUNDS = 4,       /* of calls; after each the resources in use are compared */
     CALLS_MOST = 16,  /* in a round */
     ROUND_MS = 150,   /* slower calls are repeated less often */
@@ -41,7 +41,7 @@ struct trial {
     int64_t start;
     char own[256];     /* the query for its own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
-    uint32_t room;     /* large enough for its answer */
+    uint32_t capacity; /* large enough for its answer */
     struct answer last;
     double times[TIMES_MOST];
     struct usage loaded; /* before the first Open */
@@ -191,7 +191,7 @@ static bool ask(struct trial *trial, enum worker_order order, int most_ms, struc
 static void copy_data(struct answer *answer, const struct worker_channel *channel)
 {
     int64_t end = answer->reply.end;
-    if (end <= 0 || end > (int64_t)answer->room || !(answer->data = malloc((size_t)end)))
+    if (end <= 0 || end > (int64_t)answer->capacity || !(answer->data = malloc((size_t)end)))
         return;
     memcpy(answer->data, channel->data, (size_t)end);
     answer->size = (size_t)end;
@@ -219,16 +219,16 @@ static void check_time(struct trial *trial, const struct answer *answer)
 }
 
 /* One call and its checks. True: there are data whose lengths add up. Free with answer_done. */
-static bool collect(struct trial *trial, const char *query, uint32_t room, bool own_thread,
+static bool collect(struct trial *trial, const char *query, uint32_t capacity, bool own_thread,
                     struct answer *ret)
 {
     struct worker_channel *channel = trial->worker.channel;
     bool costly = strcmp(query, "Costly") == 0;
-    *ret = (struct answer){.query = query, .room = room};
+    *ret = (struct answer){.query = query, .capacity = capacity};
     if (trial->ended)
         return false;
     snprintf(channel->request.query, sizeof channel->request.query, "%s", query);
-    channel->request.room = room;
+    channel->request.capacity = capacity;
     channel->request.null_buffer = false;
     channel->request.own_thread = own_thread;
     int64_t begin = now_ms();
@@ -252,15 +252,15 @@ static bool collect(struct trial *trial, const char *query, uint32_t room, bool 
 /* Retries with larger buffers, as programs do. */
 static bool collect_growing(struct trial *trial, const char *query, struct answer *ret)
 {
-    for (uint32_t room = FIRST_ROOM;; room *= 4) {
-        if (collect(trial, query, room, false, ret))
+    for (uint32_t capacity = FIRST_SIZE;; capacity *= 4) {
+        if (collect(trial, query, capacity, false, ret))
             return true;
         if (trial->ended || ret->reply.status != ERROR_MORE_DATA)
             return false;
-        if (room >= WORKER_ROOM) {
+        if (capacity >= WORKER_SIZE) {
             report_add(trial->report, MISTAKE, &nowhere, "status", IN_RETURNS,
                        "an answer in 64 MiB at most",
-                       "ERROR_MORE_DATA with %" PRIu32 " bytes of space", room);
+                       "ERROR_MORE_DATA with %" PRIu32 " bytes of space", capacity);
             return false;
         }
         answer_done(ret);
@@ -300,7 +300,7 @@ static void try_query(struct trial *trial, const char *query, bool prefer)
             note_own(trial, &answer);
         if (!trial->query || prefer) {
             trial->query = query;
-            trial->room = answer.room;
+            trial->capacity = answer.capacity;
             answer_done(&trial->last);
             take(trial, &answer);
         }
@@ -316,7 +316,8 @@ static void try_foreign(struct trial *trial)
         struct answer answer;
         if (!may(trial, STEP_FOREIGN, 1 + SIZES_FIRST + LEAK_CALLS))
             continue;
-        if (collect(trial, queries[i], trial->room ? trial->room : FIRST_ROOM, false, &answer))
+        if (collect(trial, queries[i], trial->capacity ? trial->capacity : FIRST_SIZE, false,
+                    &answer))
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                        "no data for a query that does not name its objects", "%zu bytes for \"%s\"",
                        answer.size, queries[i]);
@@ -349,7 +350,7 @@ static void try_null(struct trial *trial)
     struct worker_channel *channel = trial->worker.channel;
     struct answer answer = {.query = trial->query};
     snprintf(channel->request.query, sizeof channel->request.query, "%s", trial->query);
-    channel->request.room = 0;
+    channel->request.capacity = 0;
     channel->request.null_buffer = true;
     channel->request.own_thread = false;
     if (ask(trial, ORDER_COLLECT, (int)trial->is->collect_ms, &answer.reply))
@@ -360,12 +361,12 @@ static void try_null(struct trial *trial)
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
-    const uint32_t rooms[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    const uint32_t capacities[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
+    for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
         struct answer answer;
         if (!may(trial, STEP_SIZES, 1 + LEAK_CALLS))
             continue;
-        if (collect(trial, trial->query, rooms[i], false, &answer))
+        if (collect(trial, trial->query, capacities[i], false, &answer))
             take(trial, &answer);
         answer_done(&answer);
     }
@@ -379,7 +380,7 @@ static void try_threads(struct trial *trial)
         struct answer answer;
         if (!may(trial, STEP_THREADS, 1 + LEAK_CALLS))
             continue;
-        if (collect(trial, trial->query, trial->room, true, &answer))
+        if (collect(trial, trial->query, trial->capacity, true, &answer))
             take(trial, &answer);
         answer_done(&answer);
     }
@@ -447,7 +448,7 @@ static void try_many(struct trial *trial)
         struct usage usage = {0};
         for (int i = 0; i < calls && !trial->ended; i++) {
             struct answer answer;
-            bool good = collect(trial, trial->query, trial->room, false, &answer);
+            bool good = collect(trial, trial->query, trial->capacity, false, &answer);
             usage = answer.reply.usage;
             if (good)
                 take(trial, &answer);
@@ -494,7 +495,7 @@ static void must_answer(struct trial *trial, const char *when)
         return;
     if (!may(trial, STEP_AGAIN, 1))
         return;
-    bool good = collect(trial, trial->query, trial->room, false, &answer);
+    bool good = collect(trial, trial->query, trial->capacity, false, &answer);
     if (!good && !trial->ended && !answer.reply.status)
         report_add(trial->report, WARNING, &nowhere, "Collect", IN_LIFE, "an answer as before",
                    "none %s", when);

@@ -135,9 +135,9 @@ static void catch_crashes(void)
 
 /* ---- the buffer ---- */
 
-static bool make_buffer(size_t room)
+static bool make_buffer(size_t capacity)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (room + 8 + page - 1) / page * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (capacity + 8 + page - 1) / page * page;
     if (buffer.map)
         munmap(buffer.map, buffer.size);
     buffer.size = page + GUARD_BELOW + whole + NOTHING_BEHIND;
@@ -149,8 +149,8 @@ static bool make_buffer(size_t room)
         return false;
     buffer.guard = buffer.map + page;
     buffer.tail = buffer.guard + GUARD_BELOW + whole;
-    buffer.start = buffer.guard + (((size_t)(buffer.tail - buffer.guard) - room) & ~(size_t)7);
-    buffer.end = buffer.start + room;
+    buffer.start = buffer.guard + (((size_t)(buffer.tail - buffer.guard) - capacity) & ~(size_t)7);
+    buffer.end = buffer.start + capacity;
     size_t below = (size_t)(buffer.start - buffer.guard);
     below = below < GUARD_BELOW ? below : GUARD_BELOW;
     memset(buffer.start - below, GUARD_PATTERN, below);
@@ -194,8 +194,8 @@ static int64_t waited_ns(void)
 
 static void keep_answer(struct worker_reply *reply)
 {
-    int64_t room = buffer.end - buffer.start;
-    if (reply->status || reply->end <= 0 || reply->end > room || reply->end > WORKER_ROOM)
+    int64_t capacity = buffer.end - buffer.start;
+    if (reply->status || reply->end <= 0 || reply->end > capacity || reply->end > WORKER_SIZE)
         return;
     buffer.answered = (size_t)reply->end;
     memcpy(channel->data, buffer.start, buffer.answered);
@@ -206,19 +206,19 @@ static void collect(struct worker_reply *reply)
     size_t query_bytes;
     bool nothing = channel->request.null_buffer;
     uint16_t *query = utf16(channel->request.query, &query_bytes), *again;
-    if (!query || !make_buffer(channel->request.room))
+    if (!query || !make_buffer(channel->request.capacity))
         _exit(EXIT_FAILURE);
     again = malloc(query_bytes);
     memcpy(again, query, query_bytes);
     void *start = nothing ? NULL : buffer.start, *end = start;
-    DWORD bytes = channel->request.room, objects = 0;
+    DWORD bytes = channel->request.capacity, objects = 0;
     int64_t waited = waited_ns(), begin = clock_ticks();
     reply->status = module.collect((LPWSTR)query, &end, &bytes, &objects);
     reply->took_ns = (clock_ticks() - begin) * 100 - (waited_ns() - waited);
     reply->bytes = bytes;
     reply->objects = objects;
     reply->end = (int64_t)((intptr_t)end - (intptr_t)start);
-    reply->outputs_kept = end == start && bytes == channel->request.room && objects == 0;
+    reply->outputs_kept = end == start && bytes == channel->request.capacity && objects == 0;
     reply->query_changed = memcmp(query, again, query_bytes) != 0;
     check_guards(reply);
     if (!nothing)

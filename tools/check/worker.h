@@ -17,7 +17,7 @@ enum {
     WORKER_MARK = 0x6368656b,
     WORKER_TEXT = 512,
     WORKER_FRAMES = 6,
-    WORKER_ROOM = 64 << 20, /* a provider that needs more has failed */
+    WORKER_SIZE = 64 << 20, /* a provider that needs more has failed */
     GUARD_BELOW = 4096,
     GUARD_PATTERN = 0xA5
 };
@@ -65,7 +65,7 @@ struct worker_reply {
 struct worker_channel {
     uint32_t mark;
     struct {
-        uint32_t order, room;
+        uint32_t order, capacity;
         bool null_buffer, own_thread;
         char query[WORKER_TEXT];
     } request;
@@ -78,7 +78,7 @@ struct worker_channel {
         char frames[WORKER_FRAMES][128];
     } crash;
     uint32_t end_mark;
-    unsigned char data[WORKER_ROOM] __attribute__((aligned(4096)));
+    unsigned char data[WORKER_SIZE] __attribute__((aligned(4096)));
 };
 
 /* ---- worker.c ---- */

@@ -12,7 +12,7 @@
 
 #define MACHINES "SOFTWARE\\openperflib\\Remote\\Machines"
 enum way { ANY_WAY, BY_NAME, BY_SOCKET, BY_SSH, BY_SMB, BY_NOTHING };
-enum { ADDRESS_ROOM = 600 };
+enum { ADDRESS_SIZE = 600 };
 
 /* clang-format off */
 static const struct {
@@ -67,10 +67,10 @@ static enum way way_of(const char *address, const char **ret_rest)
 }
 
 /* The name's address in the list of machines; false: it is not listed. */
-static bool listed(const char *name, char ret[static ADDRESS_ROOM])
+static bool listed(const char *name, char ret[static ADDRESS_SIZE])
 {
     HKEY key;
-    DWORD size = ADDRESS_ROOM - 1, type = REG_NONE;
+    DWORD size = ADDRESS_SIZE - 1, type = REG_NONE;
     if (RegOpenKeyExA(HKEY_LOCAL_MACHINE, MACHINES, 0, KEY_READ, &key))
         return false;
     LSTATUS status = RegQueryValueExA(key, name, NULL, &type, (BYTE *)ret, &size);
@@ -81,7 +81,7 @@ static bool listed(const char *name, char ret[static ADDRESS_ROOM])
 
 /* A name that is not listed is a host of the network, reached by SMB if openperflib-smb is
  * there. */
-static enum way find_way(const char *machine, LSTATUS status, char address[static ADDRESS_ROOM],
+static enum way find_way(const char *machine, LSTATUS status, char address[static ADDRESS_SIZE],
                          const char **ret_rest)
 {
     machine += strncmp(machine, "\\\\", 2) ? 0 : 2;
@@ -97,8 +97,8 @@ static enum way find_way(const char *machine, LSTATUS status, char address[stati
 
 const char *machine_message(const char *machine, LSTATUS status)
 {
-    static char words[2 * ADDRESS_ROOM];
-    char address[ADDRESS_ROOM] = "";
+    static char words[2 * ADDRESS_SIZE];
+    char address[ADDRESS_SIZE] = "";
     const char *rest;
     enum way way = find_way(machine, status, address, &rest);
     if (status == ERROR_LOGON_FAILURE)

@@ -34,17 +34,17 @@ static size_t place_of(const struct machines *machines, const char *path)
 
 static bool grow(struct machines *machines)
 {
-    if (machines->count < machines->room)
+    if (machines->count < machines->capacity)
         return true;
-    size_t room = machines->room ? machines->room * 2 : 16;
-    char **names = reallocarray(machines->names, room, sizeof *names);
+    size_t capacity = machines->capacity ? machines->capacity * 2 : 16;
+    char **names = reallocarray(machines->names, capacity, sizeof *names);
     if (names)
         machines->names = names;
-    LSTATUS *reasons = names ? reallocarray(machines->reasons, room, sizeof *reasons) : NULL;
+    LSTATUS *reasons = names ? reallocarray(machines->reasons, capacity, sizeof *reasons) : NULL;
     if (!reasons)
         return false;
     machines->reasons = reasons;
-    machines->room = room;
+    machines->capacity = capacity;
     return true;
 }
 

@@ -10,7 +10,7 @@
 struct machines {
     char **names; /* with their backslashes; each once */
     LSTATUS *reasons;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Adds a path's machine, if it has one. False: there is no memory. */

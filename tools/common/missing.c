@@ -78,10 +78,10 @@ static char *counters_of(const PDH_COUNTER_PATH_ELEMENTS_A *path)
 
 PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size_t size)
 {
-    char room[PDH_MAX_COUNTER_PATH + sizeof(PDH_COUNTER_PATH_ELEMENTS_A)]
+    char storage[PDH_MAX_COUNTER_PATH + sizeof(PDH_COUNTER_PATH_ELEMENTS_A)]
         __attribute__((aligned(sizeof(void *))));
-    DWORD text_size = sizeof room;
-    PDH_COUNTER_PATH_ELEMENTS_A *parts = (void *)room;
+    DWORD text_size = sizeof storage;
+    PDH_COUNTER_PATH_ELEMENTS_A *parts = (void *)storage;
     similar[0] = 0;
     if (PdhParseCounterPathA(path, parts, &text_size, 0))
         return status;

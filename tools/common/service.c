@@ -10,7 +10,7 @@
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services"
 enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
-enum { NAME_ROOM = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
+enum { NAME_SIZE = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
 
 /* A text value; NULL: there is none. */
 static char *read_text(HKEY key, const char *name)
@@ -53,10 +53,10 @@ static void read_numbers(HKEY key, struct service *ret)
 
 LSTATUS service_read(const char *name, struct service *ret)
 {
-    char path[sizeof SERVICES + NAME_ROOM + sizeof "\\Performance"];
+    char path[sizeof SERVICES + NAME_SIZE + sizeof "\\Performance"];
     HKEY key;
     *ret = (struct service){0};
-    if (strlen(name) >= NAME_ROOM)
+    if (strlen(name) >= NAME_SIZE)
         return ERROR_FILE_NOT_FOUND;
     snprintf(path, sizeof path, SERVICES "\\%s\\Performance", name);
     LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key);
@@ -124,7 +124,7 @@ static bool is_gone(HKEY key)
 
 static bool has_counters(HKEY services, const char *name)
 {
-    char path[NAME_ROOM + sizeof "\\Performance"];
+    char path[NAME_SIZE + sizeof "\\Performance"];
     HKEY key;
     snprintf(path, sizeof path, "%s\\Performance", name);
     if (RegOpenKeyExA(services, path, 0, KEY_READ, &key))
@@ -137,7 +137,7 @@ static bool has_counters(HKEY services, const char *name)
 LSTATUS service_each(bool (*each)(void *self, const char *name), void *self)
 {
     HKEY services;
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     DWORD size = sizeof name, index = 0;
     LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICES, 0, KEY_READ, &services);
     if (status)

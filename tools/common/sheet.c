@@ -23,7 +23,7 @@ enum sheet_format sheet_format_of(const char *name)
     return (enum sheet_format)i;
 }
 
-void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_ROOM])
+void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
 {
     const LONGLONG second = 10000000, since_1601 = 11644473600;
     time_t seconds = (time_t)(time / second - since_1601);
@@ -31,11 +31,11 @@ void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_ROOM])
     struct tm parts = {0};
     gmtime_r(&seconds, &parts);
     if (iso)
-        snprintf(text, SHEET_TIME_ROOM, "%04d-%02d-%02dT%02d:%02d:%02d.%03d",
+        snprintf(text, SHEET_TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03d",
                  (parts.tm_year + 1900) % 10000, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
                  parts.tm_min, parts.tm_sec, milliseconds);
     else
-        snprintf(text, SHEET_TIME_ROOM, "%02d/%02d/%04d %02d:%02d:%02d.%03d", parts.tm_mon + 1,
+        snprintf(text, SHEET_TIME_SIZE, "%02d/%02d/%04d %02d:%02d:%02d.%03d", parts.tm_mon + 1,
                  parts.tm_mday, (parts.tm_year + 1900) % 10000, parts.tm_hour, parts.tm_min,
                  parts.tm_sec, milliseconds);
 }
@@ -82,7 +82,7 @@ static void print_header(const struct sheet *sheet)
 
 static void print_line(const struct sheet *sheet, LONGLONG time, const double *values)
 {
-    char text[SHEET_TIME_ROOM];
+    char text[SHEET_TIME_SIZE];
     char separator = sheet->format == SHEET_CSV ? ',' : '\t';
     sheet_time(time, false, text);
     fprintf(sheet->out, "\"%s\"", text);
@@ -122,7 +122,7 @@ static bool make_heads(struct sheet *sheet)
     good &= fclose(out) == 0;
     enum { OTHERS = 8 }; /* brackets, comma */
     sheet->head_text = text;
-    sheet->row = malloc(size + sheet->count * (OPL_CAPTURE_NUMBER_ROOM + OTHERS) + 128);
+    sheet->row = malloc(size + sheet->count * (OPL_CAPTURE_NUMBER_SIZE + OTHERS) + 128);
     return good && sheet->row;
 }
 
@@ -140,7 +140,7 @@ static char *put_text(char *at, const char *text)
 /* The row is formatted in one buffer for speed: a capture may have a million rows. */
 static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
 {
-    char text[SHEET_TIME_ROOM];
+    char text[SHEET_TIME_SIZE];
     char *at = sheet->row;
     sheet_time(time, true, text);
     if (sheet->format == SHEET_JSON && sheet->samples)
@@ -163,7 +163,7 @@ static void print_json(const struct sheet *sheet, LONGLONG time, const double *v
 
 static void print_table(const struct sheet *sheet, LONGLONG time, const double *values)
 {
-    char text[SHEET_TIME_ROOM];
+    char text[SHEET_TIME_SIZE];
     sheet_time(time, true, text);
     text[10] = ' ';
     fprintf(sheet->out, "%s%s\n", sheet->samples ? "\n" : "", text);

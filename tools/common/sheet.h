@@ -43,7 +43,7 @@ bool sheet_end(struct sheet *sheet);
 bool sheet_flush(const struct sheet *sheet);
 
 /* A local time as text: "MM/DD/YYYY HH:MM:SS.mmm", or ISO 8601 "YYYY-MM-DDTHH:MM:SS.mmm". */
-enum { SHEET_TIME_ROOM = 64 };
-void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_ROOM]);
+enum { SHEET_TIME_SIZE = 64 };
+void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE]);
 
 #endif

@@ -10,13 +10,13 @@
 
 bool text_list_add_part(struct text_list *list, const char *text, size_t size)
 {
-    if (list->count == list->room) {
-        size_t room = list->room ? list->room * 2 : 16;
-        char **grown = realloc(list->texts, room * sizeof *grown);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 16;
+        char **grown = realloc(list->texts, capacity * sizeof *grown);
         if (!grown)
             return false;
         list->texts = grown;
-        list->room = room;
+        list->capacity = capacity;
     }
     char *copy = strndup(text, size);
     if (!copy)
@@ -83,15 +83,15 @@ static bool add_plain_line(struct text_list *list, char *line)
 static char *read_whole(FILE *file, size_t *ret_bytes)
 {
     char *bytes = NULL;
-    size_t count = 0, room = 0;
+    size_t count = 0, capacity = 0;
     do {
-        if (room - count < 2) {
-            char *grown = realloc(bytes, room = room ? room * 2 : 4096);
+        if (capacity - count < 2) {
+            char *grown = realloc(bytes, capacity = capacity ? capacity * 2 : 4096);
             if (!grown)
                 return free(bytes), NULL;
             bytes = grown;
         }
-        count += fread(bytes + count, 1, room - count - 1, file);
+        count += fread(bytes + count, 1, capacity - count - 1, file);
     } while (!feof(file) && !ferror(file));
     if (ferror(file))
         return free(bytes), NULL;
@@ -112,15 +112,15 @@ static char *from_utf16(char *bytes, size_t *count)
     iconv_t converter = iconv_open("UTF-8", "UTF-16");
     if (converter == (iconv_t)-1)
         return NULL;
-    size_t room = *count * 2 + 1, left = room;
-    char *text = calloc(room, 1), *in = bytes, *out = text;
+    size_t capacity = *count * 2 + 1, left = capacity;
+    char *text = calloc(capacity, 1), *in = bytes, *out = text;
     bool good = text && iconv(converter, &in, count, &out, &left) != (size_t)-1;
     int error = errno;
     iconv_close(converter);
     errno = error;
     if (!good)
         return free(text), NULL;
-    *count = room - left;
+    *count = capacity - left;
     return text;
 }
 

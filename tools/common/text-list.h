@@ -8,7 +8,7 @@
 
 struct text_list {
     char **texts; /* each malloc, owned by the list */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Copies the text; false: no memory. */

@@ -57,14 +57,14 @@ static bool library_is_there(const struct service *service)
 
 /* This run does not repair registrations of the other layer: visible problems are only reported. */
 static const char *judge_other_layer(const struct service *service, const char *option, char *text,
-                                     size_t room)
+                                     size_t capacity)
 {
     bool held = service->quarantine && service->disabled;
     if (held)
-        snprintf(text, room, "%s; \"lodctr%s doctor\" ends its quarantine", service->quarantine,
+        snprintf(text, capacity, "%s; \"lodctr%s doctor\" ends its quarantine", service->quarantine,
                  option);
     else if (service_enabled(service) && service->library && !library_is_there(service))
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "%s is missing; install it again, or remove the registration: \"unlodctr%s "
                  "--library %s\"",
                  service->library, option, service->name);
@@ -75,30 +75,31 @@ static const char *judge_other_layer(const struct service *service, const char *
 
 /* Why a provider that is registered correctly does not answer, as in perfmon status. */
 static const char *judge(const struct visit *visit, const struct service *service, char *text,
-                         size_t room)
+                         size_t capacity)
 {
     const char *name = service->name, *option = is_users(service) ? " --user" : "", *kind = NULL;
     opl_load_event event;
     if (is_users(service) != visit->opts->user)
-        kind = judge_other_layer(service, option, text, room);
+        kind = judge_other_layer(service, option, text, capacity);
     if (kind || !service_enabled(service))
         return kind;
-    if (owners_explain(&visit->owners, name, option, text, room))
+    if (owners_explain(&visit->owners, name, option, text, capacity))
         return "taken-object";
     if (!library_is_there(service))
         return NULL;
     if (!service->loaded && !service->object_list) {
-        snprintf(text, room, "it has no numbers and no names yet: load its ini file with lodctr");
+        snprintf(text, capacity,
+                 "it has no numbers and no names yet: load its ini file with lodctr");
         return "not-loaded";
     }
     if (last_event_fails(name, &event)) {
-        snprintf(text, room, "no valid answer since event %u: %s; %s", (unsigned)event.id,
+        snprintf(text, capacity, "no valid answer since event %u: %s; %s", (unsigned)event.id,
                  event.text, event.advice);
         return "failing";
     }
     if (!service_not_waited_for(service))
         return NULL;
-    snprintf(text, room,
+    snprintf(text, capacity,
              "queries do not wait for it (%s); \"perfmon status --ask %s\" queries it now",
              service->unanswered, name);
     return "not-waited-for";

@@ -19,7 +19,7 @@ struct plan_value {
 
 struct plan {
     struct plan_value *values;
-    size_t count, room;
+    size_t count, capacity;
     bool good;
 };
 
@@ -73,13 +73,13 @@ static bool take_entry(void *self, const opl_reg_entry *entry)
     plan->good &= entry->kind != OPL_REG_DAMAGED;
     if (entry->kind != OPL_REG_VALUE)
         return true;
-    if (plan->count == plan->room) {
-        size_t room = plan->room ? plan->room * 2 : 64;
-        struct plan_value *values = realloc(plan->values, room * sizeof *values);
+    if (plan->count == plan->capacity) {
+        size_t capacity = plan->capacity ? plan->capacity * 2 : 64;
+        struct plan_value *values = realloc(plan->values, capacity * sizeof *values);
         if (!values)
             return plan->good = false;
         plan->values = values;
-        plan->room = room;
+        plan->capacity = capacity;
     }
     struct plan_value *value = &plan->values[plan->count++];
     *value = (struct plan_value){0};

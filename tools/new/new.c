@@ -61,9 +61,9 @@ static const char *judge_name(const char *name)
 
 static char *english_names(void)
 {
-    for (DWORD room = 1 << 20; room <= 1 << 26; room *= 2) {
-        DWORD size = room;
-        char *names = malloc(room);
+    for (DWORD capacity = 1 << 20; capacity <= 1 << 26; capacity *= 2) {
+        DWORD size = capacity;
+        char *names = malloc(capacity);
         LSTATUS status = names ? RegQueryValueExA(HKEY_PERFORMANCE_DATA, "Counter 009", NULL, NULL,
                                                   (LPBYTE)names, &size)
                                : ERROR_NOT_ENOUGH_MEMORY;

@@ -48,8 +48,8 @@ static void print_event(struct pcview *view, char *line)
 static void print_last(struct pcview *view, FILE *file)
 {
     char **lines = calloc(view->events, sizeof *lines), *line = NULL;
-    size_t room = 0, count = 0;
-    while (lines && getline(&line, &room, file) > 0) {
+    size_t capacity = 0, count = 0;
+    while (lines && getline(&line, &capacity, file) > 0) {
         free(lines[count % view->events]);
         lines[count++ % view->events] = line;
         line = NULL;

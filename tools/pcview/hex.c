@@ -151,7 +151,7 @@ static int64_t field_number(const struct field *field, const void *structure)
 }
 
 static void field_meaning(const struct dump *dump, const struct field *field, const void *structure,
-                          char *out, size_t room)
+                          char *out, size_t capacity)
 {
     char text[256] = "";
     const char *title;
@@ -173,7 +173,7 @@ static void field_meaning(const struct dump *dump, const struct field *field, co
         opl_type_describe((DWORD)number, &type);
         snprintf(text, sizeof text, "0x%08x  %s", (unsigned)number, type.name ? type.name : "");
     }
-    snprintf(out, room, "%-22s %s", field->name, text);
+    snprintf(out, capacity, "%-22s %s", field->name, text);
 }
 
 static void dump_structure(struct dump *dump, const struct field *fields, const void *structure,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 4096 };
+enum { TEXT_SIZE = 4096 };
 
 static void json_time(struct json *json, const SYSTEMTIME *time)
 {
@@ -88,7 +88,7 @@ static void json_raw(struct json *json, const struct view_value *value)
 static void json_value(struct json *json, const struct view_object *object,
                        const struct view_instance *instance, const struct view_counter *counter)
 {
-    char text[TEXT_ROOM] = "";
+    char text[TEXT_SIZE] = "";
     struct view_value value;
     view_value_get(object, instance, counter, &value);
     json_open_flat(json, NULL);

@@ -23,7 +23,7 @@ struct readings {
     struct machines machines;
     PDH_HQUERY query;
     struct reading *items;
-    size_t count, room;
+    size_t count, capacity;
     int samples;
     int code;
 };
@@ -45,13 +45,13 @@ static void miss(struct readings *all, const char *path, PDH_STATUS status)
 
 static bool keep(struct readings *all, const char *path, PDH_HCOUNTER counter, bool by_pattern)
 {
-    if (all->count == all->room) {
-        size_t room = all->room ? all->room * 2 : 64;
-        struct reading *grown = reallocarray(all->items, room, sizeof *grown);
+    if (all->count == all->capacity) {
+        size_t capacity = all->capacity ? all->capacity * 2 : 64;
+        struct reading *grown = reallocarray(all->items, capacity, sizeof *grown);
         if (!grown)
             return false;
         all->items = grown;
-        all->room = room;
+        all->capacity = capacity;
     }
     struct reading *reading = &all->items[all->count];
     *reading = (struct reading){.counter = counter, .path = strdup(path), .by_pattern = by_pattern};

@@ -7,7 +7,7 @@
 #include "../view/view.h"
 
 enum { WANTED_INDICES = 32, MAX_WANTED = 64, SAMPLE_MILLISECONDS = 250 };
-enum { TITLE_LINES = 4, TITLE_ROOM = 48 };
+enum { TITLE_LINES = 4, TITLE_SIZE = 48 };
 
 /* One OBJECT of the command line: "Process", "230", "Process(bash*)". */
 struct wanted {
@@ -73,9 +73,9 @@ struct registered {
 /* Calls back for every object of every service's list. */
 void registered_each(void (*each)(void *self, const struct registered *object), void *self);
 /* The objects of the service of this name; returns how many. */
-size_t registered_objects(const char *service, uint32_t *indices, size_t room);
+size_t registered_objects(const char *service, uint32_t *indices, size_t capacity);
 /* Finds the service that registers this object. False: none, or the service's name does not fit. */
-bool registered_by(uint32_t index, char *service, size_t room, bool *ret_enabled);
+bool registered_by(uint32_t index, char *service, size_t capacity, bool *ret_enabled);
 
 /* ---- paths.c: counters by their paths ---- */
 /* Is the argument a counter path, not an object's name? */
@@ -101,13 +101,13 @@ const char *level_word(DWORD level);
 /* "PERF_COUNTER_COUNTER", "" if it has no name */
 const char *type_word(const struct view_counter *counter);
 /* "DWORD COUNTER RATE TIMER_TICK DELTA_COUNTER /sec" */
-void type_fields(const struct view_counter *counter, char *out, size_t room);
+void type_fields(const struct view_counter *counter, char *out, size_t capacity);
 /* "2026-11-21 16:36:12" of the block's SystemTime */
-void block_time(const opl_block *block, char *out, size_t room);
-void block_system(const opl_block *block, char *out, size_t room);
+void block_time(const opl_block *block, char *out, size_t capacity);
+void block_system(const opl_block *block, char *out, size_t capacity);
 struct style style_make(bool colours);
 /* Breaks a title at blanks into lines of at most `width` columns; returns the number of lines. */
-size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_ROOM]);
+size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE]);
 
 /* ---- watch.c ---- */
 int watch_run(struct pcview *view);

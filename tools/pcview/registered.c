@@ -40,20 +40,20 @@ struct search {
     uint32_t index;      /* the object whose service to find */
     uint32_t *indices;
     char *name;
-    size_t room, count;
+    size_t capacity, count;
     bool enabled;
 };
 
 static void take_object(void *self, const struct registered *object)
 {
     struct search *search = self;
-    if (strcasecmp(object->service, search->service) == 0 && search->count < search->room)
+    if (strcasecmp(object->service, search->service) == 0 && search->count < search->capacity)
         search->indices[search->count++] = object->index;
 }
 
-size_t registered_objects(const char *service, uint32_t *indices, size_t room)
+size_t registered_objects(const char *service, uint32_t *indices, size_t capacity)
 {
-    struct search search = {.service = service, .indices = indices, .room = room};
+    struct search search = {.service = service, .indices = indices, .capacity = capacity};
     registered_each(take_object, &search);
     return search.count;
 }
@@ -62,16 +62,16 @@ static void take_service(void *self, const struct registered *object)
 {
     struct search *search = self;
     if (object->index == search->index && !search->count &&
-        strlen(object->service) < search->room) {
+        strlen(object->service) < search->capacity) {
         strcpy(search->name, object->service);
         search->enabled = object->enabled;
         search->count = 1;
     }
 }
 
-bool registered_by(uint32_t index, char *service, size_t room, bool *ret_enabled)
+bool registered_by(uint32_t index, char *service, size_t capacity, bool *ret_enabled)
 {
-    struct search search = {.index = index, .name = service, .room = room};
+    struct search search = {.index = index, .name = service, .capacity = capacity};
     registered_each(take_service, &search);
     *ret_enabled = search.enabled;
     return search.count != 0;

@@ -228,7 +228,7 @@ struct span {
 
 static int column_columns(const struct table_column *column)
 {
-    char lines[TITLE_LINES][TITLE_ROOM];
+    char lines[TITLE_LINES][TITLE_SIZE];
     int width = column->width < COLUMN_LEAST ? COLUMN_LEAST : column->width;
     size_t count = title_lines(column->title, WRAP_AT, lines);
     for (size_t i = 0; i < count; i++)
@@ -266,7 +266,7 @@ static struct span fit_columns(const struct watch *watch, const struct table *ta
 static void draw_titles(struct canvas *canvas, const struct watch *watch, const struct table *table,
                         const struct span *span)
 {
-    char lines[TITLE_LINES][TITLE_ROOM];
+    char lines[TITLE_LINES][TITLE_SIZE];
     size_t most = 1;
     for (size_t c = span->from; c < span->to; c++) {
         int width = column_columns(&table->columns[c]);
@@ -467,11 +467,11 @@ static void draw_top(struct canvas *canvas, const struct watch *watch)
     canvas_end_line(canvas);
 }
 
-static void print_failure(const struct watch *watch, char *ret, size_t room)
+static void print_failure(const struct watch *watch, char *ret, size_t capacity)
 {
     const char *machine = watch->view->machine;
     const char *words = machine ? machine_message(machine, watch->status) : NULL;
-    snprintf(ret, room, " the query fails with error %d; trying again%s%s", (int)watch->status,
+    snprintf(ret, capacity, " the query fails with error %d; trying again%s%s", (int)watch->status,
              words ? ": " : "", words ? words : "");
 }
 

@@ -103,9 +103,9 @@ static struct counter_columns counter_columns(struct pcview *view, const struct 
         columns.title = title > columns.title ? title : columns.title;
         columns.help = help > columns.help ? help : columns.help;
     }
-    int room = view->width - 42 - columns.help;
-    room = room > TITLE_LEAST ? room : TITLE_LEAST;
-    columns.title = columns.title < room ? columns.title : room;
+    int capacity = view->width - 42 - columns.help;
+    capacity = capacity > TITLE_LEAST ? capacity : TITLE_LEAST;
+    columns.title = columns.title < capacity ? columns.title : capacity;
     return columns;
 }
 

@@ -95,18 +95,18 @@ static int titles_width(const struct grid *grid, int most)
 }
 
 static void raw_text(const struct view_value *value, const struct view_counter *counter, char *out,
-                     size_t room)
+                     size_t capacity)
 {
     int used = 0;
     out[0] = 0;
     if (!value->has_raw)
         return;
-    used = snprintf(out, room, "%" PRId64, (int64_t)value->raw.first);
+    used = snprintf(out, capacity, "%" PRId64, (int64_t)value->raw.first);
     if (value->raw.has_base || counter->type.needs_base)
-        used +=
-            snprintf(out + used, room - (size_t)used, " / %" PRId64, (int64_t)value->raw.second);
+        used += snprintf(out + used, capacity - (size_t)used, " / %" PRId64,
+                         (int64_t)value->raw.second);
     if (counter->type.multi)
-        snprintf(out + used, room - (size_t)used, " x %u", value->raw.multi_count);
+        snprintf(out + used, capacity - (size_t)used, " x %u", value->raw.multi_count);
 }
 
 /* One set of values: value and raw number on a line of its own. */
@@ -176,7 +176,7 @@ static void print_side_by_side(struct pcview *view, const struct grid *grid, int
 
 static int column_width(const struct grid *grid, size_t column)
 {
-    char lines[TITLE_LINES][TITLE_ROOM];
+    char lines[TITLE_LINES][TITLE_SIZE];
     int width = COLUMN_LEAST;
     for (size_t r = 0; r < grid->row_count; r++)
         width = widest(width, cell(grid, r, column));
@@ -190,7 +190,7 @@ static void print_band_head(struct pcview *view, const struct grid *grid, size_t
                             const int *widths, int labels)
 {
     size_t most = 1;
-    char lines[TITLE_LINES][TITLE_ROOM];
+    char lines[TITLE_LINES][TITLE_SIZE];
     for (size_t c = from; c < to; c++) {
         size_t count = title_lines(grid->columns[c]->title, widths[c], lines);
         most = count > most ? count : most;

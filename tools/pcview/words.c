@@ -25,7 +25,7 @@ const char *type_word(const struct view_counter *counter)
     return counter->type.name ? counter->type.name : "(no named type)";
 }
 
-void type_fields(const struct view_counter *counter, char *out, size_t room)
+void type_fields(const struct view_counter *counter, char *out, size_t capacity)
 {
     const opl_type_info *type = &counter->type;
     const char *parts[] = {
@@ -40,29 +40,30 @@ void type_fields(const struct view_counter *counter, char *out, size_t room)
         type->display_text,
     };
     size_t used = 0;
-    if (room)
+    if (capacity)
         out[0] = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] && *parts[i] && used < room)
-            used += (size_t)snprintf(out + used, room - used, "%s%s", used ? " " : "", parts[i]);
+        if (parts[i] && *parts[i] && used < capacity)
+            used +=
+                (size_t)snprintf(out + used, capacity - used, "%s%s", used ? " " : "", parts[i]);
 }
 
-void block_time(const opl_block *block, char *out, size_t room)
+void block_time(const opl_block *block, char *out, size_t capacity)
 {
     const SYSTEMTIME *time = &block->header.SystemTime;
-    snprintf(out, room, "%04u-%02u-%02u %02u:%02u:%02u", time->wYear, time->wMonth, time->wDay,
+    snprintf(out, capacity, "%04u-%02u-%02u %02u:%02u:%02u", time->wYear, time->wMonth, time->wDay,
              time->wHour, time->wMinute, time->wSecond);
 }
 
-void block_system(const opl_block *block, char *out, size_t room)
+void block_system(const opl_block *block, char *out, size_t capacity)
 {
     char name[256];
     opl_block_system_name(block, name, sizeof name);
-    text_clean(name, out, room);
+    text_clean(name, out, capacity);
 }
 
 /* Breaks greedily, at blanks. */
-size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_ROOM])
+size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE])
 {
     char text[256], *at = text;
     size_t count = 0;
@@ -77,7 +78,7 @@ size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_R
             break;
         char *line = joins ? lines[count - 1] : lines[count++];
         size_t used = strlen(line);
-        snprintf(line + used, TITLE_ROOM - used, "%s%s", used ? " " : "", word);
+        snprintf(line + used, TITLE_SIZE - used, "%s%s", used ? " " : "", word);
     }
     return count;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERY_ROOM = 2048, PATIENCE_MS = 3000, PAUSE_MS = 50 };
+enum { QUERY_SIZE = 2048, PATIENCE_MS = 3000, PAUSE_MS = 50 };
 
 static double now_ms(void)
 {
@@ -15,17 +15,17 @@ static double now_ms(void)
 }
 
 /* Its Object List; without one all its numbers, some of which are objects. "": neither is known. */
-static void make_query(const struct service *service, char query[static QUERY_ROOM])
+static void make_query(const struct service *service, char query[static QUERY_SIZE])
 {
     size_t used = 0;
     *query = '\0';
-    if (service->object_list && strlen(service->object_list) < QUERY_ROOM) {
+    if (service->object_list && strlen(service->object_list) < QUERY_SIZE) {
         strcpy(query, service->object_list);
         return;
     }
     for (DWORD index = service->first_counter;
-         service->loaded && index <= service->last_counter && used < QUERY_ROOM - 16; index += 2)
-        used += (size_t)snprintf(query + used, QUERY_ROOM - used, "%s%u", used ? " " : "",
+         service->loaded && index <= service->last_counter && used < QUERY_SIZE - 16; index += 2)
+        used += (size_t)snprintf(query + used, QUERY_SIZE - used, "%s%u", used ? " " : "",
                                  (unsigned)index);
 }
 
@@ -75,7 +75,7 @@ static void ask_on(struct snapshot *snapshot, const char *query, struct answer *
 void ask_provider(const struct service *service, struct answer *ret)
 {
     struct snapshot snapshot = {0};
-    char query[QUERY_ROOM];
+    char query[QUERY_SIZE];
     *ret = (struct answer){0};
     make_query(service, query);
     if (!*query)

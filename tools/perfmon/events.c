@@ -20,13 +20,13 @@ enum { LONGEST_FIELD = 1 << 20 };
 
 static bool add(struct event_log *log, char *const fields[FIELDS])
 {
-    if (log->count == log->room) {
-        size_t room = log->room ? log->room * 2 : 64;
-        struct event *list = reallocarray(log->list, room, sizeof *list);
+    if (log->count == log->capacity) {
+        size_t capacity = log->capacity ? log->capacity * 2 : 64;
+        struct event *list = reallocarray(log->list, capacity, sizeof *list);
         if (!list)
             return false;
         log->list = list;
-        log->room = room;
+        log->capacity = capacity;
     }
     struct event *event = &log->list[log->count];
     *event = (struct event){strdup(fields[TIME]),  strdup(fields[SOURCE]),
@@ -63,14 +63,14 @@ static void read_line(struct event_log *log, char *line)
 static bool read_file(struct event_log *log, const char *path)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *file = fopen(path, "re");
     if (!file) {
         if (errno != ENOENT)
             cannot_read(log, path, strerror(errno));
         return errno == ENOENT;
     }
-    while (getline(&line, &room, file) > 0)
+    while (getline(&line, &capacity, file) > 0)
         read_line(log, line);
     free(line);
     fclose(file);
@@ -149,9 +149,9 @@ static bool read_long_field(FILE *file, char *fields[FIELDS], const char *name)
 static void read_export(struct event_log *log, FILE *file)
 {
     char *fields[FIELDS] = {0}, *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     bool more = true;
-    while (more && getline(&line, &room, file) > 0) {
+    while (more && getline(&line, &capacity, file) > 0) {
         line[strcspn(line, "\n")] = '\0';
         char *equals = strchr(line, '=');
         if (!*line)

@@ -34,7 +34,7 @@ struct event_log {
     bool readable;
     char why[256]; /* it cannot be read */
     struct event *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 /* The file below OPENPERFLIB_ROOT, else the journal. */
 void event_log_read(struct event_log *log);
@@ -93,7 +93,7 @@ struct provider {
 };
 struct providers {
     struct provider *list;
-    size_t count, room;
+    size_t count, capacity;
     bool switched_off;   /* Perflib's Disable Performance Counters: no provider is queried */
     const char *missing; /* an argument that is not a service */
     struct owners owners;
@@ -106,7 +106,7 @@ bool provider_in_trouble(const struct provider *provider);
 const char *provider_place(const struct provider *provider); /* NULL: it runs nowhere */
 /* What the user can do next, a sentence or two; "" for nothing. */
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
-                   size_t room);
+                   size_t capacity);
 
 /* ---- print.c, as-json.c ---- */
 void status_print(const struct perfmon *perfmon, const struct providers *providers,

@@ -10,7 +10,7 @@
 
 enum { LABEL_INDENT = 2, LABEL_WIDTH = 9, TEXT_INDENT = LABEL_INDENT + LABEL_WIDTH };
 enum { STATE_WIDTH = 14, PLACE_WIDTH = 10, OBJECTS_WIDTH = 7, ANSWER_WIDTH = 9, GAP = 2 };
-enum { NEXT_ROOM = 1024 };
+enum { NEXT_SIZE = 1024 };
 enum { LEAST_NAME = 8, MARK_WIDTH = 2, SECONDS_A_DAY = 24 * 3600 };
 
 /* The appearance of a state. */
@@ -49,35 +49,35 @@ static void print_mark(const struct page *page, enum state state)
 /* ---- times ---- */
 
 /* Local time; with the day only if it is not today. */
-static void time_text(time_t when, char *text, size_t room)
+static void time_text(time_t when, char *text, size_t capacity)
 {
     time_t now = time(NULL);
     struct tm local, today;
     localtime_r(&now, &today);
     localtime_r(&when, &local);
     bool same_day = local.tm_yday == today.tm_yday && local.tm_year == today.tm_year;
-    strftime(text, room, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &local);
+    strftime(text, capacity, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &local);
 }
 
-static void event_time(const struct event *event, char *text, size_t room)
+static void event_time(const struct event *event, char *text, size_t capacity)
 {
     struct tm utc = {0};
     if (strptime(event->time, "%Y-%m-%dT%H:%M:%SZ", &utc))
-        time_text(timegm(&utc), text, room);
+        time_text(timegm(&utc), text, capacity);
     else
-        text_clean(event->time, text, room);
+        text_clean(event->time, text, capacity);
 }
 
-static void span_text(time_t seconds, char *text, size_t room)
+static void span_text(time_t seconds, char *text, size_t capacity)
 {
     if (seconds < 120)
-        snprintf(text, room, "%ld s", (long)seconds);
+        snprintf(text, capacity, "%ld s", (long)seconds);
     else if (seconds < 7200)
-        snprintf(text, room, "%ld min", (long)seconds / 60);
+        snprintf(text, capacity, "%ld min", (long)seconds / 60);
     else if (seconds < 2 * SECONDS_A_DAY)
-        snprintf(text, room, "%ld h", (long)seconds / 3600);
+        snprintf(text, capacity, "%ld h", (long)seconds / 3600);
     else
-        snprintf(text, room, "%ld days", (long)seconds / SECONDS_A_DAY);
+        snprintf(text, capacity, "%ld days", (long)seconds / SECONDS_A_DAY);
 }
 
 static const char *plural(size_t count)
@@ -85,36 +85,36 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static void ms_text(double ms, char *text, size_t room)
+static void ms_text(double ms, char *text, size_t capacity)
 {
     if (ms < 10)
-        snprintf(text, room, "%.2f ms", ms);
+        snprintf(text, capacity, "%.2f ms", ms);
     else if (ms < 1000)
-        snprintf(text, room, "%.0f ms", ms);
+        snprintf(text, capacity, "%.0f ms", ms);
     else
-        snprintf(text, room, "%.1f s", ms / 1000);
+        snprintf(text, capacity, "%.1f s", ms / 1000);
 }
 
 /* ---- the list ---- */
 
 static int name_width(const struct page *page)
 {
-    int widest = LEAST_NAME, room;
+    int widest = LEAST_NAME, capacity;
     for (size_t i = 0; i < page->providers->count; i++) {
         char name[1024];
         text_clean(page->providers->list[i].service.name, name, sizeof name);
         int width = text_width(name);
         widest = width > widest ? width : widest;
     }
-    room = page->perfmon->width - MARK_WIDTH - GAP * 4 - STATE_WIDTH - PLACE_WIDTH - OBJECTS_WIDTH -
-           ANSWER_WIDTH;
-    if (widest > room)
-        widest = room;
+    capacity = page->perfmon->width - MARK_WIDTH - GAP * 4 - STATE_WIDTH - PLACE_WIDTH -
+               OBJECTS_WIDTH - ANSWER_WIDTH;
+    if (widest > capacity)
+        widest = capacity;
     return widest < LEAST_NAME ? LEAST_NAME : widest;
 }
 
 /* The age in ANSWER_WIDTH characters; it is negative if the clock was set back. */
-static void ago_text(time_t when, char *text, size_t room)
+static void ago_text(time_t when, char *text, size_t capacity)
 {
     static const struct {
         time_t until, length;
@@ -129,23 +129,23 @@ static void ago_text(time_t when, char *text, size_t room)
     size_t i = 0;
     while (i + 1 < sizeof spans / sizeof *spans && seconds >= spans[i].until)
         i++;
-    snprintf(text, room, "%ld %s ago", (long)(seconds / spans[i].length), spans[i].unit);
+    snprintf(text, capacity, "%ld %s ago", (long)(seconds / spans[i].length), spans[i].unit);
     if (seconds <= 0)
-        snprintf(text, room, "now");
+        snprintf(text, capacity, "now");
 }
 
 /* The answer to --ask, or the time of the last recorded answer. */
 static void answer_text(const struct page *page, const struct provider *provider, char *text,
-                        size_t room)
+                        size_t capacity)
 {
     if (provider->answer.answered)
-        ms_text(provider->answer.again_ms, text, room);
+        ms_text(provider->answer.again_ms, text, capacity);
     else if (provider->answer.opts)
-        snprintf(text, room, "none");
+        snprintf(text, capacity, "none");
     else if (!page->perfmon->ask && provider->heard_at)
-        ago_text(provider->heard_at, text, room);
+        ago_text(provider->heard_at, text, capacity);
     else if (!page->perfmon->ask && provider->service.library)
-        snprintf(text, room, "-");
+        snprintf(text, capacity, "-");
 }
 
 static void print_row(const struct page *page, const struct provider *provider)
@@ -332,7 +332,7 @@ static void print_objects(const struct page *page, const char *list)
 static void print_details(const struct page *page, const struct provider *provider)
 {
     const struct service *service = &provider->service;
-    char name[1024], next[NEXT_ROOM], times[64] = "";
+    char name[1024], next[NEXT_SIZE], times[64] = "";
     text_clean(service->name, name, sizeof name);
     putchar('\n');
     print_mark(page, provider->state);

@@ -144,69 +144,71 @@ static const char *layer_option(const struct service *service)
 
 /* For a provider that is not queried because of its state in the registry. */
 static void print_how_to_enable(const struct provider *provider, const char *name, char *text,
-                                size_t room)
+                                size_t capacity)
 {
     const char *user = layer_option(&provider->service);
     if (provider->state == SWITCHED_OFF)
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "openperflib disabled it permanently because of its mistake. When it is repaired, "
                  "\"lodctr%s /E:%s\" enables it.",
                  user, name);
     else
-        snprintf(text, room, "It was disabled manually; \"lodctr%s /E:%s\" enables it.", user,
+        snprintf(text, capacity, "It was disabled manually; \"lodctr%s /E:%s\" enables it.", user,
                  name);
 }
 
-static void print_next(const struct provider *provider, const char *name, char *text, size_t room)
+static void print_next(const struct provider *provider, const char *name, char *text,
+                       size_t capacity)
 {
     const char *user = layer_option(&provider->service);
     switch (provider->state) {
     case QUARANTINED:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "It is queried again when the quarantine is over; a valid answer ends it. When it "
                  "is repaired, \"lodctr%s /E:%s\" queries it at once.",
                  user, name);
         break;
     case ON_PROBATION:
         snprintf(
-            text, room,
+            text, capacity,
             "It is queried again: a valid answer ends this, a failure starts the next quarantine. "
             "\"perfmon status --ask %s\" queries it now.",
             name);
         break;
     case OVERDUE:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "It is queried, but queries do not wait for it until it answers. \"perfmon status "
                  "--ask %s\" "
                  "shows whether it does; a larger Collect Timeout in its key gives it more time.",
                  name);
         break;
     case LIBRARY_GONE:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "Install the library again, or remove the registration: "
                  "\"unlodctr%s --library %s\".",
                  user, name);
         break;
     case NO_LIBRARY:
         snprintf(
-            text, room,
+            text, capacity,
             "It has names, but no library that answers: register the library, or remove the names: "
             "\"unlodctr%s %s\".",
             user, name);
         break;
     case NOT_LOADED:
-        snprintf(text, room, "It has no numbers and no names yet: load its ini file with lodctr.");
+        snprintf(text, capacity,
+                 "It has no numbers and no names yet: load its ini file with lodctr.");
         break;
     case DISABLED:
     case SWITCHED_OFF:
-        print_how_to_enable(provider, name, text, room);
+        print_how_to_enable(provider, name, text, capacity);
         break;
     case FAILING:
-        snprintf(text, room, "%.700s. \"perfmon status --ask %s\" queries it now.",
+        snprintf(text, capacity, "%.700s. \"perfmon status --ask %s\" queries it now.",
                  provider->event.advice, name);
         break;
     case SILENT:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "It returned none of its objects. See the events, or its documentation; "
                  "\"OPENPERFLIB_TRACE=1 perfmon status --ask %s\" shows each step.",
                  name);
@@ -217,7 +219,7 @@ static void print_next(const struct provider *provider, const char *name, char *
 }
 
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
-                   size_t room)
+                   size_t capacity)
 {
     char name[512];
     const char *plain = provider->service.name;
@@ -229,9 +231,9 @@ void provider_next(const struct provider *provider, const struct owners *owners,
     }
     *text = '\0';
     if (provider->state == TAKEN)
-        owners_explain(owners, plain, layer_option(&provider->service), text, room);
+        owners_explain(owners, plain, layer_option(&provider->service), text, capacity);
     else
-        print_next(provider, name, text, room);
+        print_next(provider, name, text, capacity);
 }
 
 /* ---- the list of providers ---- */
@@ -258,15 +260,15 @@ static bool take(void *self, const char *name)
     struct providers *providers = collecting->ret;
     if (!is_wanted(collecting, name))
         return true;
-    if (providers->count == providers->room) {
-        size_t room = providers->room ? providers->room * 2 : 32;
-        struct provider *list = reallocarray(providers->list, room, sizeof *list);
+    if (providers->count == providers->capacity) {
+        size_t capacity = providers->capacity ? providers->capacity * 2 : 32;
+        struct provider *list = reallocarray(providers->list, capacity, sizeof *list);
         if (!list) {
             providers->status = ERROR_NOT_ENOUGH_MEMORY;
             return false;
         }
         providers->list = list;
-        providers->room = room;
+        providers->capacity = capacity;
     }
     struct provider *provider = &providers->list[providers->count];
     *provider = (struct provider){0};

@@ -20,7 +20,7 @@
 #define BPF_FS_MAGIC 0xcafe4a11
 #endif
 #define FRESH "_new" /* a pinned file's name has no dot */
-enum { PATH_ROOM = 128, MOST_PROCESSORS = 512 };
+enum { PATH_SIZE = 128, MOST_PROCESSORS = 512 };
 
 const char *const bpf_names[] = {"processes", "threads", NULL};
 
@@ -276,7 +276,7 @@ static struct bpf_object *load_somehow(const struct bpf_wish *wish)
 /* libbpf pins by path; this path leads to the opened folder even if its name was replaced. */
 static int pin_link(int folder, struct bpf_link *link, const char *name, gid_t group)
 {
-    char path[PATH_ROOM], fresh[PATH_ROOM / 2];
+    char path[PATH_SIZE], fresh[PATH_SIZE / 2];
     bool shared = group != (gid_t)-1;
     snprintf(fresh, sizeof fresh, "%s" FRESH, name);
     snprintf(path, sizeof path, "/proc/self/fd/%d/%s", folder, fresh);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 128, READ_ROOM = 1 << 16, FLAGS_AT = 16, ROUGH_SIZES = 8 };
+enum { PATH_SIZE = 128, READ_SIZE = 1 << 16, FLAGS_AT = 16, ROUGH_SIZES = 8 };
 
 struct seen {
     uint32_t version;
@@ -41,7 +41,7 @@ static void look_at(struct seen *seen, const unsigned char *bytes, size_t length
 /* Each read returns whole records. */
 static int read_records(const char *path, struct seen *seen)
 {
-    static unsigned char bytes[READ_ROOM];
+    static unsigned char bytes[READ_SIZE];
     ssize_t length;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
@@ -78,7 +78,7 @@ static void print_owner(const char *path)
 
 static int print_file(const char *name)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct seen seen = {0};
     snprintf(path, sizeof path, BPF_FOLDER "/%s", name);
     int error = read_records(path, &seen);

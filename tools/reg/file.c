@@ -90,11 +90,11 @@ static LSTATUS export_key(FILE *file, HKEY key, const char *full)
     status = names_read(key, false, &names);
     for (size_t i = 0; !status && i < names.count; i++) {
         HKEY sub = NULL;
-        size_t room = strlen(full) + strlen(names.names[i]) + 2;
-        char *path = malloc(room);
+        size_t capacity = strlen(full) + strlen(names.names[i]) + 2;
+        char *path = malloc(capacity);
         status = path ? RegOpenKeyExA(key, names.names[i], 0, KEY_READ, &sub) : ERROR_OUTOFMEMORY;
         if (!status) {
-            snprintf(path, room, "%s\\%s", full, names.names[i]);
+            snprintf(path, capacity, "%s\\%s", full, names.names[i]);
             status = export_key(file, sub, path);
         }
         key_close(sub);
@@ -183,12 +183,12 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
 {
     bool standard = !strcmp(name, "-");
     FILE *file = standard ? stdin : fopen(name, "rb");
-    size_t room = 65536, count = 0, got = 1;
-    *ret = file ? malloc(room) : NULL;
+    size_t capacity = 65536, count = 0, got = 1;
+    *ret = file ? malloc(capacity) : NULL;
     while (*ret && got) {
-        got = fread(*ret + count, 1, room - count, file);
+        got = fread(*ret + count, 1, capacity - count, file);
         count += got;
-        char *more = count == room ? realloc(*ret, room *= 2) : *ret;
+        char *more = count == capacity ? realloc(*ret, capacity *= 2) : *ret;
         if (!more)
             free(*ret);
         *ret = more;

@@ -56,15 +56,15 @@ static bool is_performance_key(HKEY key)
 static LSTATUS fill(const struct root *root, const char *rest, const char *machine,
                     struct named_key *ret)
 {
-    size_t count = strlen(rest), room = strlen(root->name) + count + 2;
+    size_t count = strlen(rest), capacity = strlen(root->name) + count + 2;
     while (count && rest[count - 1] == '\\')
         count--;
     ret->root = root->key;
     ret->path = strndup(rest, count);
-    ret->full = malloc(room);
+    ret->full = malloc(capacity);
     if (!ret->path || !ret->full)
         return ERROR_OUTOFMEMORY;
-    snprintf(ret->full, room, "%s%s%s", root->name, count ? "\\" : "", ret->path);
+    snprintf(ret->full, capacity, "%s%s%s", root->name, count ? "\\" : "", ret->path);
     if (!machine)
         return ERROR_SUCCESS;
     LSTATUS status = RegConnectRegistryA(machine, root->key, &ret->root);

@@ -54,10 +54,10 @@ static LSTATUS show_key(struct showing *showing, HKEY key, const char *full);
 
 static char *path_below(const char *full, const char *name)
 {
-    size_t room = strlen(full) + strlen(name) + 2;
-    char *path = malloc(room);
+    size_t capacity = strlen(full) + strlen(name) + 2;
+    char *path = malloc(capacity);
     if (path)
-        snprintf(path, room, "%s\\%s", full, name);
+        snprintf(path, capacity, "%s\\%s", full, name);
     return path;
 }
 

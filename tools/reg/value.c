@@ -11,22 +11,23 @@
 
 /* ---- reading ---- */
 
-enum { FIRST_ROOM = 65536, MOST_ROOM = 1 << 30 };
+enum { FIRST_SIZE = 65536, MOST_SIZE = 1 << 30 };
 
 /* A query of an ordinary value returns its size; one of performance data only that the buffer is
  * too small. */
 LSTATUS value_read(HKEY key, const char *name, struct value *ret)
 {
-    DWORD room = 0;
-    LSTATUS status = RegQueryValueExA(key, name, NULL, &ret->type, NULL, &room);
+    DWORD capacity = 0;
+    LSTATUS status = RegQueryValueExA(key, name, NULL, &ret->type, NULL, &capacity);
     *ret = (struct value){0};
     if (status && status != ERROR_MORE_DATA)
         return status;
-    for (room = room ? room : FIRST_ROOM;; room = ret->size > room ? ret->size : room * 2) {
+    for (capacity = capacity ? capacity : FIRST_SIZE;;
+         capacity = ret->size > capacity ? ret->size : capacity * 2) {
         free(ret->data);
-        ret->data = malloc((size_t)room + 1);
-        ret->size = room;
-        if (!ret->data || room > MOST_ROOM)
+        ret->data = malloc((size_t)capacity + 1);
+        ret->size = capacity;
+        if (!ret->data || capacity > MOST_SIZE)
             return ERROR_OUTOFMEMORY;
         status = RegQueryValueExA(key, name, NULL, &ret->type, ret->data, &ret->size);
         if (status != ERROR_MORE_DATA)

@@ -31,7 +31,7 @@ bool when_parse(const char *text, LONGLONG *ret);
 /* Is this a time of day, which may follow a date? */
 bool when_is_time(const char *text);
 /* "1/13/2018 5:13:23", as relog prints it. */
-void when_print(LONGLONG time, char text[SHEET_TIME_ROOM]);
+void when_print(LONGLONG time, char text[SHEET_TIME_SIZE]);
 
 /* ---- source.c: captures and the selected counters ---- */
 struct source {

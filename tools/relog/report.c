@@ -13,7 +13,7 @@ bool report_wanted(const struct relog *opts)
 
 static void print_span(LONGLONG first, LONGLONG last, unsigned long samples)
 {
-    char begin[SHEET_TIME_ROOM], end[SHEET_TIME_ROOM];
+    char begin[SHEET_TIME_SIZE], end[SHEET_TIME_SIZE];
     when_print(first, begin);
     when_print(last, end);
     if (samples)

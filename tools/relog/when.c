@@ -73,11 +73,11 @@ bool when_parse(const char *text, LONGLONG *ret)
     return true;
 }
 
-void when_print(LONGLONG time, char text[SHEET_TIME_ROOM])
+void when_print(LONGLONG time, char text[SHEET_TIME_SIZE])
 {
     time_t seconds = (time_t)(time / second_100ns - since_1601);
     struct tm parts = {0};
     gmtime_r(&seconds, &parts);
-    snprintf(text, SHEET_TIME_ROOM, "%d/%d/%d %d:%02d:%02d", parts.tm_mon + 1, parts.tm_mday,
+    snprintf(text, SHEET_TIME_SIZE, "%d/%d/%d %d:%02d:%02d", parts.tm_mon + 1, parts.tm_mday,
              parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }

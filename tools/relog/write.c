@@ -39,7 +39,7 @@ static LONGLONG latest_time(const char *output)
 
 static void warn_of_order(const struct relog *opts, LONGLONG latest, LONGLONG first)
 {
-    char before[SHEET_TIME_ROOM], appended[SHEET_TIME_ROOM];
+    char before[SHEET_TIME_SIZE], appended[SHEET_TIME_SIZE];
     when_print(latest, before);
     when_print(first, appended);
     fprintf(stderr,

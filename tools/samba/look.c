@@ -37,7 +37,7 @@ static void become(char *const *arguments, int output)
     _exit(127);
 }
 
-int samba_run(char *const *arguments, char *output, unsigned room)
+int samba_run(char *const *arguments, char *output, unsigned capacity)
 {
     int pair[2], status;
     unsigned used = 0;
@@ -49,12 +49,12 @@ int samba_run(char *const *arguments, char *output, unsigned room)
     if (pid == 0)
         become(arguments, pair[1]);
     close(pair[1]);
-    while (used + 1 < room && (count = read(pair[0], output + used, room - used - 1)) > 0)
+    while (used + 1 < capacity && (count = read(pair[0], output + used, capacity - used - 1)) > 0)
         used += (unsigned)count;
     while (read(pair[0], rest, sizeof rest) > 0)
         ;
     close(pair[0]);
-    if (room)
+    if (capacity)
         output[used] = '\0';
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         return 127;
@@ -162,13 +162,14 @@ static void look_at_drop_in(struct samba *samba)
 /* ---- processes that have it loaded ---- */
 
 /* The first line of /proc/PID/NAME that contains `part`. */
-static bool find_line(const char *pid, const char *name, const char *part, char *ret, size_t room)
+static bool find_line(const char *pid, const char *name, const char *part, char *ret,
+                      size_t capacity)
 {
     char path[300];
     bool found = false;
     snprintf(path, sizeof path, "/proc/%s/%s", pid, name);
     FILE *file = fopen(path, "re");
-    while (file && !found && fgets(ret, (int)room, file))
+    while (file && !found && fgets(ret, (int)capacity, file))
         found = strstr(ret, part) != NULL;
     if (file)
         fclose(file);

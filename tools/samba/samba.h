@@ -35,7 +35,7 @@ struct samba {
 bool samba_look(const char *root, struct samba *ret);  /* false: the root's path is too long */
 const char *samba_firewall(const struct samba *samba); /* a command, or what to do */
 /* Reads a program's output; returns its exit code, 127: it could not be started. */
-int samba_run(char *const *arguments, char *output, unsigned room);
+int samba_run(char *const *arguments, char *output, unsigned capacity);
 
 /* ---- change.c ---- */
 /* Return exit codes. Each step is printed and done, or only printed (--dry-run). */

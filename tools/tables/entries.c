@@ -26,8 +26,8 @@ static size_t add_slug(char *out, size_t used, const char *text)
 /* OBJECT or OBJECT_COUNTER; a C identifier, so it must not begin with a digit. */
 static char *make_symbol(const char *object, const char *counter, DWORD index)
 {
-    size_t used = 0, room = strlen(object) + (counter ? strlen(counter) : 0) + 32;
-    char *symbol = malloc(room);
+    size_t used = 0, capacity = strlen(object) + (counter ? strlen(counter) : 0) + 32;
+    char *symbol = malloc(capacity);
     if (!symbol)
         return NULL;
     if (*object >= '0' && *object <= '9')

@@ -125,13 +125,13 @@ static bool is_utf8(const char *text)
 bool old_read(const char *path, struct old *ret)
 {
     char *line = NULL, section[32] = "";
-    size_t room = 0;
+    size_t capacity = 0;
     bool good = true;
     *ret = (struct old){0};
     FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT)
         return true;
-    for (unsigned number = 1; file && good && getline(&line, &room, file) >= 0; number++) {
+    for (unsigned number = 1; file && good && getline(&line, &capacity, file) >= 0; number++) {
         good = is_utf8(line);
         if (good)
             add_line(ret, line + (strncmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), section);

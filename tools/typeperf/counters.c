@@ -86,17 +86,17 @@ static void spell(const struct counters *counters, PDH_HCOUNTER handle, const ch
 static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path, bool seen)
 {
     char whole[sizeof counters->machine + PDH_MAX_COUNTER_PATH];
-    if (counters->paths.count == counters->room) {
-        size_t room = counters->room ? counters->room * 2 : 16;
-        PDH_HCOUNTER *grown = realloc(counters->handles, room * sizeof *grown);
+    if (counters->paths.count == counters->capacity) {
+        size_t capacity = counters->capacity ? counters->capacity * 2 : 16;
+        PDH_HCOUNTER *grown = realloc(counters->handles, capacity * sizeof *grown);
         if (!grown)
             return false;
         counters->handles = grown;
-        bool *grown_seen = realloc(counters->seen, room * sizeof *grown_seen);
+        bool *grown_seen = realloc(counters->seen, capacity * sizeof *grown_seen);
         if (!grown_seen)
             return false;
         counters->seen = grown_seen;
-        counters->room = room;
+        counters->capacity = capacity;
     }
     if (!counters->machine[0] && !counter_path_has_machine(path))
         find_machine(counters, handle);

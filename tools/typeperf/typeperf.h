@@ -30,7 +30,7 @@ struct counters {
     PDH_HCOUNTER *handles;
     bool *seen;             /* it had a value, or was found by a wildcard */
     struct text_list paths; /* as the user wrote them, with machine; one for each handle */
-    size_t room;
+    size_t capacity;
     size_t missing;    /* requested but not there; reported on stderr */
     int exit_code;     /* for the last missing one */
     char machine[256]; /* with its \\ */

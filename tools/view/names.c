@@ -10,7 +10,7 @@
 
 #include <winerror.h>
 
-enum { DISTANCE_ROOM = 64 };
+enum { DISTANCE_SIZE = 64 };
 
 static int by_index(const void *left, const void *right)
 {
@@ -158,26 +158,26 @@ bool names_fell_back(const struct names *names)
 }
 
 static size_t table_find(const struct name_table *table, const char *title, uint32_t *ret,
-                         size_t room)
+                         size_t capacity)
 {
     size_t found = 0;
-    for (size_t i = 0; i < table->count && found < room; i++)
+    for (size_t i = 0; i < table->count && found < capacity; i++)
         if (table->rows[i].index > 1 && text_equal(table->rows[i].text, title))
             ret[found++] = table->rows[i].index;
     return found;
 }
 
-size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t room)
+size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t capacity)
 {
     size_t found = 0;
     const struct name_table *tables[] = {&names->chosen, &names->english};
     for (size_t t = 0; t < 2; t++)
-        found += table_find(tables[t], title, ret + found, room - found);
+        found += table_find(tables[t], title, ret + found, capacity - found);
     return found;
 }
 
 /* The subkeys of Perflib are the installed languages. */
-size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room)
+size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity)
 {
     HKEY root, perflib;
     char language[16];
@@ -193,7 +193,7 @@ size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room)
         if (RegEnumKeyExA(perflib, i, language, &size, NULL, NULL, NULL, NULL))
             break;
         if (!table_load(&table, "Counter", language))
-            found = table_find(&table, title, ret, room);
+            found = table_find(&table, title, ret, capacity);
         table_done(&table);
     }
     if (!status)
@@ -207,18 +207,18 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* The edit distance of the first DISTANCE_ROOM bytes; 1 if one text contains the other. */
+/* The edit distance of the first DISTANCE_SIZE bytes; 1 if one text contains the other. */
 unsigned names_distance(const char *left, const char *right)
 {
-    unsigned row[DISTANCE_ROOM + 1];
-    size_t columns = strnlen(right, DISTANCE_ROOM);
+    unsigned row[DISTANCE_SIZE + 1];
+    size_t columns = strnlen(right, DISTANCE_SIZE);
     if (text_equal(left, right))
         return 0;
     if (text_contains(left, right) || text_contains(right, left))
         return 1;
     for (size_t j = 0; j <= columns; j++)
         row[j] = (unsigned)j;
-    for (size_t i = 0; i < DISTANCE_ROOM && left[i]; i++) {
+    for (size_t i = 0; i < DISTANCE_SIZE && left[i]; i++) {
         unsigned corner = row[0];
         row[0] = (unsigned)i + 1;
         for (size_t j = 0; j < columns; j++) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Title indices of values that belong to an instance's identity, wherever they occur. */
-enum { TELLER_NUMBER, TELLER_START, TELLER_THREAD, TELLERS, NAME_ROOM = 2048 };
+enum { TELLER_NUMBER, TELLER_START, TELLER_THREAD, TELLERS, NAME_SIZE = 2048 };
 static const uint32_t teller_titles[TELLERS] = {
     [TELLER_NUMBER] = 784, /* ID Process */
     [TELLER_START] = 684,  /* Elapsed Time: its raw value is the start time */
@@ -26,13 +26,13 @@ const char *view_text(const struct view_object *object, size_t offset)
 static size_t keep_text(struct view_object *object, const char *text)
 {
     size_t size = strlen(text) + 1, at = object->texts_used;
-    if (at + size > object->texts_room) {
-        size_t room = (at + size) * 2 + 1024;
-        char *texts = realloc(object->texts, room);
+    if (at + size > object->texts_capacity) {
+        size_t capacity = (at + size) * 2 + 1024;
+        char *texts = realloc(object->texts, capacity);
         if (!texts)
             return 0;
         object->texts = texts;
-        object->texts_room = room;
+        object->texts_capacity = capacity;
     }
     memcpy(object->texts + at, text, size);
     object->texts_used += size;
@@ -131,7 +131,7 @@ static void parents_begin(struct parents *parents, struct snapshot *snapshot, ui
 
 /* The name of the instance's parent; false: it has none. */
 static bool parent_name(struct snapshot *snapshot, struct parents *parents,
-                        const opl_instance_view *instance, char name[static NAME_ROOM])
+                        const opl_instance_view *instance, char name[static NAME_SIZE])
 {
     const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
     if (definition->ParentObjectTitleIndex == 0)
@@ -145,7 +145,7 @@ static bool parent_name(struct snapshot *snapshot, struct parents *parents,
     while (!parents->at.end || parents->at.position != definition->ParentObjectInstance)
         if (!snapshot_next_instance(snapshot, &parents->object, &parents->at))
             return false;
-    opl_instance_name(&snapshot->block, &parents->object, &parents->at, name, NAME_ROOM);
+    opl_instance_name(&snapshot->block, &parents->object, &parents->at, name, NAME_SIZE);
     return true;
 }
 
@@ -163,7 +163,7 @@ static void read_tellers(struct snapshot *snapshot, const opl_instance_view *ins
  * may change (kernel workers change theirs with their work). Number 0 is not a process: Idle
  * and _Total, whose start time is always now. */
 static void identity(struct snapshot *snapshot, const opl_instance_view *instance, const char *path,
-                     const opl_counter_view *tellers, char *out, size_t room)
+                     const opl_counter_view *tellers, char *out, size_t capacity)
 {
     uint64_t values[TELLERS];
     bool has_start = tellers[TELLER_NUMBER].offset && tellers[TELLER_START].offset;
@@ -171,7 +171,7 @@ static void identity(struct snapshot *snapshot, const opl_instance_view *instanc
     bool is_process = has_start && values[TELLER_NUMBER] != 0;
     if (has_start && !is_process)
         values[TELLER_START] = 0;
-    snprintf(out, room, "%s\x1f%d\x1f%llx\x1f%llx\x1f%llx", is_process ? "" : path,
+    snprintf(out, capacity, "%s\x1f%d\x1f%llx\x1f%llx\x1f%llx", is_process ? "" : path,
              is_process ? 0 : instance->definition.UniqueID,
              (unsigned long long)values[TELLER_NUMBER], (unsigned long long)values[TELLER_START],
              (unsigned long long)values[TELLER_THREAD]);
@@ -190,7 +190,7 @@ static void find_tellers(struct snapshot *snapshot, const opl_object_view *where
 
 /* An instance's texts: its name, the name with its parent, and its identity. */
 struct path {
-    char parent[NAME_ROOM], name[NAME_ROOM], whole[NAME_ROOM * 2], key[NAME_ROOM * 2 + 128];
+    char parent[NAME_SIZE], name[NAME_SIZE], whole[NAME_SIZE * 2], key[NAME_SIZE * 2 + 128];
     bool has_parent;
 };
 
@@ -344,17 +344,17 @@ void view_object_done(struct view_object *object)
 }
 
 void view_instance_label(const struct view_object *object, const struct view_instance *instance,
-                         char *out, size_t room)
+                         char *out, size_t capacity)
 {
-    char name[NAME_ROOM], parent[NAME_ROOM], copy[16] = "";
+    char name[NAME_SIZE], parent[NAME_SIZE], copy[16] = "";
     text_clean(view_text(object, instance->name), name, sizeof name);
     text_clean(view_text(object, instance->parent_name), parent, sizeof parent);
     if (instance->copy)
         snprintf(copy, sizeof copy, "#%u", instance->copy);
     if (instance->has_parent && *name != '/') /* "/home" is shown without its parent, as in paths */
-        snprintf(out, room, "%s/%s%s", parent, name, copy);
+        snprintf(out, capacity, "%s/%s%s", parent, name, copy);
     else
-        snprintf(out, room, "%s%s", *name ? name : "(no name)", copy);
+        snprintf(out, capacity, "%s%s", *name ? name : "(no name)", copy);
 }
 
 bool view_object_single(const struct view_object *object)

@@ -11,7 +11,7 @@
 #include <winbase.h>
 #include <winerror.h>
 
-enum { FIRST_ROOM = 256 * 1024, LAST_ROOM = 1 << 29, BUSY_TRIES = 10, BUSY_MILLISECONDS = 10 };
+enum { FIRST_SIZE = 256 * 1024, LAST_SIZE = 1 << 29, BUSY_TRIES = 10, BUSY_MILLISECONDS = 10 };
 
 /* ---- the machine ---- */
 
@@ -50,15 +50,15 @@ LSTATUS view_root(HKEY *ret)
 
 /* ---- its bytes ---- */
 
-static bool snapshot_reserve(struct snapshot *snapshot, size_t room)
+static bool snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 {
-    if (room <= snapshot->room)
+    if (capacity <= snapshot->capacity)
         return true;
-    unsigned char *data = realloc(snapshot->data, room);
+    unsigned char *data = realloc(snapshot->data, capacity);
     if (!data)
         return false;
     snapshot->data = data;
-    snapshot->room = room;
+    snapshot->capacity = capacity;
     return true;
 }
 
@@ -79,7 +79,7 @@ static opl_block_fault begin_cut_off(struct snapshot *snapshot)
         return OPL_BLOCK_HEADER;
     memcpy(&header, snapshot->data, sizeof header);
     whole = header.LittleEndian == 1 ? header.TotalByteLength : 0;
-    if (whole <= snapshot->size || whole > LAST_ROOM || !snapshot_reserve(snapshot, whole))
+    if (whole <= snapshot->size || whole > LAST_SIZE || !snapshot_reserve(snapshot, whole))
         return OPL_BLOCK_HEADER;
     memset(snapshot->data + snapshot->size, 0, whole - snapshot->size);
     return opl_block_init(&snapshot->block, snapshot->data, whole);
@@ -99,14 +99,14 @@ bool snapshot_begin(struct snapshot *snapshot)
 
 LSTATUS snapshot_query(struct snapshot *snapshot, const char *query)
 {
-    size_t room = snapshot->room ? snapshot->room : FIRST_ROOM;
-    for (int busy = 0; room <= LAST_ROOM;) {
-        if (!snapshot_reserve(snapshot, room))
+    size_t capacity = snapshot->capacity ? snapshot->capacity : FIRST_SIZE;
+    for (int busy = 0; capacity <= LAST_SIZE;) {
+        if (!snapshot_reserve(snapshot, capacity))
             return ERROR_NOT_ENOUGH_MEMORY;
-        DWORD size = (DWORD)room;
+        DWORD size = (DWORD)capacity;
         LSTATUS status = RegQueryValueExA(view_key(), query, NULL, NULL, snapshot->data, &size);
         if (status == ERROR_MORE_DATA) {
-            room *= 2;
+            capacity *= 2;
         } else if (status == ERROR_BUSY && busy++ < BUSY_TRIES) {
             Sleep(BUSY_MILLISECONDS);
         } else {
@@ -121,16 +121,17 @@ static int read_all(struct snapshot *snapshot, int fd)
 {
     snapshot->size = 0;
     for (;;) {
-        if (!snapshot_reserve(snapshot, snapshot->size + FIRST_ROOM))
+        if (!snapshot_reserve(snapshot, snapshot->size + FIRST_SIZE))
             return ENOMEM;
-        ssize_t count = read(fd, snapshot->data + snapshot->size, snapshot->room - snapshot->size);
+        ssize_t count =
+            read(fd, snapshot->data + snapshot->size, snapshot->capacity - snapshot->size);
         if (count == 0)
             return 0;
         if (count < 0 && errno != EINTR)
             return errno;
         if (count > 0)
             snapshot->size += (size_t)count;
-        if (snapshot->size > LAST_ROOM)
+        if (snapshot->size > LAST_SIZE)
             return EFBIG;
     }
 }

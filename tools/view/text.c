@@ -66,7 +66,7 @@ static size_t escape(wchar_t code, char out[12])
     return (size_t)snprintf(out, 12, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
 }
 
-void text_clean(const char *text, char *out, size_t room)
+void text_clean(const char *text, char *out, size_t capacity)
 {
     size_t used = 0;
     while (*text) {
@@ -82,12 +82,12 @@ void text_clean(const char *text, char *out, size_t room)
             count = escape(code, seen);
             from = seen;
         }
-        if (used + count >= room)
+        if (used + count >= capacity)
             break;
         memcpy(out + used, from, count);
         used += count;
     }
-    if (room)
+    if (capacity)
         out[used] = 0;
 }
 
@@ -108,20 +108,20 @@ static size_t fitting(const char *text, int width)
 
 void text_cell(FILE *out, const char *text, int width)
 {
-    int room = abs(width), used = text_width(text);
-    if (room == 0)
+    int capacity = abs(width), used = text_width(text);
+    if (capacity == 0)
         return;
-    if (used > room) {
-        size_t count = fitting(text, room - 1);
+    if (used > capacity) {
+        size_t count = fitting(text, capacity - 1);
         char *part = strndup(text, count);
-        int left = part ? room - 1 - text_width(part) : 0;
+        int left = part ? capacity - 1 - text_width(part) : 0;
         fprintf(out, "%s%s%*s", part ? part : "", ellipsis_is_utf8 ? "\xe2\x80\xa6" : "~", left,
                 "");
         free(part);
     } else if (width < 0) {
-        fprintf(out, "%*s%s", room - used, "", text);
+        fprintf(out, "%*s%s", capacity - used, "", text);
     } else {
-        fprintf(out, "%s%*s", text, room - used, "");
+        fprintf(out, "%s%*s", text, capacity - used, "");
     }
 }
 

@@ -81,12 +81,12 @@ void view_value_get(const struct view_object *object, const struct view_instance
 }
 
 void view_value_string(const struct view_object *object, const struct view_instance *instance,
-                       const struct view_counter *counter, char *out, size_t room)
+                       const struct view_counter *counter, char *out, size_t capacity)
 {
     char text[1024] = "";
     opl_counter_text(&object->now_snapshot->block, &object->now, &instance->now, &counter->now,
                      text, sizeof text);
-    text_clean(text, out, room);
+    text_clean(text, out, capacity);
 }
 
 /* ---- units ---- */
@@ -138,11 +138,11 @@ struct scale {
 };
 
 /* Prints three significant digits, or all digits of the integer part: 1.23, 12.3, 123, 1234. */
-static void print_scaled(char *out, size_t room, double number, const char *unit)
+static void print_scaled(char *out, size_t capacity, double number, const char *unit)
 {
     double size = fabs(number);
     int digits = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : 2;
-    snprintf(out, room, "%.*f%s%s", digits, number, *unit ? " " : "", unit);
+    snprintf(out, capacity, "%.*f%s%s", digits, number, *unit ? " " : "", unit);
 }
 
 static const struct scale *scale_for(const struct scale *scales, double number)
@@ -152,7 +152,7 @@ static const struct scale *scale_for(const struct scale *scales, double number)
     return scales;
 }
 
-static void print_bytes(char *out, size_t room, double bytes, const char *suffix)
+static void print_bytes(char *out, size_t capacity, double bytes, const char *suffix)
 {
     static const struct scale scales[] = {
         {0,                   1,               "B"  },
@@ -165,10 +165,10 @@ static void print_bytes(char *out, size_t room, double bytes, const char *suffix
     const struct scale *scale = scale_for(scales, bytes);
     char unit[32];
     snprintf(unit, sizeof unit, "%s%s", unit_word(scale->unit), suffix);
-    print_scaled(out, room, bytes / scale->divide, unit);
+    print_scaled(out, capacity, bytes / scale->divide, unit);
 }
 
-static void print_seconds(char *out, size_t room, double seconds)
+static void print_seconds(char *out, size_t capacity, double seconds)
 {
     static const struct scale scales[] = {
         {0,    1e-6, "us"},
@@ -178,19 +178,20 @@ static void print_seconds(char *out, size_t room, double seconds)
     };
     if (seconds < 100) {
         const struct scale *scale = seconds == 0 ? &scales[2] : scale_for(scales, seconds);
-        print_scaled(out, room, seconds / scale->divide, unit_word(scale->unit));
+        print_scaled(out, capacity, seconds / scale->divide, unit_word(scale->unit));
         return;
     }
     long long whole = (long long)seconds, days = whole / 86400;
     int hours = (int)(whole / 3600 % 24), minutes = (int)(whole / 60 % 60),
         rest = (int)(whole % 60);
     if (days)
-        snprintf(out, room, "%lld %s %02d:%02d:%02d", days, unit_word("d"), hours, minutes, rest);
+        snprintf(out, capacity, "%lld %s %02d:%02d:%02d", days, unit_word("d"), hours, minutes,
+                 rest);
     else
-        snprintf(out, room, "%d:%02d:%02d", hours, minutes, rest);
+        snprintf(out, capacity, "%d:%02d:%02d", hours, minutes, rest);
 }
 
-static void print_rate(char *out, size_t room, double rate, const char *suffix)
+static void print_rate(char *out, size_t capacity, double rate, const char *suffix)
 {
     static const struct scale scales[] = {
         {0,   1,   ""  },
@@ -202,50 +203,50 @@ static void print_rate(char *out, size_t room, double rate, const char *suffix)
     const struct scale *scale = scale_for(scales, rate);
     char unit[32];
     snprintf(unit, sizeof unit, "%s%s", unit_word(scale->unit), suffix);
-    print_scaled(out, room, rate / scale->divide, unit);
+    print_scaled(out, capacity, rate / scale->divide, unit);
 }
 
 static void print_whole(const struct view_counter *counter, const opl_sample *raw, char *out,
-                        size_t room)
+                        size_t capacity)
 {
     static const double factors[] = {1, 1, 1024.0, 1048576.0};
     DWORD type = counter->now.definition.CounterType;
     if ((type & 0x000f0000) == PERF_NUMBER_HEX)
-        snprintf(out, room, "0x%" PRIX64, (uint64_t)raw->first);
+        snprintf(out, capacity, "0x%" PRIX64, (uint64_t)raw->first);
     else if (counter->unit != UNIT_PLAIN)
-        print_bytes(out, room, (double)raw->first * factors[counter->unit], "");
+        print_bytes(out, capacity, (double)raw->first * factors[counter->unit], "");
     else
-        snprintf(out, room, "%" PRId64, (int64_t)raw->first);
+        snprintf(out, capacity, "%" PRId64, (int64_t)raw->first);
 }
 
 void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
-                      size_t room)
+                      size_t capacity)
 {
     const char *suffix = counter->type.suffix ? counter->type.suffix : "";
     const char *rate = strcmp(suffix, "/sec") == 0 ? unit_word("/s") : "";
     if (value->whole)
-        print_whole(counter, &value->raw, out, room);
+        print_whole(counter, &value->raw, out, capacity);
     else if (strcmp(suffix, "%") == 0)
-        snprintf(out, room, "%.1f %%", value->number);
+        snprintf(out, capacity, "%.1f %%", value->number);
     else if (strcmp(suffix, "secs") == 0)
-        print_seconds(out, room, value->number);
+        print_seconds(out, capacity, value->number);
     else if (counter->unit == UNIT_BYTES)
-        print_bytes(out, room, value->number, rate);
+        print_bytes(out, capacity, value->number, rate);
     else
-        print_rate(out, room, value->number, rate);
+        print_rate(out, capacity, value->number, rate);
 }
 
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
-                     const struct view_counter *counter, char *out, size_t room)
+                     const struct view_counter *counter, char *out, size_t capacity)
 {
     struct view_value value;
     view_value_get(object, instance, counter, &value);
     if (value.state == VIEW_STRING)
-        view_value_string(object, instance, counter, out, room);
+        view_value_string(object, instance, counter, out, capacity);
     else if (value.state == VIEW_NUMBER)
-        view_number_text(counter, &value, out, room);
+        view_number_text(counter, &value, out, capacity);
     else
-        snprintf(out, room, "-");
+        snprintf(out, capacity, "-");
 }
 
 const char *view_value_why(const struct view_value *value)

@@ -48,16 +48,16 @@ const char *names_help(struct names *names, uint32_t index);
 /* The chosen language's table is the English one: it is not installed. */
 bool names_fell_back(const struct names *names);
 /* The indices with this title in either language, ignoring case. */
-size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t room);
+size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t capacity);
 /* The same in the first other installed language that has the title. */
-size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t room);
+size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity);
 /* The difference of two texts, ignoring case; 0: equal; small if one contains the other. */
 unsigned names_distance(const char *left, const char *right);
 
 /* ---- snapshot.c ---- */
 struct snapshot {
     unsigned char *data;
-    size_t size, room;
+    size_t size, capacity;
     opl_block block;
     opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;
@@ -116,7 +116,7 @@ struct view_object {
     struct view_instance *instances;
     size_t instance_count;
     char *texts;
-    size_t texts_used, texts_room;
+    size_t texts_used, texts_capacity;
 };
 /* Loads one object of the block. `before` may be NULL. Damage ends its lists early and is
  * recorded in the snapshot. False: no memory. */
@@ -127,7 +127,7 @@ void view_object_done(struct view_object *object);
 const char *view_text(const struct view_object *object, size_t offset);
 /* "parent/name#2", cleaned for a terminal. */
 void view_instance_label(const struct view_object *object, const struct view_instance *instance,
-                         char *out, size_t room);
+                         char *out, size_t capacity);
 bool view_object_single(const struct view_object *object);
 /* The position of the counter with this title index; (size_t)-1: none. */
 size_t view_counter_find(const struct view_object *object, uint32_t title_index);
@@ -154,15 +154,15 @@ void view_value_get(const struct view_object *object, const struct view_instance
                     const struct view_counter *counter, struct view_value *ret);
 /* A text counter's text, cleaned. */
 void view_value_string(const struct view_object *object, const struct view_instance *instance,
-                       const struct view_counter *counter, char *out, size_t room);
+                       const struct view_counter *counter, char *out, size_t capacity);
 /* The value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
-                     const struct view_counter *counter, char *out, size_t room);
+                     const struct view_counter *counter, char *out, size_t capacity);
 /* Prints units in this language, such as "019"; the caller keeps the text. */
 void view_unit_language(const char *language);
 /* The same for a given value, by its counter's type and unit. */
 void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
-                      size_t room);
+                      size_t capacity);
 /* Is it a plain count? It is printed from its integer, exact to the last digit. */
 bool view_whole(const struct view_counter *counter);
 /* The reason why there is no number, "" if there is one. */
@@ -175,7 +175,7 @@ bool text_begin(void);
 int text_width(const char *text);
 /* Copies with control characters made visible (\n, \e, \x7f), because names are third-party
  * data. */
-void text_clean(const char *text, char *out, size_t room);
+void text_clean(const char *text, char *out, size_t capacity);
 /* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
 void text_cell(FILE *out, const char *text, int width);
 /* Prints in lines of at most `width` columns, each after `indent` blanks. */

@@ -61,12 +61,12 @@ static int callLibrary(const char *name)
 static char *query(const char *value, DWORD *size)
 {
     char *data = NULL;
-    DWORD type, room = 1 << 16;
+    DWORD type, capacity = 1 << 16;
     LSTATUS result = ERROR_MORE_DATA;
-    for (; result == ERROR_MORE_DATA && room < 1u << 30; room *= 2) {
+    for (; result == ERROR_MORE_DATA && capacity < 1u << 30; capacity *= 2) {
         free(data);
-        data = calloc(room + 2, 1);
-        *size = room;
+        data = calloc(capacity + 2, 1);
+        *size = capacity;
         result =
             data ? RegQueryValueExA(HKEY_PERFORMANCE_DATA, value, NULL, &type, (LPBYTE)data, size)
                  : ERROR_OUTOFMEMORY;

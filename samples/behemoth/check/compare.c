@@ -24,7 +24,7 @@ struct look {
     uint64_t ticks; /* the herd's second */
     struct behemoth_herd herd;
     struct behemoth *all;
-    size_t room;
+    size_t capacity;
 };
 
 struct ancestry {
@@ -38,7 +38,7 @@ static struct compare {
     struct look looks[KEPT];
     size_t look_count;
     struct ancestry *born; /* all behemoths seen so far, by number, and their mothers */
-    size_t born_count, born_room;
+    size_t born_count, born_capacity;
     int64_t longest;     /* read, in milliseconds */
     int64_t behind_most; /* of the counters behind the server, in seconds of the herd */
     double age_most;     /* of a snapshot, when it was shown */
@@ -55,13 +55,13 @@ static bool note_newcomers(const struct behemoth_herd *herd, const struct behemo
     for (uint32_t i = 0; i < herd->count; i++) {
         if (all[i].id <= last)
             continue;
-        if (compare.born_count == compare.born_room) {
-            size_t room = compare.born_room > 0 ? compare.born_room * 2 : 1024;
-            struct ancestry *born = realloc(compare.born, room * sizeof *born);
+        if (compare.born_count == compare.born_capacity) {
+            size_t capacity = compare.born_capacity > 0 ? compare.born_capacity * 2 : 1024;
+            struct ancestry *born = realloc(compare.born, capacity * sizeof *born);
             if (!born)
                 return false;
             compare.born = born;
-            compare.born_room = room;
+            compare.born_capacity = capacity;
         }
         compare.born[compare.born_count++] = (struct ancestry){all[i].id, all[i].mother};
     }
@@ -71,13 +71,13 @@ static bool note_newcomers(const struct behemoth_herd *herd, const struct behemo
 static bool keep(const struct behemoth_herd *herd)
 {
     struct look *look = &compare.looks[compare.look_count % KEPT];
-    if (herd->count > look->room || !look->all) {
-        size_t room = herd->count + 64;
-        struct behemoth *all = realloc(look->all, room * sizeof *all);
+    if (herd->count > look->capacity || !look->all) {
+        size_t capacity = herd->count + 64;
+        struct behemoth *all = realloc(look->all, capacity * sizeof *all);
         if (!all)
             return false;
         look->all = all;
-        look->room = room;
+        look->capacity = capacity;
     }
     memcpy(look->all, behemoth_all(herd), herd->count * sizeof *look->all);
     look->herd = *herd;

@@ -6,7 +6,7 @@
 
 static bool reserve(struct kin *kin, size_t count)
 {
-    if (count <= kin->room)
+    if (count <= kin->capacity)
         return true;
     struct kin_one *all = realloc(kin->all, count * sizeof *all);
     if (all)
@@ -15,7 +15,7 @@ static bool reserve(struct kin *kin, size_t count)
     if (!order)
         return false;
     kin->order = order;
-    kin->room = count;
+    kin->capacity = count;
     return true;
 }
 

@@ -21,7 +21,7 @@ struct kin {
     size_t families;     /* roots */
     size_t strays;       /* named a mother who is not there */
     size_t circles;      /* were cut open */
-    size_t room;
+    size_t capacity;
 };
 
 /* False: no memory; it is as it was. Begin with zeros. */

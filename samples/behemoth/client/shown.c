@@ -80,19 +80,19 @@ static LSTATUS ask(struct shown *shown, DWORD *ret_size)
     snprintf(query, sizeof query, "%u %u", (unsigned)(shown->first + BEHEMOTH),
              (unsigned)(shown->first + BEHEMOTHS_SUMMARY));
     for (;;) {
-        DWORD size = shown->block_room;
+        DWORD size = shown->block_capacity;
         LSTATUS status = size > 0
                              ? RegQueryValueExA(shown->data, query, NULL, NULL, shown->block, &size)
                              : ERROR_MORE_DATA;
         *ret_size = size;
-        if (status != ERROR_MORE_DATA || shown->block_room >= LARGEST_SIZE)
+        if (status != ERROR_MORE_DATA || shown->block_capacity >= LARGEST_SIZE)
             return status;
-        DWORD room = shown->block_room > 0 ? shown->block_room * 2 : SMALLEST_SIZE;
-        BYTE *block = realloc(shown->block, room);
+        DWORD capacity = shown->block_capacity > 0 ? shown->block_capacity * 2 : SMALLEST_SIZE;
+        BYTE *block = realloc(shown->block, capacity);
         if (!block)
             return ERROR_NOT_ENOUGH_MEMORY;
         shown->block = block;
-        shown->block_room = room;
+        shown->block_capacity = capacity;
     }
 }
 
@@ -132,13 +132,13 @@ static void read_values(const opl_block *block, const opl_instance_view *instanc
 
 static struct shown_behemoth *add(struct shown *shown)
 {
-    if (shown->count == shown->room) {
-        size_t room = shown->room > 0 ? shown->room * 2 : 64;
-        struct shown_behemoth *all = realloc(shown->all, room * sizeof *all);
+    if (shown->count == shown->capacity) {
+        size_t capacity = shown->capacity > 0 ? shown->capacity * 2 : 64;
+        struct shown_behemoth *all = realloc(shown->all, capacity * sizeof *all);
         if (!all)
             return NULL;
         shown->all = all;
-        shown->room = room;
+        shown->capacity = capacity;
     }
     return &shown->all[shown->count++];
 }
@@ -217,15 +217,15 @@ LSTATUS shown_take(struct shown *shown, const void *block, size_t size)
 {
     struct shown fresh = *shown;
     fresh.all = shown->spare;
-    fresh.room = shown->spare_room;
+    fresh.capacity = shown->spare_capacity;
     LSTATUS status = read_block(&fresh, block, size);
     if (status) {
         shown->spare = fresh.all;
-        shown->spare_room = fresh.room;
+        shown->spare_capacity = fresh.capacity;
         return status;
     }
     fresh.spare = shown->all;
-    fresh.spare_room = shown->room;
+    fresh.spare_capacity = shown->capacity;
     *shown = fresh;
     return ERROR_SUCCESS;
 }

@@ -39,13 +39,13 @@ struct shown {
     char machine[SHOWN_NAME]; /* its name in the answer */
     bool has[SHOWN_VALUES];   /* every behemoth has this value; else all of them are 0 */
     struct shown_behemoth *all;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t summary[SHOWN_SYMBOLS / 2]; /* by symbol / 2 */
     struct shown_pair pairs[SHOWN_SYMBOLS / 2];
     struct shown_behemoth *spare; /* where the next answer is read */
-    size_t spare_room;
+    size_t spare_capacity;
     BYTE *block;
-    DWORD block_room;
+    DWORD block_capacity;
 };
 
 /* `machine`: NULL for this one. Returns a Windows status; ERROR_FILE_NOT_FOUND: not registered

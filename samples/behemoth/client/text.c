@@ -42,7 +42,7 @@ static size_t character(const char *text, size_t bytes, int *ret_width)
     return count;
 }
 
-void text_clean(const char *text, char *out, size_t room)
+void text_clean(const char *text, char *out, size_t capacity)
 {
     size_t used = 0;
     for (size_t left = strlen(text); left > 0;) {
@@ -50,7 +50,7 @@ void text_clean(const char *text, char *out, size_t room)
         size_t count = character(text, left, &width);
         const char *from = width < 0 ? REPLACEMENT : text;
         size_t bytes = width < 0 ? sizeof REPLACEMENT - 1 : count;
-        if (used + bytes >= room)
+        if (used + bytes >= capacity)
             break;
         memcpy(out + used, from, bytes);
         used += bytes;
@@ -87,15 +87,15 @@ int text_width(const char *text)
 
 void text_put(FILE *out, const char *text, int width)
 {
-    int room = abs(width), used;
-    size_t bytes = fitting(text, room, &used);
-    if (text[bytes] && room > 0) {
-        bytes = fitting(text, room - 1, &used);
-        fprintf(out, "%.*s%s%*s", (int)bytes, text, ellipsis, room - 1 - used, "");
+    int capacity = abs(width), used;
+    size_t bytes = fitting(text, capacity, &used);
+    if (text[bytes] && capacity > 0) {
+        bytes = fitting(text, capacity - 1, &used);
+        fprintf(out, "%.*s%s%*s", (int)bytes, text, ellipsis, capacity - 1 - used, "");
     } else if (width < 0) {
-        fprintf(out, "%*s%s", room - used, "", text);
+        fprintf(out, "%*s%s", capacity - used, "", text);
     } else {
-        fprintf(out, "%.*s%*s", (int)bytes, text, room - used, "");
+        fprintf(out, "%.*s%*s", (int)bytes, text, capacity - used, "");
     }
 }
 

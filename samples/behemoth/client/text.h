@@ -10,7 +10,7 @@
 /* Call first: texts are UTF-8 in every locale. Returns whether the terminal is UTF-8, too. */
 bool text_begin(void);
 /* A copy without control sequences: control characters and invalid bytes become U+FFFD. */
-void text_clean(const char *text, char *out, size_t room);
+void text_clean(const char *text, char *out, size_t capacity);
 /* How many columns a clean text takes. */
 int text_width(const char *text);
 /* Prints it in exactly so many columns, cut with an ellipsis; negative: at their right end. */

@@ -11,11 +11,11 @@
 
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
-enum { TITLE_ROOM = 128 };
+enum { TITLE_SIZE = 128 };
 
 static void keep(struct titles *titles, uint32_t symbol, const char *text)
 {
-    char clean[TITLE_ROOM];
+    char clean[TITLE_SIZE];
     if (symbol >= SHOWN_SYMBOLS || symbol % 2 != 0 || titles->of[symbol / 2])
         return;
     text_clean(text, clean, sizeof clean);

@@ -25,7 +25,7 @@ int64_t behemoth_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-bool behemoth_place(const char *wanted, char *room, size_t bytes)
+bool behemoth_place(const char *wanted, char *capacity, size_t bytes)
 {
     struct sockaddr_un address;
     struct stat status;
@@ -35,14 +35,14 @@ bool behemoth_place(const char *wanted, char *room, size_t bytes)
     if (!wanted || !*wanted)
         wanted = secure_getenv("BEHEMOTH_SOCKET");
     if (wanted && *wanted)
-        length = snprintf(room, bytes, "%s", wanted);
+        length = snprintf(capacity, bytes, "%s", wanted);
     else if (root && *root == '/')
-        return (length = snprintf(room, bytes, "%s/herd.sock", root)) > 0 &&
+        return (length = snprintf(capacity, bytes, "%s/herd.sock", root)) > 0 &&
                (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
     else if (folder && *folder == '/')
-        length = snprintf(room, bytes, "%s/behemoth/herd.sock", folder);
-    if (length == 0 || (!(wanted && *wanted) && stat(room, &status) < 0))
-        length = snprintf(room, bytes, "/run/behemoth/herd.sock");
+        length = snprintf(capacity, bytes, "%s/behemoth/herd.sock", folder);
+    if (length == 0 || (!(wanted && *wanted) && stat(capacity, &status) < 0))
+        length = snprintf(capacity, bytes, "/run/behemoth/herd.sock");
     return length > 0 && (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
 }
 
@@ -67,7 +67,7 @@ void behemoth_line_end(struct behemoth_line *line)
     behemoth_hang_up(line);
     free(line->body);
     line->body = NULL;
-    line->room = 0;
+    line->capacity = 0;
 }
 
 /* Reads the machine's own file, not a directory service, which may be slow. */
@@ -178,13 +178,13 @@ static bool receive_all(int fd, void *to, size_t count, int64_t until)
 
 static bool reserve(struct behemoth_line *line, size_t bytes)
 {
-    if (bytes <= line->room)
+    if (bytes <= line->capacity)
         return true;
     unsigned char *body = realloc(line->body, bytes);
     if (!body)
         return false;
     line->body = body;
-    line->room = bytes;
+    line->capacity = bytes;
     return true;
 }
 

@@ -44,18 +44,18 @@ static uint32_t count_females(const struct behemoth_herd *herd)
 
 static void print_status(const struct manager *manager, const struct behemoth_herd *herd)
 {
-    char room[32];
+    char storage[32];
     uint32_t females = count_females(herd);
     int64_t mean = herd->count > 0 ? (int64_t)(herd->ages / herd->count) : 0;
     printf("Server      process %" PRIu64 ", at %s\n", herd->process, manager->place);
-    printf("Herd time   %s UTC", time_words(herd->time, room));
-    printf(", %s since it began\n", age_text((int64_t)herd->ticks * BEHEMOTH_SECOND, room));
+    printf("Herd time   %s UTC", time_words(herd->time, storage));
+    printf(", %s since it began\n", age_text((int64_t)herd->ticks * BEHEMOTH_SECOND, storage));
     printf("Behemoths   %u: %u female, %u male\n", (unsigned)herd->count, (unsigned)females,
            (unsigned)(herd->count - females));
     printf("Life        %" PRIu64 " came, %" PRIu64 " were born, %" PRIu64 " died\n", herd->founded,
            herd->births, herd->deaths);
-    printf("Mean age    %s", age_text(mean * BEHEMOTH_SECOND, room));
-    printf(" of %s\n", age_text((int64_t)herd->lifetime * BEHEMOTH_SECOND, room));
+    printf("Mean age    %s", age_text(mean * BEHEMOTH_SECOND, storage));
+    printf(" of %s\n", age_text((int64_t)herd->lifetime * BEHEMOTH_SECOND, storage));
     printf("Weight      %.1f t together\n", (double)herd->weight / KILOGRAMS);
     printf("Field       %u x %u m\n", (unsigned)herd->width, (unsigned)herd->height);
 }

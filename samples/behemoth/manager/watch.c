@@ -30,7 +30,7 @@ struct watch {
     bool there;                       /* the server answered the last time */
     struct behemoth_herd now, before; /* summaries */
     struct behemoth *all;             /* those of `now` */
-    size_t count, room;
+    size_t count, capacity;
     struct event events[EVENTS]; /* a ring */
     size_t event_count;
     uint32_t history[HISTORY]; /* how many lived, a ring */
@@ -40,13 +40,13 @@ struct watch {
 
 /* ---- what happened ---- */
 
-static void clock_words(char *room, size_t bytes)
+static void clock_words(char *capacity, size_t bytes)
 {
     struct tm tm = {0};
     time_t now = time(NULL);
-    room[0] = 0;
+    capacity[0] = 0;
     if (localtime_r(&now, &tm))
-        strftime(room, bytes, "%H:%M:%S", &tm);
+        strftime(capacity, bytes, "%H:%M:%S", &tm);
 }
 
 __attribute__((format(printf, 3, 4))) static void print_line(struct watch *watch, char sign,
@@ -106,12 +106,12 @@ static void compare(struct watch *watch, const struct behemoth_herd *herd)
 
 static bool keep(struct watch *watch, const struct behemoth_herd *herd)
 {
-    if (herd->count > watch->room) {
+    if (herd->count > watch->capacity) {
         struct behemoth *all = realloc(watch->all, herd->count * sizeof *all);
         if (!all)
             return false;
         watch->all = all;
-        watch->room = herd->count;
+        watch->capacity = herd->count;
     }
     if (herd->count > 0)
         memcpy(watch->all, behemoth_all(herd), herd->count * sizeof *watch->all);

@@ -13,22 +13,22 @@ const char *sex_word(uint32_t sex)
     return sex == BEHEMOTH_FEMALE ? "female" : "male";
 }
 
-const char *age_text(int64_t age, char *room)
+const char *age_text(int64_t age, char *capacity)
 {
     long long seconds = age / BEHEMOTH_SECOND;
-    snprintf(room, 24, "%lld:%02d:%02d", seconds / 3600, (int)(seconds / 60 % 60),
+    snprintf(capacity, 24, "%lld:%02d:%02d", seconds / 3600, (int)(seconds / 60 % 60),
              (int)(seconds % 60));
-    return room;
+    return capacity;
 }
 
-const char *time_words(int64_t filetime, char *room)
+const char *time_words(int64_t filetime, char *capacity)
 {
     struct tm tm = {0};
     time_t seconds = (time_t)(filetime / BEHEMOTH_SECOND - (int64_t)EPOCH_DIFFERENCE * 86400);
-    room[0] = 0;
+    capacity[0] = 0;
     if (gmtime_r(&seconds, &tm))
-        strftime(room, 24, "%Y-%m-%d %H:%M:%S", &tm);
-    return room;
+        strftime(capacity, 24, "%Y-%m-%d %H:%M:%S", &tm);
+    return capacity;
 }
 
 bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret)

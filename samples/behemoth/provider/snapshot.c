@@ -19,7 +19,7 @@ static struct {
     struct behemoth_line line, kept; /* what is being asked; the last valid answer */
     int64_t next;                    /* not asked again before */
     struct snapshot now;
-    size_t room; /* items */
+    size_t capacity; /* items */
     struct snapshot summary;
     int64_t summary_next;
 } state = {.line = {.socket = -1}, .kept = {.socket = -1}};
@@ -49,20 +49,20 @@ void snapshot_close(void)
     behemoth_line_end(&state.kept);
     free(state.now.items);
     state.now = state.summary = (struct snapshot){0};
-    state.room = 0;
+    state.capacity = 0;
 }
 
 /* ---- an answer ---- */
 
 static bool reserve(size_t count)
 {
-    if (count <= state.room)
+    if (count <= state.capacity)
         return true;
     struct snapshot_item *items = realloc(state.now.items, count * sizeof *items);
     if (!items)
         return false;
     state.now.items = items;
-    state.room = count;
+    state.capacity = count;
     return true;
 }
 
@@ -104,11 +104,11 @@ static bool take_answer(void)
     state.now.heard = snapshot_uptime();
     state.now.mean_base = (uint64_t)herd->count * herd->lifetime;
     unsigned char *body = state.kept.body;
-    size_t room = state.kept.room;
+    size_t capacity = state.kept.capacity;
     state.kept.body = state.line.body;
-    state.kept.room = state.line.room;
+    state.kept.capacity = state.line.capacity;
     state.line.body = body;
-    state.line.room = room;
+    state.line.capacity = capacity;
     return true;
 }
 

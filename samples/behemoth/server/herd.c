@@ -88,28 +88,28 @@ static void name_it(struct behemoth *is)
              (unsigned long long)(is->id % 100000000000));
 }
 
-bool herd_room(struct herd *herd, size_t count)
+bool herd_capacity(struct herd *herd, size_t count)
 {
-    if (count <= herd->room)
+    if (count <= herd->capacity)
         return true;
-    size_t room = herd->room > 0 ? herd->room : 64;
-    while (room < count)
-        room *= 2;
-    struct animal *all = realloc(herd->all, room * sizeof *all);
+    size_t capacity = herd->capacity > 0 ? herd->capacity : 64;
+    while (capacity < count)
+        capacity *= 2;
+    struct animal *all = realloc(herd->all, capacity * sizeof *all);
     if (all)
         herd->all = all;
-    uint32_t *moved = all ? realloc(herd->moved, room * sizeof *moved) : NULL;
+    uint32_t *moved = all ? realloc(herd->moved, capacity * sizeof *moved) : NULL;
     if (!moved)
         return false;
     herd->moved = moved;
-    herd->room = room;
+    herd->capacity = capacity;
     return true;
 }
 
 /* Adds a behemoth at the end; the mother's position or BEHEMOTH_NONE. NULL: no memory. */
 static struct animal *add(struct herd *herd, uint32_t mother)
 {
-    if (!herd_room(herd, herd->count + 1))
+    if (!herd_capacity(herd, herd->count + 1))
         return NULL;
     struct animal *animal = &herd->all[herd->count++];
     uint64_t lifetime = (uint64_t)herd->parameters[HERD_LIFETIME];

@@ -33,7 +33,7 @@ struct herd {
     int64_t parameters[HERD_PARAMETERS];
     uint64_t count;
     struct animal *all; /* by id: mothers before their children */
-    size_t room;
+    size_t capacity;
     uint32_t *moved; /* where each went when others died */
 };
 
@@ -47,7 +47,7 @@ struct herd_beginning {
 bool herd_begin(struct herd *herd, const struct herd_beginning *beginning);
 void herd_end(struct herd *herd);
 /* Allocates memory for `count` animals; false: no memory. */
-bool herd_room(struct herd *herd, size_t count);
+bool herd_capacity(struct herd *herd, size_t count);
 /* One second of life. False: no memory, so there were no births. */
 bool herd_tick(struct herd *herd);
 /* Moves its beginning and all births back, so that seconds that are run at once are in the past. */

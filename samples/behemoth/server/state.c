@@ -143,7 +143,7 @@ static bool take(struct herd *herd, const unsigned char *bytes, size_t count)
     if (saved.count > BEHEMOTH_HERD_MAX || count != FIXED + saved.count * sizeof *saved.all ||
         saved.start < 0 || saved.start > INT64_MAX / 2 ||
         saved.ticks > (uint64_t)(INT64_MAX / 2 / BEHEMOTH_SECOND) ||
-        !herd_room(&saved, saved.count > 0 ? saved.count : 1))
+        !herd_capacity(&saved, saved.count > 0 ? saved.count : 1))
         return false;
     memcpy(saved.all, bytes + FIXED, count - FIXED);
     if (!sensible(&saved)) {

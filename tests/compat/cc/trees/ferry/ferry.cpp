@@ -89,12 +89,12 @@ bool CProvider::Wanted(LPCWSTR query) const
 DWORD CProvider::Write(LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     BYTE *start = static_cast<BYTE *>(*data), *at = start + sizeof(m_definition);
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     *bytes = *types = 0;
     for (size_t i = 0; i < m_ferries.size(); ++i) {
         DWORD cbName = (lstrlen(m_ferries[i].name) + 1) * sizeof(WCHAR);
         DWORD cbInstance = (sizeof(PERF_INSTANCE_DEFINITION) + cbName + 7) / 8 * 8;
-        if (at + cbInstance + sizeof(Values) > start + room)
+        if (at + cbInstance + sizeof(Values) > start + capacity)
             return ERROR_MORE_DATA;
         PERF_INSTANCE_DEFINITION instance = {cbInstance, 0, 0, (DWORD)PERF_NO_UNIQUE_ID, sizeof(instance), cbName};
         memset(at, 0, cbInstance);

@@ -37,9 +37,9 @@ __declspec(dllexport) DWORD APIENTRY Open(LPWSTR devices)
 __declspec(dllexport) DWORD APIENTRY
     Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     *bytes = *types = 0;
-    if (room < sizeof definition)
+    if (capacity < sizeof definition)
         return ERROR_MORE_DATA;
     CopyMemory(*data, &definition, sizeof definition);
     *bytes = sizeof definition;
