@@ -28,6 +28,8 @@ enum {
     CHANNEL_BYTES = CHANNEL_BUFFER_OFFSET + ISOLATE_LARGEST + CHANNEL_PAGE,
     CHANNEL_WORDS = 256,       /* characters of a message */
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
+    /* exit codes, plus enum isolate_stage: a mark was overwritten when that stage ended */
+    CHANNEL_EXIT_SCRIBBLED = 213,
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
     /* the descriptors that the keeper inherits */
@@ -95,6 +97,11 @@ struct keeper_page {
     struct keeper_slot slots[KEEPER_SLOTS];
 };
 _Static_assert(sizeof(struct keeper_page) <= CHANNEL_PAGE, "the keeper's page is one");
+
+static inline bool channel_is_marked(const volatile struct channel *channel)
+{
+    return channel->mark == CHANNEL_MARK && channel->end_mark == CHANNEL_MARK;
+}
 
 static inline int64_t keeper_slot_offset(uint32_t slot)
 {

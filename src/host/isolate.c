@@ -56,17 +56,45 @@ static void end_helper(struct isolated *isolated)
  * overwrote it. */
 static enum isolate_stage stage_of(struct channel *channel)
 {
-    const volatile struct channel *shared = channel;
-    if (shared->mark != CHANNEL_MARK || shared->end_mark != CHANNEL_MARK)
+    if (!channel_is_marked(channel))
         return ISOLATE_COLLECT;
     uint32_t stage = atomic_load(&channel->stage.value);
     return stage <= ISOLATE_CLOSE ? (enum isolate_stage)stage : ISOLATE_START;
 }
 
+/* Reads the exit code of a helper that found its marks overwritten; false: it ended for another
+ * reason. */
+static bool is_scribbled(const struct channel *channel, int status, enum isolate_stage *ret_stage)
+{
+    int stage = WEXITSTATUS(status) - CHANNEL_EXIT_SCRIBBLED;
+    if (!WIFEXITED(status) || stage < ISOLATE_LOAD || stage > ISOLATE_CLOSE ||
+        channel_is_marked(channel))
+        return false;
+    *ret_stage = (enum isolate_stage)stage;
+    return true;
+}
+
+/* The function that overwrote the marks: the helper exits with its number as soon as the function
+ * returns. If that takes longer than 100 ms, the stage in the channel is used. */
+static enum isolate_stage scribbled_stage(const struct helper *helper)
+{
+    enum { LOOKS = 100, LOOK_MICROSECONDS = 1000 };
+    enum isolate_stage stage = stage_of(helper->channel);
+    uint32_t status, resident_mib;
+    for (int i = 0; !channel_is_marked(helper->channel) && i < LOOKS; i++) {
+        if (helper_state(helper, &status, &resident_mib) == KEEPER_ENDED) {
+            is_scribbled(helper->channel, (int)status, &stage);
+            break;
+        }
+        usleep(LOOK_MICROSECONDS);
+    }
+    return stage;
+}
+
 /* A helper that overwrote the shared words cannot be used any more. */
 static void take_nonsense(struct isolated *isolated, struct isolate_reply *ret)
 {
-    *ret = (struct isolate_reply){.stage = stage_of(isolated->helper->channel),
+    *ret = (struct isolate_reply){.stage = scribbled_stage(isolated->helper),
                                   .end = ISOLATE_CRASHED,
                                   .status = ERROR_PROCESS_ABORTED,
                                   .code = SIGKILL};
@@ -268,6 +296,10 @@ static void take_death(struct isolated *isolated, struct isolate_reply *ret)
     ret->status = ERROR_PROCESS_ABORTED;
     switch (helper_state(helper, &status, &resident_mib)) {
     case KEEPER_ENDED:
+        if (is_scribbled(helper->channel, (int)status, &ret->stage)) {
+            take_nonsense(isolated, ret);
+            return;
+        }
         take_end(helper->channel, (int)status, ret);
         if (resident_mib)
             take_size(resident_mib, ret);
@@ -292,8 +324,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
 {
     struct channel *channel = isolated->helper->channel;
     const volatile struct channel *shared = channel;
-    if (shared->mark != CHANNEL_MARK || shared->end_mark != CHANNEL_MARK ||
-        shared->reply.number != isolated->helper->number) {
+    if (!channel_is_marked(channel) || shared->reply.number != isolated->helper->number) {
         take_nonsense(isolated, ret);
         return;
     }

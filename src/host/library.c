@@ -180,12 +180,20 @@ static bool has_numbers(const struct service *service)
     return !path || !registry_get_dword(path, "First Counter", &first);
 }
 
+/* Why Open found something missing: the key that its own code reads may be another service's. */
+static char *guess_missing(const struct service *service)
+{
+    if (!has_numbers(service))
+        return text_format("its names were never loaded; lodctr FILE.ini does that");
+    return text_format("if it reads First Counter itself, the key in its code has to be "
+                       "Services\\%s\\Performance; drivername in the ini file names that key",
+                       service->name);
+}
+
 void library_report_open(const struct service *service, LSTATUS status)
 {
-    verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)),
-                   status == ERROR_FILE_NOT_FOUND && !has_numbers(service)
-                       ? "its names were never loaded; run lodctr FILE.ini"
-                       : NULL);
+    FREE_AUTO char *more = status == ERROR_FILE_NOT_FOUND ? guess_missing(service) : NULL;
+    verdict_report(service, 1008, EVENT_FIELDS(EVENT_STATUS(status)), more);
 }
 
 static LSTATUS load(struct service *service)

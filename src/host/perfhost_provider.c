@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     struct module module;
@@ -21,8 +22,21 @@ bool provider_is_loaded(void)
     return provider.module.handle != NULL;
 }
 
+/* What runs now: a copy that a provider does not overwrite together with the channel. */
+static enum isolate_stage running;
+
+/* Ends the helper as soon as the stage is over that overwrote the channel: its exit code is all
+ * that still reaches the client. */
+static void check_marks(const struct channel *channel)
+{
+    if (!channel_is_marked(channel))
+        _exit(CHANNEL_EXIT_SCRIBBLED + (int)running);
+}
+
 static void enter_stage(struct channel *channel, enum isolate_stage stage)
 {
+    check_marks(channel);
+    running = stage;
     atomic_store(&channel->stage.value, stage);
 }
 
@@ -41,6 +55,7 @@ static void *copy_of(struct channel *channel, const struct channel_text *text)
 static void reply(struct channel *channel, enum isolate_stage stage, LSTATUS status,
                   const char *text)
 {
+    check_marks(channel);
     channel->reply.stage = stage;
     channel->reply.status = (uint32_t)status;
     memccpy(channel->reply.text, text, 0, CHANNEL_WORDS - 1);

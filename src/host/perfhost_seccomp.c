@@ -117,6 +117,11 @@ void seccomp_deny_processes(void)
 {
 }
 
+int seccomp_watch_processes(void)
+{
+    return -1;
+}
+
 void seccomp_deny_priorities(void)
 {
 }
@@ -328,7 +333,7 @@ static void deny_moving(size_t kind)
 }
 
 /* One list for each kind of call; the list of the other kind is skipped. */
-static void install(void (*list)(size_t kind))
+static struct sock_fprog compose(void (*list)(size_t kind))
 {
     length = 0;
     for (size_t kind = 0; kind < KINDS; kind++) {
@@ -342,7 +347,12 @@ static void install(void (*list)(size_t kind))
         program[jump].k = (uint32_t)(length - jump - 1);
     }
     end_with(SECCOMP_RET_ERRNO | EPERM);
-    struct sock_fprog filter = {length, program};
+    return (struct sock_fprog){length, program};
+}
+
+static void install(void (*list)(size_t kind))
+{
+    struct sock_fprog filter = compose(list);
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
@@ -359,6 +369,16 @@ void seccomp_deny_signals(void)
 void seccomp_deny_processes(void)
 {
     install(deny_processes);
+}
+
+int seccomp_watch_processes(void)
+{
+    struct sock_fprog filter = compose(deny_processes);
+    for (size_t i = 0; i < length; i++)
+        if (program[i].code == (BPF_RET | BPF_K) && program[i].k == (SECCOMP_RET_ERRNO | EPERM))
+            program[i].k = SECCOMP_RET_USER_NOTIF;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                        &filter);
 }
 
 void seccomp_deny_priorities(void)

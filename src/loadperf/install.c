@@ -8,9 +8,11 @@
 #include "loadperf/inner.h"
 #include "loadperf/stored.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct install {
     struct layer_change change;
@@ -19,6 +21,7 @@ struct install {
     struct view view; /* of this layer and those below */
     struct registration registration;
     unsigned char validation[VALIDATION_BYTES];
+    bool repairs;            /* it is loaded, with a library that does not exist */
     const char *file;        /* the file to be written */
     struct buffer old, text; /* of that file */
     struct scan scan;        /* a scan of the text */
@@ -46,10 +49,22 @@ static LSTATUS complete_scan(struct install *install)
     const char *service = install->plan.service;
     uint32_t last = install->registration.number[LAST_COUNTER];
     bool user = install->change.load->layer == LAYER_USER;
-    *(user ? &install->scan.user_top : &install->scan.machine_top) = last;
+    uint32_t *top = user ? &install->scan.user_top : &install->scan.machine_top;
+    *top = last > *top ? last : *top; /* numbers that were kept may lie below */
     return scan_add_service(&install->scan, (struct span){service, strlen(service)})
                ? ERROR_SUCCESS
                : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+/* A repair leaves the indices as they are, if the ini file still needs as many. */
+static bool keep_numbers(struct install *install)
+{
+    const uint32_t *old = install->view.number;
+    if (!install->repairs || old[LAST_COUNTER] - old[FIRST_COUNTER] != install->plan.last_offset ||
+        old[FIRST_HELP] != old[FIRST_COUNTER] + 1 || old[LAST_HELP] != old[LAST_COUNTER] + 1)
+        return false;
+    memcpy(install->registration.number, old, sizeof install->registration.number);
+    return true;
 }
 
 static LSTATUS number(struct install *install)
@@ -58,7 +73,7 @@ static LSTATUS number(struct install *install)
     uint32_t top, highest = load->layer == LAYER_USER ? USER_HIGHEST : MACHINE_HIGHEST;
     uint32_t *numbers = install->registration.number;
     LSTATUS status = highest_in_use(install, &top);
-    if (status)
+    if (status || keep_numbers(install))
         return status;
     if (top > highest - 2 || install->plan.last_offset > highest - 2 - top) {
         load_error(
@@ -243,17 +258,47 @@ static LSTATUS refuse_missing_service(struct install *install)
     return ERROR_FILE_NOT_FOUND;
 }
 
-static void report_already(struct install *install, const struct view *view, opl_load_result *ret)
+static bool names_other_library(const struct install *install, const struct view *view)
 {
-    const struct load *load = install->change.load;
-    view_result(view, install->plan.service, ret);
+    const char *library = install->change.load->options->library;
+    return library && !same_text(library, view->text[LIBRARY]);
+}
+
+static LSTATUS report_already(struct install *install, const struct view *view,
+                              opl_load_result *ret)
+{
+    struct load *load = install->change.load;
+    const char *service = install->plan.service, *library = view->text[LIBRARY];
+    view_result(view, service, ret);
     ret->already = true;
-    if (load->options->library && !same_text(load->options->library, view->text[LIBRARY]))
-        load_warning(install->change.load, install->ini_path, 0,
-                     "%s is loaded with the library \"%s\", which stays: unload it first",
-                     install->plan.service, view->text[LIBRARY] ? view->text[LIBRARY] : "");
+    if (names_other_library(install, view)) {
+        bool users = view->number[FIRST_COUNTER] >= USER_FIRST;
+        load_error(load, install->ini_path, 0,
+                   "%s is loaded with the library \"%s\": to replace it, run unlodctr%s --library "
+                   "%s first",
+                   service, library ? library : "", users ? " --user" : "", service);
+        return ERROR_ALREADY_EXISTS;
+    }
     if (!load->options->dry_run)
         load_event(EVENT_ALREADY, ret->service, ERROR_SUCCESS);
+    return ERROR_SUCCESS;
+}
+
+/* It was loaded in this layer with a library that is not there, and another one is given now. */
+static bool needs_repair(struct install *install)
+{
+    struct stat st;
+    const char *library = install->view.text[LIBRARY];
+    if (!names_other_library(install, &install->view) || !library ||
+        !known_find(&install->change.known, install->change.load->layer, install->change.file.data))
+        return false;
+    FREE_AUTO char *path = trust_path(library);
+    if (!path || stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return false;
+    load_note(install->change.load, install->ini_path, 0,
+              "the library \"%s\" of %s is not there: it is replaced by \"%s\"", library,
+              install->plan.service, install->change.load->options->library);
+    return true;
 }
 
 static bool has_texts(const struct plan *plan, uint32_t language)
@@ -342,7 +387,7 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-/* *ret_already: it is loaded already, and visible to every program. */
+/* *ret_already: it is loaded for every program, and needs no repair. */
 static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
     const struct known *known = &install->change.known;
@@ -352,19 +397,19 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     if (status)
         return status;
     if (!known_above(known, service, install->change.load->layer)) {
-        *ret_already = view_is_loaded(&install->view) && install->view.exists;
-        if (*ret_already)
-            report_already(install, &install->view, ret);
-        return ERROR_SUCCESS;
+        bool loaded = view_is_loaded(&install->view) && install->view.exists;
+        install->repairs = loaded && needs_repair(install);
+        *ret_already = loaded && !install->repairs;
+        return *ret_already ? report_already(install, &install->view, ret) : ERROR_SUCCESS;
     }
     status = view_read(known, service, LAYER_USER, NULL, &all);
     if (status)
         return status;
     *ret_already = view_is_loaded(&all) && all.exists;
     if (*ret_already)
-        report_already(install, &all, ret);
+        status = report_already(install, &all, ret);
     view_done(&all);
-    return ERROR_SUCCESS;
+    return status;
 }
 
 /* A procedure that is named but missing in the library: no later installation would repair that. */

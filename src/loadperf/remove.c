@@ -2,9 +2,11 @@
 /*
  * Removes a registration: its numbers, its Object List and its texts are removed from the service's
  * file, and the file when nothing is left in it. The same entries in other files are deleted by
- * manual.reg.
+ * manual.reg. Perflib's state of a user's service is removed too, from the machine's layer as
+ * well.
  */
 #include "loadperf/inner.h"
+#include "loadperf/stored.h"
 
 #include <string.h>
 
@@ -12,6 +14,7 @@ struct removal {
     struct layer_change change;
     const char *service;
     bool record; /* Library, Open, Collect, Close too */
+    bool users;  /* the machine has no library registered for it */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };
@@ -34,6 +37,7 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
     if (status)
         return status;
     bool others = view_has_any(&below);
+    removal->users = layer == LAYER_USER && !below.text[LIBRARY];
     if (others)
         status = refuse(removal, "is loaded for the machine, not for the user");
     else if (!view_has_any(&view) && !(removal->record && view.text[LIBRARY]))
@@ -135,6 +139,57 @@ static LSTATUS remove_service(struct removal *removal, opl_load_result *ret)
     return status;
 }
 
+/* ---- what Perflib noted of a user's service ---- */
+
+static const char *const state_values[] = {"Quarantine", "Unanswered", "Error Count"};
+
+static void forget_value(const char *key, const char *value)
+{
+    enum { SERVICE_KEYS = 2 }; /* Services\\NAME\\Performance, and NAME */
+    if (registry_is_users(key, value))
+        registry_delete_last_value(LAYER_USER, key, value, SERVICE_KEYS);
+    registry_delete_last_value(LAYER_MACHINE, key, value, SERVICE_KEYS);
+}
+
+struct leftovers {
+    const char *key;
+    bool record;
+    struct buffer names;
+};
+
+/* Settings that were made for the machine, and state that this user may not delete. */
+static bool list_leftover(void *self, const struct registry_value *value)
+{
+    struct leftovers *left = self;
+    bool state = false;
+    for (size_t i = 0; i < COUNT(state_values); i++)
+        state |= text_equal_fold(value->name, state_values[i]);
+    if ((state || left->record) && !registry_is_users(left->key, value->name))
+        buffer_printf(&left->names, "%s\"%s\"", left->names.len ? ", " : "", value->name);
+    return true;
+}
+
+/* Both layers, as Perflib writes to the machine's where it may. A remark names what stays. */
+static void forget_state(const struct removal *removal)
+{
+    BUFFER_AUTO quarantine = {0};
+    FREE_AUTO char *key = here_key(removal->service);
+    struct leftovers left = {.key = key, .record = removal->record};
+    if (!key)
+        return;
+    if (!registry_get_text(key, state_values[0], &quarantine))
+        forget_value(key, "Disable Performance Counters");
+    for (size_t i = 0; i < COUNT(state_values); i++)
+        forget_value(key, state_values[i]);
+    registry_each_value(key, list_leftover, &left);
+    if (left.names.len)
+        load_note(removal->change.load, NULL, 0,
+                  "%s: the machine's registry still has %s for it; to delete that, run with the "
+                  "right to write there: reg delete 'HKLM\\%s' /f",
+                  removal->service, left.names.data, strchr(key, '\\') + 1);
+    buffer_done(&left.names);
+}
+
 static void report_removed(const struct removal *removal)
 {
     uint32_t top = known_top(&removal->change.known, removal->change.load->layer, NULL);
@@ -157,7 +212,10 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
         status = remove_service(&removal, &result);
         if (!status && removal.change.edit)
             report_removed(&removal);
+        bool forget = !status && removal.change.edit && removal.users;
         change_end(&removal.change);
+        if (forget)
+            forget_state(&removal);
     }
     strcpy(result.service, service);
     if (status && status != ERROR_FILE_NOT_FOUND && !load.options->dry_run)

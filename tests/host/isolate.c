@@ -401,6 +401,22 @@ static void sees_what_was_written_outside(void **state)
     take_text();
 }
 
+static void what_open_overwrites_is_not_blamed_on_collect(void **state)
+{
+    static const char *const opens[] = {"scribble_0_open", "scribble_255_open"};
+    for (size_t i = 0; i < COUNT(opens); i++) {
+        struct isolate_request request = request_of(opens[i], "good_collect", "good_close");
+        assert_int_equal(isolate_ask(isolated, &request), 0);
+        for (int wait = 0; wait < 100 && isolate_busy(isolated); wait++)
+            wait_for(50);
+        assert_int_equal(reply.end, ISOLATE_CRASHED);
+        assert_non_null(strstr(reply.text, "far outside its buffer"));
+        assert_int_equal(reply.stage, ISOLATE_OPEN);
+    }
+    ask("good_collect");
+    take_text();
+}
+
 static bool gone_within_2_s(pid_t pid)
 {
     for (int i = 0; i < 200 && kill(pid, 0) == 0; i++)
@@ -677,6 +693,7 @@ int main(void)
         TEST(has_a_clean_buffer),
         TEST(keeps_the_mess_at_home),
         TEST(sees_what_was_written_outside),
+        TEST(what_open_overwrites_is_not_blamed_on_collect),
         TEST(leaves_no_thread_and_no_child),
         TEST(f_c5_helper_reaches_no_other_channel),
         TEST(f_c5_helper_moves_its_channel_nowhere),

@@ -88,6 +88,99 @@ static void a_dry_run_removes_nothing(void **state)
     assert_loaded("MyPerf", 1848, 1852);
 }
 
+/* ---- a user's service, and what Perflib noted of it for the machine ---- */
+
+static DWORD unload_users(bool record)
+{
+    opl_load_options options = options_of();
+    options.user = true;
+    options.library = record ? "" : NULL;
+    return opl_load_remove("MyPerf", &options, &result);
+}
+
+static void load_users_with_state(void)
+{
+    static const char quarantine[] = "until 2999-01-01T00:00:00Z (first quarantine): it crashed";
+    opl_load_options options = options_of();
+    uint32_t number = 1;
+    options.user = true;
+    options.library = LIBRARY_PATH;
+    put_ini(ini_head, ini_texts);
+    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS);
+    const char *const numbers[] = {"Error Count", "Disable Performance Counters"};
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, numbers[i], REG_DWORD,
+                                      &number, sizeof number),
+                         ERROR_SUCCESS);
+    assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Quarantine", REG_SZ, quarantine,
+                                  sizeof quarantine),
+                     ERROR_SUCCESS);
+}
+
+static bool none(void *self, const struct registry_value *value)
+{
+    return true;
+}
+
+static void state_in_the_machines_layer_goes_too(void **state)
+{
+    load_users_with_state();
+    assert_int_equal(unload_users(true), ERROR_SUCCESS);
+    assert_int_equal(registry_each_value(PERFORMANCE_KEY, none, NULL), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(registry_each_value(SERVICE_KEY, none, NULL), ERROR_FILE_NOT_FOUND);
+    assert_string_equal(remarks.data ? remarks.data : "", "");
+}
+
+/* What was disabled by hand, and settings, are no state: those stay, and are named. */
+static void settings_for_the_machine_stay_and_are_named(void **state)
+{
+    load_users_with_state();
+    assert_int_equal(registry_delete_value(LAYER_MACHINE, PERFORMANCE_KEY, "Quarantine"),
+                     ERROR_SUCCESS);
+    assert_int_equal(unload_users(false), ERROR_SUCCESS);
+    assert_text(PERFORMANCE_KEY, "Library", LIBRARY_PATH);
+    assert_int_equal(number_of("MyPerf", "Error Count"), 0);
+    assert_no_remark("still has");
+    assert_int_equal(unload_users(true), ERROR_SUCCESS);
+    assert_int_equal(number_of("MyPerf", "Disable Performance Counters"), 1);
+    assert_remark(
+        "MyPerf: the machine's registry still has \"Disable Performance Counters\" for it;");
+    assert_remark("reg delete 'HKLM\\SYSTEM\\CurrentControlSet\\Services\\MyPerf\\Performance' /f");
+}
+
+static void state_that_may_not_be_deleted_is_named(void **state)
+{
+    enum { NOBODY = 65534 };
+    load_users_with_state();
+    if (geteuid() == 0) {
+        char command[160];
+        snprintf(command, sizeof command, "chown -R %d '%s/user'", NOBODY, test_root);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(chmod(test_root, 0755), 0);
+        assert_int_equal(seteuid(NOBODY), 0);
+    } else {
+        assert_int_equal(chmod(path_of("machine/registry.d"), 0555), 0);
+    }
+    store_forget();
+    DWORD status = unload_users(false);
+    assert_int_equal(geteuid() == NOBODY && getuid() == 0 ? seteuid(0) : 0, 0);
+    assert_int_equal(chmod(path_of("machine/registry.d"), 0755), 0);
+    assert_int_equal(status, ERROR_SUCCESS);
+    assert_remark(
+        "the machine's registry still has \"Error Count\", \"Quarantine\" for it; to delete "
+        "that, run with the right to write there");
+}
+
+/* A library that is registered for the machine keeps its state. */
+static void state_of_the_machines_own_stays(void **state)
+{
+    assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2),
+                     ERROR_SUCCESS);
+    load_users_with_state();
+    assert_int_equal(unload_users(false), ERROR_SUCCESS);
+    assert_int_equal(number_of("MyPerf", "Error Count"), 1);
+}
+
 static int free_all(void **state)
 {
     buffer_done(&remarks);
@@ -103,6 +196,10 @@ int main(void)
         LOAD_TEST(what_a_package_says_is_deleted_from_behind),
         LOAD_TEST(what_was_written_by_hand_goes_too),
         LOAD_TEST(a_dry_run_removes_nothing),
+        LOAD_TEST(state_in_the_machines_layer_goes_too),
+        LOAD_TEST(settings_for_the_machine_stay_and_are_named),
+        LOAD_TEST(state_that_may_not_be_deleted_is_named),
+        LOAD_TEST(state_of_the_machines_own_stays),
     };
     return cmocka_run_group_tests(tests, NULL, free_all);
 }

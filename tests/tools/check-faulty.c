@@ -6,6 +6,7 @@
 #include <openperflib/build.h>
 #include <windows.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -200,6 +201,8 @@ MISTAKE(leaks_memory, leaked = malloc(100); memset(leaked, 1, 100))
 MISTAKE(leaks_slowly, usleep(60000); leaked = malloc(4 << 20); memset(leaked, 1, 4 << 20))
 MISTAKE(leaks_descriptors, open("/dev/null", O_RDONLY))
 MISTAKE(leaves_a_thread, if (calls == 1) start_thread())
+MISTAKE(starts_a_process, if (fork() == 0) _exit(0))
+MISTAKE(runs_a_command, if (system("true")) errno = 0)
 MISTAKE(takes_40_ms, usleep(40000))
 MISTAKE(takes_300_ms, usleep(300000))
 MISTAKE(leaks_very_slowly, usleep(300000); leaked = malloc(4 << 20); memset(leaked, 1, 4 << 20))
@@ -236,4 +239,13 @@ DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD typ
         return ERROR_MORE_DATA;
     }
     return good(query, data, bytes, types);
+}
+
+EXPORT DWORD global_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD global_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    if (query[0] == 'G')
+        return good(query, data, bytes, types);
+    *bytes = *types = 0;
+    return ERROR_SUCCESS;
 }

@@ -67,6 +67,7 @@ struct registration {
     DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
     DWORD open_ms, collect_ms;
     char *root;     /* the temporary registry; NULL: the system's is used */
+    bool may_start; /* processes: it has Children = 1, or needs no helper */
     bool has_names; /* the registry has the names of its numbers */
 };
 /* The command line's options; NULL: not given. */
@@ -94,6 +95,8 @@ struct worker {
     struct worker_channel *channel;
     pid_t process;
     int line, output; /* the socket; the file that receives its standard output and error */
+    int listener;     /* readable when it tries to start a process; -1: this kernel cannot */
+    unsigned starts;  /* the number of such attempts since this was set to 0 */
     uint64_t number;
     enum worker_end end; /* of the last order */
     int code;
@@ -137,7 +140,9 @@ enum step {
     STEP_FOREIGN,
     STEP_SIZES,
     STEP_THREADS,
+    STEP_ROUNDS,
     STEP_AGAIN,
+    STEP_REOPEN,
     STEP_COSTLY,
     STEP_PERFLIB,
     STEP_COUNT

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -108,7 +110,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     char runtime[64];
     int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
     (void)report;
-    *worker = (struct worker){.output = new_memory("output", 0), .line = -1};
+    *worker = (struct worker){.output = new_memory("output", 0), .line = -1, .listener = -1};
 #ifndef __SANITIZE_ADDRESS__ /* else the runtime is here already */
     worker->sanitized = find_runtime(registration->library, runtime);
 #else
@@ -152,13 +154,32 @@ int machine_is_busy(void)
     return load < 1 ? 1 : load > MOST ? MOST : (int)(load + 0.5);
 }
 
+/* Refuses the process that the worker tries to start, as in a helper. */
+static void refuse_process(struct worker *worker)
+{
+    struct seccomp_notif requested = {0};
+    if (ioctl(worker->listener, SECCOMP_IOCTL_NOTIF_RECV, &requested) != 0)
+        return;
+    struct seccomp_notif_resp answer = {.id = requested.id, .error = -EPERM};
+    worker->starts++;
+    ioctl(worker->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
 /* Waits until the socket can be read; false: the time is over. */
 static bool await(struct worker *worker, int most_ms)
 {
-    struct pollfd line = {.fd = worker->line, .events = POLLIN};
+    struct pollfd ends[] = {
+        {.fd = worker->line,     .events = POLLIN},
+        {.fd = worker->listener, .events = POLLIN}
+    };
     int64_t start = now_ms(), left = most_ms;
     while (left > 0) {
-        if (poll(&line, 1, (int)left) > 0)
+        int ready = poll(ends, 2, (int)left);
+        if (ready > 0 && ends[1].revents & POLLIN)
+            refuse_process(worker);
+        else if (ready > 0 && ends[1].revents) /* none is left that could ask */
+            ends[1].fd = -1;
+        if (ready > 0 && ends[0].revents)
             return true;
         left = most_ms - (now_ms() - start);
     }
@@ -189,6 +210,29 @@ static void find_out(struct worker *worker)
         worker->end = WORKER_DUMB;
 }
 
+/* The number of the order that was obeyed; the first message brings the listener, too. */
+static bool receive(struct worker *worker, uint64_t *ret_number)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {ret_number, sizeof *ret_number};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    bool first = worker->number == 1; /* the library is not there yet */
+    if (first) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+    }
+    if (recvmsg(worker->line, &message, MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC) !=
+        sizeof *ret_number)
+        return false;
+    struct cmsghdr *head = first ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head && head->cmsg_type == SCM_RIGHTS)
+        memcpy(&worker->listener, CMSG_DATA(head), sizeof worker->listener);
+    return true;
+}
+
 bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
                 struct worker_reply *ret)
 {
@@ -202,8 +246,7 @@ bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
         worker->end = WORKER_OVERDUE;
         return false;
     }
-    if (recv(worker->line, &answer, sizeof answer, MSG_WAITALL | MSG_NOSIGNAL) != sizeof answer ||
-        answer != number) {
+    if (!receive(worker, &answer) || answer != number) {
         find_out(worker);
         return false;
     }
@@ -290,6 +333,8 @@ void worker_end(struct worker *worker, struct report *report)
     report_output(worker, report);
     if (worker->line >= 0)
         close(worker->line);
+    if (worker->listener >= 0)
+        close(worker->listener);
     close(worker->output);
     munmap(worker->channel, sizeof *worker->channel);
 }

@@ -139,7 +139,7 @@ static void find_service(struct registration *is)
 
 /* ---- reading the registration ---- */
 
-static DWORD milliseconds(const char *service, const char *name, DWORD otherwise)
+static DWORD number_or(const char *service, const char *name, DWORD otherwise)
 {
     char key[PATH_MAX];
     DWORD value, size = sizeof value;
@@ -175,9 +175,10 @@ static bool read_service(struct registration *is, const struct wanted *wanted)
     is->last_counter = service.last_counter;
     is->first_help = service.first_help;
     is->last_help = service.last_help;
-    is->open_ms = registered ? milliseconds(is->service, "Open Timeout", OPEN_MS) : OPEN_MS;
+    is->open_ms = registered ? number_or(is->service, "Open Timeout", OPEN_MS) : OPEN_MS;
     is->collect_ms =
-        registered ? milliseconds(is->service, "Collect Timeout", COLLECT_MS) : COLLECT_MS;
+        registered ? number_or(is->service, "Collect Timeout", COLLECT_MS) : COLLECT_MS;
+    is->may_start = registered && (!service.isolated || number_or(is->service, "Children", 0) == 1);
     is->has_names = registered;
     service_done(&service);
     return true;

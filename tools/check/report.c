@@ -108,11 +108,18 @@ static void print_finding(const struct report *report, const struct finding *fin
     }
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static const char *const steps[] = {
     [STEP_FOREIGN] = "queries for what is not its own",
     [STEP_SIZES] = "sizes of the buffer",
     [STEP_THREADS] = "calls in another thread",
+    [STEP_ROUNDS] = "rounds of calls for small leaks",
     [STEP_AGAIN] = "calls after a further Open",
+    [STEP_REOPEN] = "rounds of Open and Close",
     [STEP_COSTLY] = "queries for Costly",
     [STEP_PERFLIB] = "queries through Perflib",
 };
@@ -121,25 +128,21 @@ static void print_left_out(const struct timing *timing)
 {
     for (int i = 0; i < STEP_COUNT; i++)
         if (timing->made[i] < timing->planned[i])
-            printf("%u of %u %s tried: Collect takes %.0f ms\n", timing->made[i],
-                   timing->planned[i], steps[i], timing->median_ms);
+            printf("%u of %u %s tried: Open, Collect and Close take %.0f, %.0f and %.0f ms\n",
+                   timing->made[i], timing->planned[i], steps[i], timing->open_ms,
+                   timing->median_ms, timing->close_ms);
 }
 
 static void print_times(const struct timing *timing)
 {
     if (timing->collects)
-        printf("Open %.2f ms; Collect, %u times: median %.3f ms, worst %.2f ms; Close %.2f ms\n",
-               timing->open_ms, timing->collects, timing->median_ms, timing->worst_ms,
-               timing->close_ms);
+        printf("Open %.2f ms; Collect, %u time%s: median %.3f ms, worst %.2f ms; Close %.2f ms\n",
+               timing->open_ms, timing->collects, plural(timing->collects), timing->median_ms,
+               timing->worst_ms, timing->close_ms);
     if (timing->hurried)
         printf(
             "Collect is too slow for this check's time limit: small leaks were not searched for\n");
     print_left_out(timing);
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 void report_print(const struct report *report, const struct timing *timing, bool quiet)

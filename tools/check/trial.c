@@ -75,6 +75,12 @@ static bool fits(const struct trial *trial, int calls)
     return !trial->ended && calls * trial->each <= budget(trial);
 }
 
+/* What ended before is not left out for want of time. */
+static void plan(struct trial *trial, enum step step, int rounds)
+{
+    trial->timing->planned[step] = trial->ended ? 0 : (unsigned)rounds;
+}
+
 /* As fits, and counts the step as made or as left out. */
 static bool may(struct trial *trial, enum step step, int calls)
 {
@@ -167,11 +173,23 @@ static void report_left(struct trial *trial, enum worker_order order, const stru
     trial->ended = many || usage->children > LEFT_MOST;
 }
 
+static void report_starts(struct trial *trial, enum worker_order order)
+{
+    if (trial->worker.starts && !trial->is->may_start)
+        report_add(trial->report, WARNING, &nowhere, "processes", IN_PROCESS,
+                   "none is started, unless the value Children of its registration is 1",
+                   "%s tried to start a process; this is refused in a helper process",
+                   order_text(order));
+    trial->worker.starts = 0;
+}
+
 static bool ask(struct trial *trial, enum worker_order order, int most_ms, struct worker_reply *ret)
 {
     if (trial->ended)
         return false;
-    if (!worker_ask(&trial->worker, order, most_ms, ret)) {
+    bool answered = worker_ask(&trial->worker, order, most_ms, ret);
+    report_starts(trial, order);
+    if (!answered) {
         report_end(trial, order, most_ms);
         return false;
     }
@@ -331,6 +349,10 @@ static void try_queries(struct trial *trial)
         snprintf(trial->own, sizeof trial->own, "%s", trial->is->object_list);
     try_query(trial, "Global", false);
     try_query(trial, trial->own, true);
+    if (*trial->own && trial->query && trial->query != trial->own && !trial->ended)
+        report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
+                   "an answer to the numbers of its objects, as to Global", "none to \"%s\"",
+                   trial->own);
     try_foreign(trial);
 }
 
@@ -427,8 +449,8 @@ static void report_leaks(struct trial *trial, const struct account *account, int
         int64_t more = growth(values[i], account->count, large);
         if (more >= (i == 0 ? 8 * calls : 1))
             report_add(trial->report, MISTAKE, &nowhere, names[i], IN_LIFE,
-                       "as many after many calls as after some", "%" PRId64 "%s more after %d %s",
-                       more, i == 0 ? " bytes" : "", calls, what);
+                       "as many after many calls as after some", "%" PRId64 "%s more after %d %s%s",
+                       more, i == 0 ? " bytes" : "", calls, what, calls == 1 ? "" : "s");
     }
 }
 
@@ -443,7 +465,9 @@ static void try_many(struct trial *trial)
     int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
     if (calls == 1) /* what the answers before left is the first round */
         note_usage(&account, &trial->usage);
-    for (int round = account.count;
+    int first = account.count;
+    plan(trial, STEP_ROUNDS, ROUNDS + 1 - first);
+    for (int round = first;
          round <= ROUNDS && fits(trial, calls) && (has_time(trial) || round < least); round++) {
         struct usage usage = {0};
         for (int i = 0; i < calls && !trial->ended; i++) {
@@ -457,8 +481,9 @@ static void try_many(struct trial *trial)
         if (!trial->ended)
             note_usage(&account, &usage);
     }
+    trial->timing->made[STEP_ROUNDS] = (unsigned)(account.count - first);
     trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
-    report_leaks(trial, &account, calls, "calls of Collect");
+    report_leaks(trial, &account, calls, "Collect call");
 }
 
 /* ---- Open and Close ---- */
@@ -519,14 +544,16 @@ static void try_again(struct trial *trial)
 {
     struct account account = {0};
     struct worker_reply reply = {0};
+    plan(trial, STEP_REOPEN, ROUNDS + 1);
     for (int round = 0; round <= ROUNDS && has_time(trial) && fits(trial, 1); round++) {
+        trial->timing->made[STEP_REOPEN]++;
         if (!open_once(trial, &reply))
             break;
         must_answer(trial, "after it was closed and opened again");
         if (close_once(trial, &reply))
             note_usage(&account, &reply.usage);
     }
-    report_leaks(trial, &account, 1, "time Open and Close");
+    report_leaks(trial, &account, 1, "Open and Close");
 }
 
 static void try_unloading(struct trial *trial)

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -289,9 +290,30 @@ static bool transfer(ssize_t (*move)(int, void *, size_t), uint64_t *number)
     return move(WORKER_LINE_FD, number, sizeof *number) == sizeof *number;
 }
 
-static ssize_t write_bytes(int fd, void *data, size_t size)
+/* The first message carries the descriptor by which the tool sees processes being started. */
+static int listener = -1;
+
+static ssize_t send_bytes(int line, void *data, size_t size)
 {
-    return write(fd, data, size);
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {data, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (listener < 0)
+        return write(line, data, size);
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &listener, sizeof listener);
+    ssize_t sent = sendmsg(line, &message, MSG_NOSIGNAL);
+    close(listener);
+    listener = -1;
+    return sent;
 }
 
 static _Noreturn void serve(void)
@@ -306,7 +328,7 @@ static _Noreturn void serve(void)
         reply.changed = state_changes();
         reply.usage = usage_now();
         channel->reply = reply;
-        if (!transfer(write_bytes, &number))
+        if (!transfer(send_bytes, &number))
             break;
     }
     _exit(WORKER_LOST);
@@ -321,7 +343,8 @@ static void enter_sandbox(bool sanitized)
     } else {
         sandbox_prepare();
     }
-    sandbox_enter(true, false);
+    listener = seccomp_watch_processes();
+    sandbox_enter(true, listener >= 0);
 }
 
 _Noreturn void worker_main(const char *path, const char *const names[3], const char *exported,

@@ -72,6 +72,14 @@ static void ask_on(struct snapshot *snapshot, const char *query, struct answer *
     }
 }
 
+static bool answers_global(struct snapshot *snapshot, const char *query)
+{
+    struct answer global = {0};
+    if (!snapshot_query(snapshot, "Global"))
+        count_answer(snapshot, query, &global);
+    return global.objects > 0;
+}
+
 void ask_provider(const struct service *service, struct answer *ret)
 {
     struct snapshot snapshot = {0};
@@ -95,6 +103,7 @@ void ask_provider(const struct service *service, struct answer *ret)
     if (service->unanswered)
         ask_on(&snapshot, query, ret);
     ret->answered = !ret->status && ret->objects;
+    ret->only_global = !ret->status && !ret->objects && answers_global(&snapshot, query);
     snapshot_done(&snapshot);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
 }

@@ -51,6 +51,7 @@ size_t event_log_last(const struct event_log *log, const char *service, bool war
 /* ---- ask.c: queries a provider now ---- */
 struct answer {
     bool opts, answered;
+    bool only_global;          /* it answers Global, but not the numbers of its objects */
     double first_ms, again_ms; /* of the first query, with loading and Open; of the next one */
     size_t objects, instances;
     LSTATUS status;

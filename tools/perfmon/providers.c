@@ -157,6 +157,22 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
                  name);
 }
 
+/* Of one that was queried, and returned none of its objects. */
+static void print_how_to_answer(const struct provider *provider, const char *name, char *text,
+                                size_t capacity)
+{
+    if (provider->answer.only_global)
+        snprintf(text, capacity,
+                 "It answers the query Global, but not the numbers of its objects: programs that "
+                 "query single objects get none. Its Collect has to answer both; "
+                 "openperflib-check tests that.");
+    else
+        snprintf(text, capacity,
+                 "It returned none of its objects. See the events, or its documentation; "
+                 "\"OPENPERFLIB_TRACE=1 perfmon status --ask %s\" shows each step.",
+                 name);
+}
+
 static void print_next(const struct provider *provider, const char *name, char *text,
                        size_t capacity)
 {
@@ -208,10 +224,7 @@ static void print_next(const struct provider *provider, const char *name, char *
                  provider->event.advice, name);
         break;
     case SILENT:
-        snprintf(text, capacity,
-                 "It returned none of its objects. See the events, or its documentation; "
-                 "\"OPENPERFLIB_TRACE=1 perfmon status --ask %s\" shows each step.",
-                 name);
+        print_how_to_answer(provider, name, text, capacity);
         break;
     default:
         break;
