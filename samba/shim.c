@@ -321,7 +321,8 @@ static bool ask(struct call *call, uint16_t operation)
     if (value && !request->has_data)
         question.flags |= PROTO_NO_DATA | (request->has_size ? 0 : PROTO_NO_SIZE);
     else if (value)
-        question.capacity = request->capacity < PROTO_DATA_BYTES ? request->capacity : PROTO_DATA_BYTES;
+        question.capacity =
+            request->capacity < PROTO_DATA_BYTES ? request->capacity : PROTO_DATA_BYTES;
     if (!call->path || !proto_write_request(&question, &call->message))
         return false;
     stream_ask(call);

@@ -51,7 +51,7 @@ struct stream {
     struct tevent_fd *event;
     struct buffer in, out, sent_caller; /* told: the caller that the daemon knows on this stream */
     size_t sent;
-    uint32_t number;  /* of the last request */
+    uint32_t number;    /* of the last request */
     bool awaits_caller; /* the next reply is about the caller */
     uint32_t caller_status;
     struct call *first; /* the one being answered */

@@ -258,8 +258,8 @@ static void start(struct client *client)
         finish_with(client, status);
         return;
     }
-    bool known =
-        stream->sent_caller.len == caller.len && !memcmp(stream->sent_caller.data, caller.data, caller.len);
+    bool known = stream->sent_caller.len == caller.len &&
+                 !memcmp(stream->sent_caller.data, caller.data, caller.len);
     if (!known) {
         buffer_clear(&stream->sent_caller);
         buffer_add(&stream->sent_caller, caller.data, caller.len);

@@ -46,7 +46,8 @@ int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old)
 int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHIM(vswprintf_old);
 /* Truncated to `room` units with the terminator; returns the untruncated length. */
 int opl_snprintf(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf);
-int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments) OPL_SHIM(vsnprintf);
+int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments)
+    OPL_SHIM(vsnprintf);
 /* The same, but -1 if it was truncated. */
 int opl_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf);
 int opl_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
@@ -174,37 +175,37 @@ static inline size_t opl_strnlen(const char *text, size_t most)
 }
 
 #define OPL_COPIES(unit, prefix, length_most, copy)                                                \
-    static inline errno_t prefix##ncpy_s(unit *to, size_t capacity, const unit *from, size_t most)     \
+    static inline errno_t prefix##ncpy_s(unit *to, size_t capacity, const unit *from, size_t most) \
     {                                                                                              \
         size_t count;                                                                              \
-        if (!to || !capacity || !from) {                                                               \
-            if (to && capacity)                                                                        \
+        if (!to || !capacity || !from) {                                                           \
+            if (to && capacity)                                                                    \
                 *to = 0;                                                                           \
             return EINVAL;                                                                         \
         }                                                                                          \
-        count = length_most(from, most < capacity ? most : capacity);                                      \
-        if (count >= capacity && most != _TRUNCATE) {                                                  \
+        count = length_most(from, most < capacity ? most : capacity);                              \
+        if (count >= capacity && most != _TRUNCATE) {                                              \
             *to = 0;                                                                               \
             return ERANGE;                                                                         \
         }                                                                                          \
-        copy(to, from, count < capacity ? count : capacity - 1);                                           \
-        to[count < capacity ? count : capacity - 1] = 0;                                                   \
-        return count < capacity ? 0 : STRUNCATE;                                                       \
+        copy(to, from, count < capacity ? count : capacity - 1);                                   \
+        to[count < capacity ? count : capacity - 1] = 0;                                           \
+        return count < capacity ? 0 : STRUNCATE;                                                   \
     }                                                                                              \
-    static inline errno_t prefix##cpy_s(unit *to, size_t capacity, const unit *from)                   \
+    static inline errno_t prefix##cpy_s(unit *to, size_t capacity, const unit *from)               \
     {                                                                                              \
-        return prefix##ncpy_s(to, capacity, from, capacity);                                               \
+        return prefix##ncpy_s(to, capacity, from, capacity);                                       \
     }                                                                                              \
-    static inline errno_t prefix##cat_s(unit *to, size_t capacity, const unit *from)                   \
+    static inline errno_t prefix##cat_s(unit *to, size_t capacity, const unit *from)               \
     {                                                                                              \
-        size_t used = to ? length_most(to, capacity) : 0;                                              \
-        if (!to || used == capacity)                                                                   \
+        size_t used = to ? length_most(to, capacity) : 0;                                          \
+        if (!to || used == capacity)                                                               \
             return EINVAL;                                                                         \
-        if (!from || length_most(from, capacity - used) == capacity - used) {                              \
+        if (!from || length_most(from, capacity - used) == capacity - used) {                      \
             *to = 0;                                                                               \
             return from ? ERANGE : EINVAL;                                                         \
         }                                                                                          \
-        return prefix##ncpy_s(to + used, capacity - used, from, capacity - used);                          \
+        return prefix##ncpy_s(to + used, capacity - used, from, capacity - used);                  \
     }
 OPL_COPIES(WCHAR, wcs, opl_wcsnlen, opl_wmemcpy)
 OPL_COPIES(char, str, opl_strnlen, memcpy)
@@ -282,7 +283,8 @@ template <size_t capacity> inline errno_t wcscpy_s(WCHAR (&to)[capacity], const 
 {
     return wcscpy_s(to, capacity, from);
 }
-template <size_t capacity> inline errno_t wcsncpy_s(WCHAR (&to)[capacity], const WCHAR *from, size_t most)
+template <size_t capacity>
+inline errno_t wcsncpy_s(WCHAR (&to)[capacity], const WCHAR *from, size_t most)
 {
     return wcsncpy_s(to, capacity, from, most);
 }

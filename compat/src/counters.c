@@ -11,7 +11,8 @@ DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data)
     LSTATUS status = ERROR_MORE_DATA;
     void *data = NULL;
     DWORD size = 0;
-    for (DWORD capacity = FIRST_SIZE; status == ERROR_MORE_DATA && capacity <= MOST_SIZE; capacity *= 2) {
+    for (DWORD capacity = FIRST_SIZE; status == ERROR_MORE_DATA && capacity <= MOST_SIZE;
+         capacity *= 2) {
         free(data);
         data = malloc(capacity);
         size = capacity;

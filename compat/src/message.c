@@ -162,7 +162,8 @@ static DWORD give(struct message *message, void *to, DWORD capacity)
     if (message->text.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (message->flags & FORMAT_MESSAGE_ALLOCATE_BUFFER) {
-        target = LocalAlloc(LMEM_ZEROINIT, message->text.count < capacity ? capacity * size : bytes);
+        target =
+            LocalAlloc(LMEM_ZEROINIT, message->text.count < capacity ? capacity * size : bytes);
         if (!target)
             return ERROR_NOT_ENOUGH_MEMORY;
         memcpy(to, &target, sizeof target);
@@ -187,8 +188,8 @@ static DWORD format(struct message *message, void *to, DWORD capacity)
     return status ? 0 : (DWORD)count;
 }
 
-static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, void *to, DWORD capacity,
-                            va_list *arguments)
+static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, void *to,
+                            DWORD capacity, va_list *arguments)
 {
     char plain[256];
     WCHAR units[256];

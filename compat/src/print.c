@@ -230,7 +230,8 @@ int WINAPI wvsprintfW(LPWSTR to, LPCWSTR format, va_list arguments)
 
 /* ---- strsafe.h ---- */
 
-static HRESULT print_safely(bool wide, void *to, size_t capacity, const void *format, va_list arguments)
+static HRESULT print_safely(bool wide, void *to, size_t capacity, const void *format,
+                            va_list arguments)
 {
     if (!to || !capacity || capacity > STRSAFE_MAX_CCH)
         return STRSAFE_E_INVALID_PARAMETER;

@@ -134,8 +134,9 @@ struct answer {
 static void put(struct answer *answer, const WCHAR *text, size_t count)
 {
     size_t reserved = answer->list ? 2 : 1;
-    size_t left =
-        answer->capacity > answer->count + reserved ? answer->capacity - answer->count - reserved : 0;
+    size_t left = answer->capacity > answer->count + reserved
+                      ? answer->capacity - answer->count - reserved
+                      : 0;
     answer->cut = answer->cut || count > left;
     if (count > left)
         count = left;

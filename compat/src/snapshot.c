@@ -291,9 +291,9 @@ static BOOL next_entry(HANDLE snapshot, enum table table, bool narrow, bool firs
     } texts[TABLES][2] = {
         [PROCESSES] = {{offsetof(PROCESSENTRY32W, szExeFile), offsetof(PROCESSENTRY32, szExeFile),
                         MAX_PATH}},
-        [MODULES] = {{offsetof(MODULEENTRY32W, szModule), offsetof(MODULEENTRY32, szModule),
+        [MODULES] = { {offsetof(MODULEENTRY32W, szModule), offsetof(MODULEENTRY32, szModule),
                       MAX_MODULE_NAME32 + 1},
-                     {offsetof(MODULEENTRY32W, szExePath), offsetof(MODULEENTRY32, szExePath),
+                       {offsetof(MODULEENTRY32W, szExePath), offsetof(MODULEENTRY32, szExePath),
                       MAX_PATH}},
     };
     union {

@@ -12,10 +12,12 @@ static size_t length_within(bool wide, const void *text, size_t most)
 }
 
 /* Appends after the `used` existing units. */
-static HRESULT append(bool wide, void *to, size_t capacity, size_t used, const void *from, size_t most)
+static HRESULT append(bool wide, void *to, size_t capacity, size_t used, const void *from,
+                      size_t most)
 {
     size_t unit = wide ? sizeof(WCHAR) : 1;
-    size_t count = from ? length_within(wide, from, most < capacity - used ? most : capacity - used) : 0;
+    size_t count =
+        from ? length_within(wide, from, most < capacity - used ? most : capacity - used) : 0;
     bool fits = count < capacity - used;
     if (!fits)
         count = capacity - used - 1;
@@ -35,7 +37,8 @@ static HRESULT copy(bool wide, void *to, size_t capacity, const void *from, size
 static HRESULT add(bool wide, void *to, size_t capacity, const void *from, size_t most)
 {
     size_t used = to && capacity <= STRSAFE_MAX_CCH ? length_within(wide, to, capacity) : capacity;
-    return used == capacity ? STRSAFE_E_INVALID_PARAMETER : append(wide, to, capacity, used, from, most);
+    return used == capacity ? STRSAFE_E_INVALID_PARAMETER
+                            : append(wide, to, capacity, used, from, most);
 }
 
 static HRESULT measure(bool wide, const void *text, size_t most, size_t *ret_count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registering counters: the functions behind lodctr and unlodctr. They report problems with file and
- * line, and return a Win32 status. (docs/windows/registration.md, docs/windows/articles.md#c62)
+ * Registering counters: the functions behind lodctr and unlodctr. They report problems with file
+ * and line, and return a Win32 status. (docs/windows/registration.md, docs/windows/articles.md#c62)
  */
 #ifndef OPENPERFLIB_LOAD_H
 #define OPENPERFLIB_LOAD_H
@@ -77,51 +77,53 @@ typedef struct opl_load_doctor_options {
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
-/*Loads an ini file and its symbol file. All or nothing, durable on return.
- *(docs/windows/registration.md#e3) */
-DWORD opl_load_install(const char *ini_path, const opl_load_options *options, opl_load_result *ret);
-/*Removes a service's texts and numbers; its other values stay. If options->library is not NULL
- *(its text does not matter), the service's registration is removed too: what an install with a
- *library wrote. (docs/windows/registration.md#e3) */
-DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret);
-/*Installs a language ("007"): every index gets its text in it, or the English one; or removes
- *it with its texts. English cannot be removed (87). */
-DWORD opl_load_language(const char *language, bool remove, const opl_load_options *options);
-/*Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
-DWORD opl_load_enable(const char *service, bool enable, const opl_load_options *options);
-/*Saves all providers of the layer in the format of Windows' backups
- *(docs/windows/registration.md#e5), completely or not at all. */
-DWORD opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
-                      opl_load_restored *ret);
-/*Restores a backup, Windows' or ours, in one step; `path` NULL: rebuilds from the ini files
- *that were loaded. A provider keeps its numbers if those in the file are in use. */
-DWORD opl_load_restore(const char *path, const char *language, const opl_load_options *options,
-                       opl_load_restored *ret);
-/*The path of the file that a service's value Library names: variables are replaced, and a name
- *without '/' is in the installation's folder of providers. The file is not checked. 234
- *(ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
- *provider's library themselves. */
-DWORD opl_load_library_path(const char *library, char *path, size_t size);
-/*Records the library's time and size. 2: no such service or library. */
-DWORD opl_load_trust(const char *service, const opl_load_options *options);
-/*The service's last answer, as programs of root and of the calling user recorded it, at most
- *once a second; answers to other users' programs are not known. 2: none was recorded since the
- *machine started. Queries no provider, changes nothing. */
-DWORD opl_load_last_answer(const char *service, opl_load_answer *ret);
-/*Perflib's last event about the service, in programs of root and of the calling user; events
- *of other users' programs are not included. 2: none since the machine started. Queries no
- *provider. */
-DWORD opl_load_last_event(const char *service, opl_load_event *ret);
-/*The counters that this thread's last query omitted from the shipped objects, because this
- *user may not read them for every instance: "Process: IO Read Operations/sec, IO Write
- *Operations/sec". NULL: nothing. Valid until the thread's next query. */
+/* Loads an ini file and its symbol file. All or nothing, durable on return.
+ * (docs/windows/registration.md#e3) */
+uint32_t opl_load_install(const char *ini_path, const opl_load_options *options,
+                          opl_load_result *ret);
+/* Removes a service's texts and numbers; its other values stay. If options->library is not NULL
+ * (its text does not matter), the service's registration is removed too: what an install with a
+ * library wrote. (docs/windows/registration.md#e3) */
+uint32_t opl_load_remove(const char *service, const opl_load_options *options,
+                         opl_load_result *ret);
+/* Installs a language ("007"): every index gets its text in it, or the English one; or removes
+ * it with its texts. English cannot be removed (87). */
+uint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
+/* Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
+uint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
+/* Saves all providers of the layer in the format of Windows' backups
+ * (docs/windows/registration.md#e5), completely or not at all. */
+uint32_t opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
+                         opl_load_restored *ret);
+/* Restores a backup, Windows' or ours, in one step; `path` NULL: rebuilds from the ini files
+ * that were loaded. A provider keeps its numbers if those in the file are in use. */
+uint32_t opl_load_restore(const char *path, const char *language, const opl_load_options *options,
+                          opl_load_restored *ret);
+/* The path of the file that a service's value Library names: variables are replaced, and a name
+ * without '/' is in the installation's folder of providers. The file is not checked. 234
+ * (ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
+ * provider's library themselves. */
+uint32_t opl_load_library_path(const char *library, char *path, size_t size);
+/* Records the library's time and size. 2: no such service or library. */
+uint32_t opl_load_trust(const char *service, const opl_load_options *options);
+/* The service's last answer, as programs of root and of the calling user recorded it, at most
+ * once a second; answers to other users' programs are not known. 2: none was recorded since the
+ * machine started. Queries no provider, changes nothing. */
+uint32_t opl_load_last_answer(const char *service, opl_load_answer *ret);
+/* Perflib's last event about the service, in programs of root and of the calling user; events
+ * of other users' programs are not included. 2: none since the machine started. Queries no
+ * provider. */
+uint32_t opl_load_last_event(const char *service, opl_load_event *ret);
+/* The counters that this thread's last query omitted from the shipped objects, because this
+ * user may not read them for every instance: "Process: IO Read Operations/sec, IO Write
+ * Operations/sec". NULL: nothing. Valid until the thread's next query. */
 const char *opl_load_denied(void);
-/*Replaces base texts of a language, for the machine; a path may be NULL. */
+/* Replaces base texts of a language, for the machine; a path may be NULL. */
 uint32_t opl_load_replace(const char *counters, const char *helps, const char *language,
                           const opl_load_options *options);
-/*Finds and reports damage of the layer's registrations, and repairs what it can in one step
- *(each quarantine in a separate step). Only a service that has another one's numbers gets new
- *numbers. */
+/* Finds and reports damage of the layer's registrations, and repairs what it can in one step
+ * (each quarantine in a separate step). Only a service that has another one's numbers gets new
+ * numbers. */
 uint32_t opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                          opl_load_restored *ret);
 

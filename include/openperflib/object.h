@@ -262,7 +262,8 @@ typedef struct opl_table_list {
     const opl_table_list opl_tables_1 =                                                            \
         OPL_TABLE_LIST(service, objects, begin, open, collect, close)
 
-/* The state of a provider's three functions between Open and Close; its members are the engine's. */
+/* The state of a provider's three functions between Open and Close; only the engine knows its
+ * members. */
 typedef struct opl_entry opl_entry;
 
 /* Defines the provider's functions Open, Collect and Close, opl_tables_1, and DllRegisterServer,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that only the project's own providers and tools use. They are public, so that there is no
- * private API, but they have no promise of stability: any release may change or remove them. Their
- * symbols have a version of their own, which changes with each release, so that another release
- * refuses to load a library that uses them, instead of failing later.
+ * Functions that only the project's own providers and tools use. They are public, so that there is
+ * no private API, but they have no promise of stability: any release may change or remove them.
+ * Their symbols have a version of their own, which changes with each release, so that another
+ * release refuses to load a library that uses them, instead of failing later.
  */
 #ifndef OPENPERFLIB_UNSTABLE_H
 #define OPENPERFLIB_UNSTABLE_H

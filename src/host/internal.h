@@ -82,8 +82,7 @@ void settings_read(struct host_settings *ret);
 int64_t service_open_ms(const struct service *service);
 int64_t service_collect_ms(const struct service *service, const struct query *query);
 
-/* ---- service_table.c: the table of all services at one moment; never altered, so queries hold no lock
- * ---- */
+/* ---- service_table.c: all services at one moment; never altered, so queries hold no lock ---- */
 struct listed_object {
     uint32_t object, position;
 };

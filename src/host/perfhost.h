@@ -25,7 +25,8 @@ bool sandbox_scope_signals(void);
 void seccomp_deny_calls(void);
 void seccomp_deny_signals(void);
 void seccomp_deny_processes(void); /* threads may be started */
-/* The same calls wait for an answer through the returned descriptor; -1: this kernel cannot do that. */
+/* The same calls wait for an answer through the returned descriptor; -1: this kernel cannot do
+ * that. */
 int seccomp_watch_processes(void);
 void seccomp_deny_priorities(void); /* of other processes, and their limits */
 void seccomp_deny_moving(const void *memory, size_t size); /* by mremap; once */

@@ -15,7 +15,8 @@
 
 struct opl_entry {
     opl_provider *provider;
-    unsigned opened; /* remote service processes open once per connection (D.2) */
+    unsigned opened; /* remote service processes open once per connection
+                      * (docs/windows/providers.md#d2) */
 };
 
 static LSTATUS report_unregistered(const char *service, const char *value)

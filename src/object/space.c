@@ -2,8 +2,8 @@
 /*
  * The sizes of file systems. Those on a disk answer at once. Those served by another machine or a
  * program may hang for ever, so perfspace reads them: a process that the program does not notice
- * (base/detached.c), one for all file systems that are due. Its memory stays mapped until all of them
- * are answered; a file system that did not answer is not read again before that.
+ * (base/detached.c), one for all file systems that are due. Its memory stays mapped until all of
+ * them are answered; a file system that did not answer is not read again before that.
  */
 #include "object/object.h"
 #include "object/perfspace.h"

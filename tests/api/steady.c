@@ -102,7 +102,7 @@ static int register_third_party(void **state)
     HKEY key;
     temp_make(root);
     setenv("OPENPERFLIB_ROOT", root, 1);
-    set("Library", getenv("STRANGER"));
+    set("Library", getenv("THIRD_PARTY"));
     set("Open", "third_party_open");
     set("Collect", "third_party_collect");
     set("Close", "third_party_close");

@@ -475,7 +475,7 @@ static void assert_syslog_line(const char *line, size_t length)
     char wanted[64];
     assert_memory_equal(line, "<27>", 4);
     assert_true(line[7] == ' ' && line[10] == ' ' && line[13] == ':' && line[19] == ' ');
-    snprintf(wanted, sizeof wanted, "openperflib[%d]: Perflib 3002: something", (int)getpid());
+    snprintf(wanted, sizeof wanted, "openperflib[%d]: Perflib 3002: internal error", (int)getpid());
     assert_true(length > 20 + strlen(wanted));
     assert_memory_equal(line + 20, wanted, strlen(wanted));
     assert_non_null(memmem(line, length, "; report it", 11));

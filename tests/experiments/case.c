@@ -44,7 +44,7 @@ static void make_buffer(void)
 static const char *library_path(const char *name)
 {
     static char path[512];
-    snprintf(path, sizeof path, "%s/%s", getenv("STRANGERS"), name);
+    snprintf(path, sizeof path, "%s/%s", getenv("THIRD_PARTIES"), name);
     if (access(path, F_OK) != 0)
         snprintf(path, sizeof path, "%s/%s", lab_root, name);
     return path;
@@ -176,7 +176,7 @@ static void check_others(const char *when, bool sound)
     if (!answered(SYSTEM))
         fprintf(report, "%s: System is missing\n", when);
     if (sound && !answered(GOOD))
-        fprintf(report, "%s: the good stranger's object is missing\n", when);
+        fprintf(report, "%s: the good third_party's object is missing\n", when);
     opl_block_fault fault = walk();
     if (sound && fault)
         fprintf(report, "%s: damaged: %s\n", when, opl_block_fault_text(fault));
@@ -245,7 +245,7 @@ static void check_notes(const struct kind *kind)
 {
     const char *notes = lab_read("notes");
     if (!strstr(notes, "second Collect \"" QUERY "\""))
-        fprintf(report, "the good stranger was asked something else:\n%s", notes);
+        fprintf(report, "the good third_party was asked something else:\n%s", notes);
     if (kind->flags & REFUSED && (!strstr(notes, "refused") || strstr(notes, "allowed")))
         fprintf(report, "what it tried was not refused:\n%s", notes);
 }

@@ -2,8 +2,9 @@
 /*
  * Mistakes of third-party providers, one row for each kind: what Collect (or Open, Close, the
  * library) does, and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is
- * written (D.4, D.5, docs/experiments.md). All of it holds while System and another third-party
- * provider still answer the same query. docs/strangers.md is printed from here.
+ * written (docs/windows/providers.md#d4,
+ * docs/experiments.md). All of it holds while System and another third-party
+ * provider still answer the same query. docs/third-party.md is printed from here.
  */
 #include "kinds.h"
 

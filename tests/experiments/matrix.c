@@ -272,5 +272,5 @@ int main(int argc, char **argv)
         return 0;
     }
     size_t count = choose(argc > 1 ? argv[1] : "isolated", tests);
-    return _cmocka_run_group_tests("strangers", tests, count, run_all, forget_all);
+    return _cmocka_run_group_tests("third_parties", tests, count, run_all, forget_all);
 }

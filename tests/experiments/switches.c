@@ -29,7 +29,7 @@ static void set_perflib(const char *name, DWORD value)
 static void install_lie(const char *collect)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/lies.so", getenv("STRANGERS"));
+    snprintf(path, sizeof path, "%s/lies.so", getenv("THIRD_PARTIES"));
     lab_register(
         &(struct lab_service){"MyPerf", path, "lie_open", collect, "lie_close", NULL, isolation});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the third-party providers: a correct answer to damage, and notes in
  * $OPENPERFLIB_ROOT/notes. */
-#ifndef OPL_EXPERIMENTS_STRANGER_H
-#define OPL_EXPERIMENTS_STRANGER_H
+#ifndef OPL_EXPERIMENTS_THIRD_PARTY_H
+#define OPL_EXPERIMENTS_THIRD_PARTY_H
 
 #include <openperflib/build.h>
 #include <windows.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of the answer checks: handmade answers, what is kept, what is reported, and that a provider
- * that writes after its answer cannot change what was checked. (D.4, D.5)
+ * that writes after its answer cannot change what was checked. (docs/windows/providers.md#d4,
+ * docs/windows/providers.md#d5)
  */
 #include "host.h"
 

@@ -73,7 +73,7 @@ static void install(const char *service, const char *words, size_t bytes)
     set_text(service, "Close", "third_party_close");
     set_text(service, "Object List", words);
     set(below(service, "Linkage"), "Export", REG_MULTI_SZ, words, (DWORD)bytes);
-    set_text(service, "Library", getenv("STRANGER"));
+    set_text(service, "Library", getenv("THIRD_PARTY"));
 }
 
 /* ---- asking ---- */
@@ -496,7 +496,7 @@ static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
     assert_int_equal(count_events(1010), 1);
     assert_int_equal(count_events(4011), 1);
     assert_non_null(strstr(read_all(events), " crashed: SIGSEGV in "));
-    assert_non_null(strstr(read_all(events), "called by stranger.so+0x"));
+    assert_non_null(strstr(read_all(events), "called by third_party.so+0x"));
     assert_non_null(strstr(read_all(events), "Collect of Exit in "));
     assert_non_null(strstr(read_all(events), " ended its helper process with exit code 3; "));
 }
@@ -920,7 +920,7 @@ static void a_library_that_was_replaced_runs_in_a_helper(void **state)
 {
     unsigned char code[16] = {0};
     struct stat st;
-    assert_int_equal(stat(getenv("STRANGER"), &st), 0);
+    assert_int_equal(stat(getenv("THIRD_PARTY"), &st), 0);
     unsigned long long numbers[2] = {((unsigned long long)st.st_mtim.tv_sec + 11644473600ULL) *
                                              10000000 +
                                          (unsigned long long)st.st_mtim.tv_nsec / 100,

@@ -2,7 +2,7 @@
 /*
  * Programs to which a child process could be strange: they count their children, ignore them, wait
  * for all of them, fork, close what is not theirs, end while a provider hangs. Each gets its
- * counters, and never notices the helper in which a third-party provider runs. (house section 0a)
+ * counters, and never notices the helper in which a third-party provider runs. (docs/isolation.md)
  */
 #include "isolation.h"
 

@@ -1052,7 +1052,7 @@ static void without_its_ini_file_its_registration_tells(void **state)
     assert_name(1852, 9, "Nobody"); /* it could be one of its own */
 }
 
-/* A service that was registered without lodctr (C80) has no other texts. */
+/* A service that was registered without lodctr has no other texts. */
 static void a_provider_with_manual_texts_only_keeps_them(void **state)
 {
     static const uint32_t numbers[NUMBERS] = {1848, 1850, 1849, 1851};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What samples that register themselves must leave as it was: all that the registry says, every
  * name base, and the files that it is written to. */
-#ifndef OPL_SAMPLES_PICTURE_H
-#define OPL_SAMPLES_PICTURE_H
+#ifndef OPL_SAMPLES_SNAPSHOT_H
+#define OPL_SAMPLES_SNAPSHOT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
