@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A laboratory: an OPENPERFLIB_ROOT of its own, third_parties registered in it through the public
+ * A laboratory: an OPENPERFLIB_ROOT of its own, third-party providers registered in it through the public
  * functions, and what the events and the providers' own notes tell afterwards.
  */
 #ifndef OPL_EXPERIMENTS_LAB_H
