@@ -184,8 +184,8 @@ static bool has_numbers(const struct service *service)
 static char *guess_missing(const struct service *service)
 {
     if (!has_numbers(service))
-        return text_format("its names were never loaded; lodctr FILE.ini does that");
-    return text_format("if it reads First Counter itself, the key in its code has to be "
+        return text_format("its names were never loaded; run lodctr FILE.ini");
+    return text_format("if it reads First Counter itself, the key in its code must be "
                        "Services\\%s\\Performance; drivername in the ini file names that key",
                        service->name);
 }

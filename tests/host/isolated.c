@@ -513,7 +513,7 @@ static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
     assert_int_equal(ask("22222"), ERROR_SUCCESS);
     assert_int_equal(count_events(1008), 1);
     assert_null(strstr(read_all(events), "never loaded"));
-    assert_non_null(strstr(read_all(events), "the key in its code has to be Services\\"));
+    assert_non_null(strstr(read_all(events), "the key in its code must be Services\\"));
     assert_non_null(strstr(read_all(events), "drivername in the ini file names that key"));
 }
 

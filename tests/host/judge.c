@@ -287,8 +287,7 @@ static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
     assert_false(event_seen(4016));
     try_with("Global", 16384u << 9, 1);
     assert_true(event_seen(4016));
-    assert_non_null(strstr(read_all(events_path), "MyPerf in "));
-    assert_non_null(strstr(read_all(events_path), " needs more than its buffer of "));
+    assert_non_null(strstr(read_all(events_path), "MyPerf needs more than its buffer of "));
 }
 
 /* The shipped ones have measured it, and what makes it so much: here as many processes as are. */
