@@ -820,7 +820,7 @@ static void other_files_are_left_alone(void **state)
     remove(herd_file);
 }
 
-static void a_third_parties_wish_is_refused(void **state)
+static void another_users_request_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -842,7 +842,7 @@ static void a_third_parties_wish_is_refused(void **state)
     stop();
 }
 
-static void a_third_parties_server_is_not_trusted(void **state)
+static void another_users_server_is_not_trusted(void **state)
 {
     (void)state;
     struct behemoth_line line = {.socket = -1};
@@ -921,8 +921,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(few_descriptors_are_enough, after_each),
         cmocka_unit_test_teardown(there_is_only_one, after_each),
         cmocka_unit_test_teardown(other_files_are_left_alone, after_each),
-        cmocka_unit_test_teardown(a_third_parties_wish_is_refused, after_each),
-        cmocka_unit_test_teardown(a_third_parties_server_is_not_trusted, after_each),
+        cmocka_unit_test_teardown(another_users_request_is_refused, after_each),
+        cmocka_unit_test_teardown(another_users_server_is_not_trusted, after_each),
         cmocka_unit_test_teardown(it_takes_a_socket_from_systemd, after_each),
     };
     return cmocka_run_group_tests_name("behemoth", tests, begin, end);
