@@ -367,7 +367,7 @@ static void only_what_is_ours_is_closed(void **state)
     int pipes[2], file = open("/proc/self/exe", O_RDONLY);
     assert_int_equal(pipe(pipes), 0);
     const int not_ours[] = {file, pipes[0], pipes[1], 0, 1, 2, -1, 99999};
-    for (size_t i = 0; i < sizeof not_ours / sizeof *third_parties; i++) {
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++) {
         assert_false(CloseHandle((HANDLE)(intptr_t)not_ours[i]));
         assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
         assert_int_equal(WaitForSingleObject((HANDLE)(intptr_t)not_ours[i], 0), WAIT_FAILED);
