@@ -44,7 +44,7 @@ static uint64_t make_capture(const char *from, size_t mega)
     strcpy(made_path, made);
     int fd = mkstemp(made_path);
     if (fd < 0 || write(fd, whole.data, whole.len) != (ssize_t)whole.len)
-        fail("no room for the capture");
+        fail("no space for the capture");
     /* full buffers: the samples of one, as often as they fit, without catalogue */
     enum { BUFFER = 65536, FIRST = 0x438, SAMPLE = 816 };
     char *buffer = whole.data + BUFFER;
@@ -57,7 +57,7 @@ static uint64_t make_capture(const char *from, size_t mega)
     uint64_t size = whole.len;
     for (; size < mega * MEGA; size += BUFFER)
         if (write(fd, filled, BUFFER) != BUFFER)
-            fail("no room for the capture");
+            fail("no space for the capture");
     close(fd);
     return size;
 }

@@ -79,7 +79,7 @@ int WINAPI GetThreadPriority(HANDLE thread)
 /* ---- critical sections ---- */
 
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(CRITICAL_SECTION),
-               "room for the C library's mutex");
+               "CRITICAL_SECTION is smaller than the C library's mutex");
 
 static pthread_mutex_t *mutex_of(LPCRITICAL_SECTION section)
 {

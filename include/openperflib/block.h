@@ -80,8 +80,8 @@ OPL_BEGIN_DECLS
 opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size);
 /* Short lower-case text for a fault; never NULL. */
 const char *opl_block_fault_text(opl_block_fault fault);
-/* The system name as UTF-8. Returns the bytes needed with the NUL; writes at most `room` bytes,
- * always terminated if room > 0. */
+/* The system name as UTF-8. Returns the bytes needed with the NUL; writes at most `capacity` bytes,
+ * always terminated if capacity > 0. */
 size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity);
 /* Steps to the next object; start with a zeroed view. False at the end or on damage: see
  * block->fault; the view is unchanged. (docs/windows/blocks.md#a6, rules 2, 3, 7) */

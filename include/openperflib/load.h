@@ -27,7 +27,7 @@ typedef struct opl_load_options {
      * NULL: it must exist. A library without '/' is in the installation's folder of providers.
      * The default names of the procedures, for NULL, are Open, Collect, Close. */
     const char *library, *open, *collect, *close;
-    void (*remark)(void *self, const opl_load_remark *remark); /* NULL: nobody listens */
+    void (*remark)(void *self, const opl_load_remark *remark); /* NULL: remarks are dropped */
     /* The registry file that is, or by dry_run would be, written; readable by opl_reg_read. */
     void (*written)(void *self, const char *text, size_t size);
     void *self;

@@ -225,7 +225,7 @@ static const opl_counter interface_counters[] = {
     {528, 529, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 5, OPL_ONE),
      .name = "Packets Received Discarded",
      .help = "Received packets that were thrown away although they had no error, for example because "
-             "there was no room for them."},
+             "there was no space for them."},
     {530, 531, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 4, OPL_ONE),
      .name = "Packets Received Errors",
      .help = "Received packets that had an error and could not be delivered."},
@@ -235,7 +235,7 @@ static const opl_counter interface_counters[] = {
     {540, 541, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 13, OPL_ONE),
      .name = "Packets Outbound Discarded",
      .help = "Packets to be sent that were thrown away although they had no error, for example because "
-             "there was no room for them."},
+             "there was no space for them."},
     {542, 543, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 12, OPL_ONE),
      .name = "Packets Outbound Errors",
      .help = "Packets that could not be sent because of errors."},
@@ -268,7 +268,7 @@ static const opl_counter adapter_counters[] = {
     {528, 529, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 5, OPL_ONE),
      .name = "Packets Received Discarded",
      .help = "Received packets that were thrown away although they had no error, for example because "
-             "there was no room for them."},
+             "there was no space for them."},
     {530, 531, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfnet_dev, 4, OPL_ONE),
      .name = "Packets Received Errors",
      .help = "Received packets that had an error and could not be delivered."},
@@ -278,7 +278,7 @@ static const opl_counter adapter_counters[] = {
     {540, 541, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 13, OPL_ONE),
      .name = "Packets Outbound Discarded",
      .help = "Packets to be sent that were thrown away although they had no error, for example because "
-             "there was no room for them."},
+             "there was no space for them."},
     {542, 543, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfnet_dev, 12, OPL_ONE),
      .name = "Packets Outbound Errors",
      .help = "Packets that could not be sent because of errors."},

@@ -33,7 +33,7 @@ static const opl_counter ipv4_counters[] = {
     {560, 561, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Ip.InDiscards", OPL_ONE),
      .name = "Datagrams Received Discarded",
      .help = "Received datagrams that were thrown away although they had no error, for example because "
-             "there was no room for them."},
+             "there was no space for them."},
     {562, 563, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Ip.InDelivers", OPL_ONE),
      .name = "Datagrams Received Delivered/sec",
      .help = "The rate at which received datagrams are handed to the protocol that they belong to."},
@@ -44,7 +44,7 @@ static const opl_counter ipv4_counters[] = {
     {566, 567, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Ip.OutDiscards", OPL_ONE),
      .name = "Datagrams Outbound Discarded",
      .help = "Datagrams to be sent that were thrown away although they had no error, for example "
-             "because there was no room for them."},
+             "because there was no space for them."},
     {568, 569, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Ip.OutNoRoutes", OPL_ONE),
      .name = "Datagrams Outbound No Route",
      .help = "Datagrams to be sent that were thrown away because no route leads to their destination."},
@@ -107,7 +107,7 @@ static const opl_counter ipv6_counters[] = {
     {560, 561, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Ip6InDiscards", OPL_ONE),
      .name = "Datagrams Received Discarded",
      .help = "Received datagrams that were thrown away although they had no error, for example because "
-             "there was no room for them."},
+             "there was no space for them."},
     {562, 563, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Ip6InDelivers", OPL_ONE),
      .name = "Datagrams Received Delivered/sec",
      .help = "The rate at which received datagrams are handed to the protocol that they belong to."},
@@ -118,7 +118,7 @@ static const opl_counter ipv6_counters[] = {
     {566, 567, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Ip6OutDiscards", OPL_ONE),
      .name = "Datagrams Outbound Discarded",
      .help = "Datagrams to be sent that were thrown away although they had no error, for example "
-             "because there was no room for them."},
+             "because there was no space for them."},
     {568, 569, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Ip6OutNoRoutes", OPL_ONE),
      .name = "Datagrams Outbound No Route",
      .help = "Datagrams to be sent that were thrown away because no route leads to their destination."},

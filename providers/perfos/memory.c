@@ -51,7 +51,7 @@ static const opl_counter counters[] = {
      .help = "Kernel memory for small things that cannot be taken back while it is in use."},
     {818, 819, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_meminfo, "Active(file) + SReclaimable", OPL_KIB),
      .name = "Cache Bytes",
-     .help = "System Cache Resident Bytes and Pool Paged Resident Bytes together. Cached files that nobody used for a while are in Standby Cache "
+     .help = "System Cache Resident Bytes and Pool Paged Resident Bytes together. Cached files that were not used for a while are in Standby Cache "
              "Normal Priority Bytes."},
     {66, 63, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_meminfo, "SReclaimable", OPL_KIB),
      .name = "Pool Paged Resident Bytes",
@@ -76,7 +76,7 @@ static const opl_counter counters[] = {
      .name = "Modified Page List Bytes", .help = "Pages of files that were changed and must be written to disk before they can serve another purpose."},
     {1682, 1683, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_WIZARD, OPL_KEY(&perfos_meminfo, "Inactive(file)", OPL_KIB),
      .name = "Standby Cache Normal Priority Bytes",
-     .help = "Pages of files that stay in memory although nobody used them for a while; they are the first to serve another purpose."},
+     .help = "Pages of files that stay in memory although they were not used for a while; they are the first to serve another purpose."},
 };
 /* clang-format on */
 

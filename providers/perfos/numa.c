@@ -66,11 +66,11 @@ static const opl_counter counters[] = {
      .help = "Memory of the node that holds nothing, in units of 1,048,576 bytes.",
      .where = "`sys/devices/system/node/node*/meminfo`: MemFree, KiB to MiB"},
     {1822, 1823, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&meminfo, standby), .name = "Standby List MBytes",
-     .help = "Pages of files in memory of the node that nobody used for a while, in units of 1,048,576 bytes; they are the first to serve "
+     .help = "Pages of files in memory of the node that were not used for a while, in units of 1,048,576 bytes; they are the first to serve "
              "another purpose.",
      .where = "`sys/devices/system/node/node*/meminfo`: Inactive(file), KiB to MiB"},
     {1824, 1825, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&meminfo, available), .name = "Available MBytes",
-     .help = "Memory of the node that holds nothing, or files that nobody used for a while, in units of 1,048,576 bytes. Available MBytes of "
+     .help = "Memory of the node that holds nothing, or files that were not used for a while, in units of 1,048,576 bytes. Available MBytes of "
              "Memory counts more, because the kernel estimates what else it could take back.",
      .where = "`sys/devices/system/node/node*/meminfo`: MemFree + Inactive(file), KiB to MiB"},
 };

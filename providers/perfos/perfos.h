@@ -24,8 +24,9 @@ bool perfos_processes(opl_reading *reading, uint64_t *ret);
 
 #define PROCESSES_NAME "Processes"
 #define PROCESSES_HELP                                                                             \
-    "Processes that exist now on the whole machine: running, waiting, and ended ones that nobody " \
-    "has asked about yet. Kernel threads count, each as a process of its own."
+    "Processes that exist now on the whole machine: running, waiting, and ended ones whose "       \
+    "parent "                                                                                      \
+    "has not asked about them yet. Kernel threads count, each as a process of its own."
 #define PROCESSES_WHERE                                                                            \
     "links of the folder proc, less its folders that are no processes (counted once a minute)"
 #define THREADS_NAME "Threads"

@@ -47,7 +47,7 @@ static const PerfCounter askingCounters[] = {
     PERF_COUNTER(Asking, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "How often it was asked for anything in a second."),
     PERF_COUNTER(Asking, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "How many objects it answered with."),
     PERF_COUNTER(Asking, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "How many bytes it answered with."),
-    PERF_COUNTER(Asking, capacity, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "How much room it was offered the last time."),
+    PERF_COUNTER(Asking, capacity, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "The buffer size of the last query, in bytes."),
 };
 static const PerfCounter scribbleCounters[] = {
     PERF_COUNTER(Scribble, strokes, PERF_COUNTER_RAWCOUNT, 0, "Strokes", "How many strokes were drawn."),

@@ -42,7 +42,7 @@ find_places() {
     fi
     case $prefix in /*) ;; *) die "--prefix=$prefix: an absolute path is wanted" 2 ;; esac
     bin=$prefix/bin
-    lib=$prefix/lib/behemoth # the provider is loaded by its path, and only if nobody else may write there
+    lib=$prefix/lib/behemoth # the provider is loaded by its path, and only if no other user may write there
     completion=$prefix/share/bash-completion/completions/behemoth-manager
 }
 

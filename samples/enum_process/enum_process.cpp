@@ -61,7 +61,7 @@ static PERF_INSTANCE_DEFINITION *nextInstance(PERF_INSTANCE_DEFINITION *instance
 }
 
 /* The answer to a query, to be deleted by the caller; NULL, and the error is told. A data query never
- * says how much room it needs. */
+ * says how large a buffer it needs. */
 static char *ask(const char *query)
 {
     DWORD capacity = BUFFER_STEP;

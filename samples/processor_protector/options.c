@@ -21,7 +21,7 @@ static void help(void)
          "  -p, --percent=N    too much is N percent of one processor (90)\n"
          "  -s, --seconds=N    too long is N seconds without a break (10)\n"
          "  -l, --load=N       and only while all processors together are N percent busy: on an\n"
-         "                     idle machine nobody waits (80; 0: always)\n"
+         "                     idle machine no process waits (80; 0: always)\n"
          "  -n, --nice=N       the nice value to give, 1 to 19 (10)\n"
          "  -i, --interval=N   look every N seconds, 0.1 to 3600 (1)\n"
          "  -d, --duration=N   end after N seconds (at Ctrl-C)\n"

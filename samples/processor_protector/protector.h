@@ -8,7 +8,7 @@
  *   main.c     options, and what is said
  *
  * A process is meant by its number and the moment when it began. Numbers are used again, and the
- * "#1" of "cc#1" moves to somebody else when a cc ends: neither is a name for who is meant.
+ * "#1" of "cc#1" moves to another process when a cc ends: neither identifies a process.
  */
 #ifndef PROCESSOR_PROTECTOR_H
 #define PROCESSOR_PROTECTOR_H
@@ -69,7 +69,7 @@ bool look_is_parent(const struct look *look, uint32_t id, uint32_t child);
 struct limits {
     double percent; /* of one processor */
     double seconds;
-    double load; /* of all processors together: below it, nobody waits */
+    double load; /* of all processors together: below it, no process waits */
 };
 
 struct held;
@@ -103,7 +103,7 @@ void judge_end(struct judge *judge);
 
 /* ---- hold.c ---- */
 
-/* A process by its folder in /proc: when it ends, the folder stays empty for ever, and whoever gets
+/* A process by its folder in /proc: when it ends, its folder stays empty, and a process that gets
  * its number has another folder. */
 struct held {
     int folder;

@@ -5,7 +5,7 @@
  * One query holds a wildcard counter for each fact, and each gives an array of all instances. One
  * collecting is one moment: the arrays have the same instances in the same order, so a process is
  * one position of all of them. Only there does a position (or a name) mean anything; in the next
- * look it may be somebody else's.
+ * look it may be another process's.
  */
 #include "protector.h"
 
@@ -49,7 +49,7 @@ void watch_close(struct watch *watch, struct look *look)
     *look = (struct look){0};
 }
 
-/* The array of a counter; the room grows until it fits and is kept for the next time. */
+/* The array of a counter; the buffer grows until it fits and is kept for the next time. */
 static PDH_STATUS fetch(PDH_HCOUNTER counter, struct answer *answer)
 {
     for (;;) {

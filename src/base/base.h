@@ -59,8 +59,8 @@ void free_pointer(void *pointer_to_pointer);
 #define FREE_AUTO __attribute__((cleanup(free_pointer)))
 
 /* ---- utf.c ---- */
-/* Converts `count` units. Writes at most `room` and returns how many are needed in all; a call with
- * room 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both
+/* Converts `count` units. Writes at most `capacity` and returns how many are needed in all;
+ * capacity 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both
  * conversions. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity);
 size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity);

@@ -20,7 +20,7 @@ enum {
 /* What a query needs besides the caller's buffer; kept in a free list, so that a steady query
  * allocates nothing. */
 struct round {
-    uint32_t *chosen; /* positions in the roster */
+    uint32_t *chosen; /* positions in the service table */
     enum run_state {
         RUN_NONE,
         RUN_SHIPPED,

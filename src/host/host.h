@@ -7,7 +7,7 @@
 #include "query/query.h"
 
 /* Queries every provider that the query concerns, in registry order (the shipped ones first), and
- * appends the answers that passed the checks to [data, data + room). *ret_size: bytes in all,
+ * appends the answers that passed the checks to [data, data + capacity). *ret_size: bytes in all,
  * *ret_objects: objects. ERROR_MORE_DATA when a provider needs a larger buffer; ERROR_LOCK_FAILED
  * when a provider's own code calls this; other failures cost only that provider's data. *ret_whole:
  * the buffer holds one PERF_DATA_BLOCK that a provider made for a foreign machine, and nothing

@@ -41,7 +41,7 @@ struct guarded {
     unsigned char *memory;
     size_t allocated, capacity;
 };
-LSTATUS guard_arm(struct guarded *guarded, size_t capacity); /* room bytes between fresh patterns */
+LSTATUS guard_arm(struct guarded *guarded, size_t capacity); /* between fresh patterns */
 unsigned char *guard_start(const struct guarded *guarded);
 bool guard_intact(const struct guarded *guarded);
 void guard_done(struct guarded *guarded);
@@ -128,11 +128,11 @@ void owner_check_titles(struct service *service, const struct host_settings *set
 
 /* ---- select.c ---- */
 /* Writes the positions of the services that the query concerns, ascending, and returns their
- * number: at most roster->count. Runs in time that does not depend on other services.
+ * number: at most table->count. Runs in time that does not depend on other services.
  * (docs/windows/articles.md#c50, docs/windows/queries.md#c5) */
 size_t select_services(const struct service_table *table, const struct query *query, uint32_t *ret);
 
-/* The position in roster->listed of the first entry of `object`, or where it would be inserted. */
+/* The position in table->listed of the first entry of `object`, or where it would be inserted. */
 size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- quarantine.c: a provider that fails is not queried, for longer each time ---- */

@@ -169,7 +169,7 @@ bool scan_files(struct doctor *doctor)
 
 /* ---- libraries ---- */
 
-/* The package's files are in folders of the package's owner, whoever may write there. */
+/* The package's files are in folders of the package's owner, whichever users may write there. */
 static bool is_shipped(const char *path)
 {
     FREE_AUTO char *folder = text_format("%s/", place_vendor());

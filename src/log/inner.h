@@ -90,7 +90,7 @@ struct names {
     struct name_entry {
         uint32_t index, offset; /* offset 0: free */
     } * table;
-    size_t count, capacity; /* room: a power of 2 */
+    size_t count, capacity; /* capacity: a power of 2 */
     uint32_t index;         /* whose name comes next, if it is not 0 */
     bool waits;
 };

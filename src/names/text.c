@@ -55,7 +55,7 @@ static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *
     DWORD capacity = data ? *size : 0;
     if (!status)
         status = hand_out(text, data, size);
-    trace("names", "%s wanted in %03X, found in %03X; %zu bytes, room for %u: %s",
+    trace("names", "%s wanted in %03X, found in %03X; %zu bytes, capacity %u: %s",
           part == NAMES_COUNTER ? "names" : "explanations", (unsigned)language, (unsigned)base->id,
           text->len, (unsigned)capacity, status_text(status));
     return status;

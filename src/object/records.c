@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binary records from the kernel: a BPF iterator that an administrator has pinned is a file;
- * reading it returns the state of that moment. It is trusted only if nobody but root can have put
+ * reading it returns the state of that moment. It is trusted only if no user but root can have put
  * it there, and only together with a proc that shows the same processes.
  */
 #include "object/object.h"

@@ -45,7 +45,7 @@ PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *tim
 
 /* ---- pack.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
-    char *memory; /* NULL only with room 0 */
+    char *memory; /* NULL only with capacity 0 */
     size_t capacity, used;
     bool wide; /* texts in UTF-16 */
 };

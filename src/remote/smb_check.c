@@ -115,7 +115,7 @@ static const char *const step_names[] = {[SMB_STEP_NAME] = "name",
 static void print_user(const struct smb_login *login)
 {
     char text[1200];
-    const char *how = login->anonymous  ? "nobody (anonymous)"
+    const char *how = login->anonymous  ? "no user (anonymous)"
                       : login->kerberos ? "with a Kerberos ticket"
                                         : "by password";
     snprintf(text, sizeof text, "%s%s%s%s%s: %s", login->domain, *login->domain ? "\\" : "",
@@ -226,7 +226,7 @@ static int check_names(struct check *check)
 
 static const char *volatile awaited = "";
 
-static void too_late(int signal)
+static void time_is_up(int signal)
 {
     static const char text[] = "FAILED  no answer in 30 seconds, while waiting for ";
     bool printed = write(STDOUT_FILENO, text, sizeof text - 1) > 0 &&
@@ -333,7 +333,7 @@ static int silence(int before)
 static int read_machine(struct check *check)
 {
     int before = silence(-1);
-    signal(SIGALRM, too_late);
+    signal(SIGALRM, time_is_up);
     alarm(PATIENCE_SECONDS);
     int result = run_steps(check);
     alarm(0);

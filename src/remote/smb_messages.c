@@ -20,7 +20,7 @@ static void put_login(const struct smb_login *login, const char *machine, char *
         snprintf(ret, capacity,
                  "wrong user or password: %s, %s;  openperflib-smb --login %s  stores "
                  "better ones",
-                 login->anonymous ? "nobody" : login->user, login->from, machine);
+                 login->anonymous ? "anonymous" : login->user, login->from, machine);
 }
 
 const char *smb_login_text(const char *machine)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The library inside unfriendly programs, from the documents alone: threads, forks, signals, closed
- * descriptors, no room, no rights, setuid, no /proc. Everything must go on working afterwards.
+ * descriptors, no space, no rights, setuid, no /proc. Everything must go on working afterwards.
  */
 #include "independent.h"
 
@@ -128,7 +128,7 @@ INDEPENDENT(sixteen_threads_at_once)
 
 static _Atomic int stop;
 
-static void *ask_until_told(void *data)
+static void *ask_until_stopped(void *data)
 {
     static BYTE storage[2][4 << 20];
     HKEY key = created(HKEY_LOCAL_MACHINE, TEST_KEY "\\asker");
@@ -162,7 +162,7 @@ INDEPENDENT(a_child_of_a_threaded_program_may_ask)
     pthread_t threads[2];
     int hung = 0;
     for (uintptr_t i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, ask_until_told, (void *)i);
+        pthread_create(&threads[i], NULL, ask_until_stopped, (void *)i);
     for (unsigned i = 0; i < rounds(20); i++) {
         int status = -1;
         fflush(NULL);
@@ -349,7 +349,7 @@ INDEPENDENT(without_rights_writing_is_error_5)
     CHECK_IS(set_dword(key, "v", 1), 0);
     CHECK_IS(chmod(test_root, 0755), 0);
     if (geteuid() != 0)
-        skipped("only root can become somebody else");
+        skipped("only root can become another user");
     CHECK_IS(setgid(65534), 0);
     CHECK_IS(setuid(65534), 0);
     CHECK_IS(dword_of(key, "v"), 1);
@@ -362,7 +362,7 @@ INDEPENDENT(without_rights_writing_is_error_5)
     CHECK_IS(dword_of(key, "v"), 1);
     CHECK_IS(RegCloseKey(key), 0);
     if (access(getenv("OPENPERFLIB_VENDOR"), X_OK))
-        skipped("nobody cannot reach the build folder");
+        skipped("the user nobody cannot reach the build folder");
     CHECK_IS(ask("2 230"), 0);
     CHECK(answer_has(230));
 }
@@ -400,7 +400,8 @@ INDEPENDENT(a_full_disk_loses_nothing)
     size = sizeof(big);
     snprintf(name, sizeof(name), "%u", written);
     CHECK_IS(RegQueryValueExA(key, name, NULL, NULL, big, &size), ERROR_FILE_NOT_FOUND);
-    CHECK_IS(RegDeleteTreeA(HKEY_LOCAL_MACHINE, TEST_KEY), 0); /* less than before: there is room */
+    CHECK_IS(RegDeleteTreeA(HKEY_LOCAL_MACHINE, TEST_KEY),
+             0); /* less than before: there is space */
     RegCloseKey(key);
     all_is_well();
 }
@@ -460,7 +461,7 @@ INDEPENDENT(setuid_programs_ignore_the_environment)
     CHECK_IS(chmod(copy, 0755), 0);
     int plain = run_copy(copy, errors);
     if (plain == 127)
-        skipped("nobody cannot reach the build folder");
+        skipped("the user nobody cannot reach the build folder");
     CHECK_IS(plain, SKIPPED); /* it runs, and is not setuid yet */
     CHECK_IS(chmod(copy, 04755), 0);
     int code = run_copy(copy, errors);

@@ -71,7 +71,7 @@ INDEPENDENT(the_default_value_has_the_empty_name)
     CHECK_IS(RegEnumValueA(key, 0, text, &length, NULL, NULL, NULL, NULL), 0);
     CHECK_IS(length, 0);
     CHECK_IS(text[0], 0);
-    length = 0; /* no room for the zero */
+    length = 0; /* no space for the zero */
     CHECK_IS(RegEnumValueA(key, 0, text, &length, NULL, NULL, NULL, NULL), ERROR_MORE_DATA);
     size = 8;
     CHECK_IS(RegGetValueA(HKEY_LOCAL_MACHINE, TEST_KEY, NULL, RRF_RT_REG_SZ, NULL, text, &size), 0);
@@ -115,7 +115,7 @@ INDEPENDENT(multi_texts_without_their_zeros)
     size = sizeof(wide);
     CHECK_IS(RegGetValueW(key, NULL, u"m", RRF_RT_REG_MULTI_SZ, &type, wide, &size), 0);
     CHECK_IS(size, 14);
-    /* room for the data but not for the zeros: nothing is cut silently */
+    /* space for the data but not for the zeros: nothing is cut silently */
     size = 5;
     CHECK_IS(RegGetValueA(key, NULL, "m", RRF_RT_REG_MULTI_SZ, &type, back, &size),
              ERROR_MORE_DATA);
@@ -270,7 +270,7 @@ INDEPENDENT(many_keys_open_at_once)
 }
 
 /* One writes and says so through a pipe, the other must read it there and then. */
-static void read_when_told(int from)
+static void read_on_signal(int from)
 {
     HKEY key = NULL;
     unsigned char round;
@@ -292,7 +292,7 @@ INDEPENDENT(another_process_sees_a_write_at_once)
     pid_t reader = fork();
     if (reader == 0) {
         close(pipes[1]);
-        read_when_told(pipes[0]);
+        read_on_signal(pipes[0]);
         fflush(NULL);
         _exit(failures != 0);
     }

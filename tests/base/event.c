@@ -261,7 +261,7 @@ static void a_log_that_cannot_be_written_is_no_error(void **state)
 
 static void tracing_is_off_unless_asked(void **state)
 {
-    trace("test", "nobody sees %d", 1);
+    trace("test", "not shown %d", 1);
     assert_false(trace_on());
 }
 

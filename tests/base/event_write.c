@@ -154,7 +154,7 @@ static void note_lines(const char *path, bool seen[WRITERS][LINES_EACH])
     }
 }
 
-/* One line that leaves room for three more. */
+/* One line that leaves space for three more. */
 static void fill_the_file(void)
 {
     int fd = open(events, O_RDWR | O_CREAT | O_TRUNC, 0644);

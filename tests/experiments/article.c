@@ -151,7 +151,7 @@ static void c38_c52_object_2_v2(void **state)
     expect_events("");
 }
 
-/* A counter cannot be added to somebody else's object: there are two objects then,
+/* A counter cannot be added to another provider's object: there are two objects then,
  * where the registration allows it. */
 static void c38_system_stays_as_it_was(void **state)
 {

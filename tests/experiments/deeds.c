@@ -133,8 +133,8 @@ DEED(unmaps_the_buffer, munmap((void *)((uintptr_t)start & ~(uintptr_t)4095), ca
 DEED(protects_the_buffer,
      mprotect((void *)((uintptr_t)start & ~(uintptr_t)4095), capacity, PROT_NONE))
 DEED(strict_seccomp, prctl(PR_SET_SECCOMP, 1))
-DEED(writes_far_below, memset(start - (256 << 20), 0x5a, 4096))
-DEED(writes_far_above, memset(start + capacity + (256 << 20), 0x5a, 4096))
+DEED(writes_well_below, memset(start - (256 << 20), 0x5a, 4096))
+DEED(writes_well_above, memset(start + capacity + (256 << 20), 0x5a, 4096))
 OPEN_DEED(fine, setjmp(left_frame))
 OPEN_DEED(crash, crash())
 OPEN_DEED(exits, exit(0))

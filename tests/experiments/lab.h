@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A laboratory: an OPENPERFLIB_ROOT of its own, third-party providers registered in it through the
- * public functions, and what the events and the providers' own notes show afterwards.
+ * public functions, and what the events and the providers' own notes tell afterwards.
  */
 #ifndef OPL_EXPERIMENTS_LAB_H
 #define OPL_EXPERIMENTS_LAB_H

@@ -128,7 +128,7 @@ static void be_warden(size_t number)
     await_case(start_case(&jobs[number], report), report);
     tombstone(report);
     lab_close();
-    fprintf(report, "buried\n");
+    fprintf(report, "tombstone\n");
     fclose(report);
     _exit(0);
 }
@@ -184,7 +184,7 @@ static void c123_to_c129_every_third_party_at_every_level(void **state)
 {
     const struct kind *kind = *state;
     for (size_t i = 0; i < job_count; i++)
-        if (jobs[i].kind == kind && strcmp(result_of(i), "done\nburied\n") != 0)
+        if (jobs[i].kind == kind && strcmp(result_of(i), "done\ntombstone\n") != 0)
             fail_msg("%s, level %d:\n%s", kind->name, jobs[i].level, result_of(i));
 }
 

@@ -231,7 +231,7 @@ static void c118_more_data_until_there_is_no_more(void **state)
     expect_event(1020, "67108864");
 }
 
-/* A valid answer of all the room there is. */
+/* A valid answer of the whole capacity. */
 static void filling_the_largest_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
@@ -242,13 +242,13 @@ static void filling_the_largest_buffer_is_a_failure(void **state)
     expect_event(1020, "67108864");
     assert_int_equal(number_of("Error Count"), 1);
     assert_int_equal(ours[0], 0xee);
-    answer.capacity = LARGEST_ANSWER - 1; /* with less, the query fails for want of room */
+    answer.capacity = LARGEST_ANSWER - 1; /* with less, the query fails for want of space */
     host_close();
     assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
 }
 
-/* Only rooms that others went without are counted, and one that it does not fill ends it. */
+/* Only buffers larger than others needed are counted, and one that it does not fill ends it. */
 static void filling_any_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();

@@ -102,7 +102,7 @@ static void a_later_answer_takes_the_place_of_the_earlier(void **state)
     for (int i = 0; i < 100; i++)
         expect("Perf", answers_now(0, i), i);
     assert_int_equal(size_of_file(), size);
-    answers_now(0, INT64_MAX); /* longer than a line has room for */
+    answers_now(0, INT64_MAX); /* longer than a line has space for */
     expect("Perf", services[0].code->heard.when, 999999999);
     assert_int_equal(size_of_file(), size);
 }

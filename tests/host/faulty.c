@@ -24,7 +24,7 @@ COLLECT(collect_silent);
 COLLECT(collect_length_plus_8);
 COLLECT(collect_pointer_plus_8);
 COLLECT(collect_pointer_in_guard);
-COLLECT(collect_pointer_far);
+COLLECT(collect_pointer_away);
 COLLECT(collect_pointer_null);
 COLLECT(collect_writes_below);
 COLLECT(collect_writes_above);
@@ -143,7 +143,7 @@ COLLECT(collect_pointer_in_guard)
     return status;
 }
 
-COLLECT(collect_pointer_far)
+COLLECT(collect_pointer_away)
 {
     ANSWER;
     *data = start + capacity + 4096;

@@ -225,7 +225,7 @@ static void write_small_files(void)
 
 static void write_small_files_for_ever(void)
 {
-    struct rlimit limit = {100 << 20, 100 << 20}; /* a keeper has room for one helper */
+    struct rlimit limit = {100 << 20, 100 << 20}; /* a keeper has memory for one helper */
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     live_through_all();
 }
@@ -457,7 +457,7 @@ static void wait_for_process_1(void)
     CHECK(kill(first, SIGKILL) == 0 && waitpid(first, NULL, 0) == first);
 }
 
-static void refusals_are_told(void **state)
+static void refusals_are_reported(void **state)
 {
     in_child(wait_for_process_1);
     in_child(forbid_exec);
@@ -624,7 +624,7 @@ int main(void)
         cmocka_unit_test(descriptors_are_never_noticed),
         cmocka_unit_test(limits_do_not_matter),
         cmocka_unit_test(forks_are_free),
-        cmocka_unit_test(refusals_are_told),
+        cmocka_unit_test(refusals_are_reported),
         cmocka_unit_test(a_chroot_without_perfhost_is_reported),
         cmocka_unit_test(memory_is_sealed),
         cmocka_unit_test(helpers_end_with_their_client),

@@ -406,7 +406,7 @@ static void too_much_for_all_is_more_data(void **state)
     assert_string_equal(answered(), "33332 33334");
 }
 
-/* As programs do: twice the room each time. The room that was enough, or 0. */
+/* As programs do: twice the size each time. The size that was enough, or 0. */
 static DWORD ask_with_growing_space(const char *query)
 {
     for (DWORD capacity = 8192; capacity <= sizeof data; capacity *= 2) {

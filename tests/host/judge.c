@@ -130,7 +130,7 @@ static const struct lie {
     {"collect_length_plus_8",     {KEPT, KEPT, KEPT},          {2000, 2000, 0},    false},
     {"collect_pointer_plus_8",    {DROPPED, DROPPED, DROPPED}, {2000, 2000, 1003}, false},
     {"collect_pointer_in_guard",  {DROPPED, DROPPED, DROPPED}, {1001, 1001, 1001}, true },
-    {"collect_pointer_far",       {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
+    {"collect_pointer_away",      {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
     {"collect_pointer_null",      {DROPPED, DROPPED, DROPPED}, {1013, 1013, 1013}, true },
     {"collect_writes_below",      {DROPPED, DROPPED, KEPT},    {1002, 1002, 0},    true },
     {"collect_writes_above",      {DROPPED, DROPPED, KEPT},    {1002, 1002, 0},    true },

@@ -155,7 +155,7 @@ static bool become_nobody(void)
 INDEPENDENT(no_process_may_be_started)
 {
     if (!become_nobody())
-        skipped("nobody cannot reach the build folder");
+        skipped("the user nobody cannot reach the build folder");
     visitor_install("Visitor", "visitor_collect");
     struct rlimit none = {0, 0};
     CHECK_IS(setrlimit(RLIMIT_NPROC, &none), 0);
@@ -170,7 +170,7 @@ INDEPENDENT(rights_given_up_after_the_helper_started)
     pid_t helper = visitor_process();
     CHECK(helper > 0);
     if (!become_nobody())
-        skipped("nobody cannot reach the build folder");
+        skipped("the user nobody cannot reach the build folder");
     CHECK_IS(visitor_process(), helper);
     CHECK(answers("230", 230));
 }
@@ -299,7 +299,7 @@ INDEPENDENT(setuid_program_takes_no_provider_from_the_environment)
     CHECK(run("chown 0 %s && chmod 4755 %s", program, program));
     int trusted = run_probe_as_nobody(program, "22222");
     if (ordinary == SKIPPED || trusted == SKIPPED)
-        skipped("nobody cannot reach the build folder");
+        skipped("the user nobody cannot reach the build folder");
     CHECK_IS(ordinary, 0);
     CHECK_IS(trusted, 1);
 }
@@ -320,7 +320,7 @@ INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
               program, test_root, program, program));
     int status = run_probe_as_nobody(program, "environment");
     if (status == SKIPPED)
-        skipped("nobody cannot reach the build folder");
+        skipped("the user nobody cannot reach the build folder");
     CHECK_IS(status, 0);
     CHECK(printed("^PATH=/usr") && printed("^HOME=/root"));
     CHECK(!printed("callers/word"));
@@ -362,7 +362,7 @@ INDEPENDENT(f_c2_no_variable_moves_a_setuid_program)
         for (size_t i = 0; i < COUNT(ours); i++) {
             int status = run_probe(program, "places", ours[i].name, folder);
             if (status == SKIPPED)
-                skipped("nobody cannot reach the build folder");
+                skipped("the user nobody cannot reach the build folder");
             CHECK_IS(status, 0);
             if (printed(folder) != (ours[i].moves && !setuid))
                 fprintf(stderr, "%s, setuid %d\n", ours[i].name, setuid);

@@ -428,7 +428,7 @@ static void a_library_is_trusted_as_it_is(void **state)
     assert_memory_equal(code.data, "\0\x80\xff\x44\xd1\x38\xc1\x01\5\0\0\0\0\0\0\0", 16);
     unlink(path_of("my.so"));
     assert_int_equal(opl_load_trust("MyPerf", &options), ERROR_FILE_NOT_FOUND);
-    assert_int_equal(opl_load_trust("Nobody", &options), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(opl_load_trust("Absent", &options), ERROR_FILE_NOT_FOUND);
     assert_int_equal(opl_load_trust("", &options), ERROR_INVALID_PARAMETER);
 }
 

@@ -95,8 +95,8 @@ static void a_failure_is_one_line_on_standard_error(void **state)
     assert_memory_equal(output[1], expected, strlen(expected));
     assert_ptr_equal(strchr(output[1], '\n'), output[1] + strlen(output[1]) - 1);
     assert_string_equal(output[0], "");
-    assert_int_equal(captured(unload_command, "unlodctr Nobody", false), ERROR_FILE_NOT_FOUND);
-    assert_string_equal(output[1], "unlodctr: Nobody: there is no such service\n");
+    assert_int_equal(captured(unload_command, "unlodctr Absent", false), ERROR_FILE_NOT_FOUND);
+    assert_string_equal(output[1], "unlodctr: Absent: there is no such service\n");
     assert_int_equal(captured(load_command, "alone", false), ERROR_INVALID_PARAMETER);
     assert_non_null(strstr(output[1], "lodctr: the command line is two words"));
 }

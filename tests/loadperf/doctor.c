@@ -171,7 +171,7 @@ static uint32_t other_provider(void)
 
 /* ---- numbers ---- */
 
-enum { ZERO, ODD, OF_WINDOWS, TOO_BIG, ALL_BITS, A_BIT_OFF, FAR_OFF, RESERVED, OTHERS };
+enum { ZERO, ODD, OF_WINDOWS, TOO_BIG, ALL_BITS, A_BIT_OFF, DISTANT, RESERVED, OTHERS };
 
 static uint32_t bad_number(unsigned sort, const char *value)
 {
@@ -189,7 +189,7 @@ static uint32_t bad_number(unsigned sort, const char *value)
         return 0xffffffff;
     case A_BIT_OFF:
         return there + 2 * (1 + below(5));
-    case FAR_OFF:
+    case DISTANT:
         return 4000 + 2 * below(20000);
     case RESERVED:
         return 99998;
@@ -340,7 +340,7 @@ static void names_of_nobody(unsigned which)
 {
     uint32_t index = number_of(service, "First Counter");
     snprintf(key, sizeof key, "%s\\Aaa %u\\Performance", REGISTRY_SERVICES, (unsigned)below(3));
-    set_name(language_at(which), index, "Nobody's");
+    set_name(language_at(which), index, "Nowhere's");
 }
 
 /* ---- others ---- */
@@ -508,7 +508,7 @@ static const struct {
   /* clang-format off */
     NUMBER_KINDS("zero", ZERO), NUMBER_KINDS("odd", ODD), NUMBER_KINDS("of Windows", OF_WINDOWS),
     NUMBER_KINDS("too big", TOO_BIG), NUMBER_KINDS("all bits", ALL_BITS), NUMBER_KINDS("near", A_BIT_OFF),
-    NUMBER_KINDS("far", FAR_OFF), NUMBER_KINDS("another one's", OTHERS), /* 32 */
+    NUMBER_KINDS("far", DISTANT), NUMBER_KINDS("another one's", OTHERS), /* 32 */
     {"First Counter reserved", wrong_number, NUMBER_KIND(RESERVED) + FIRST_COUNTER},
     {"First Counter a text", number_of_wrong_type, FIRST_COUNTER},
     {"Last Help a text", number_of_wrong_type, LAST_HELP},
@@ -531,7 +531,7 @@ static const struct {
     LANGUAGE_KINDS("texts swapped", swapped_texts), LANGUAGE_KINDS("text another one's", text_of_another), /* 79 */
     {"far orphan", distant_orphan, 0}, {"far French orphan", distant_orphan, 3}, {"near orphan", near_orphan, 0},
     {"near German orphan", near_orphan, 1}, {"hiding orphan", hiding_orphan, 0}, {"hiding Russian orphan", hiding_orphan, 4},
-    {"names of nobody", names_of_nobody, 0}, {"German names of nobody", names_of_nobody, 1},
+    {"names of no service", names_of_nobody, 0}, {"German names of no service", names_of_nobody, 1},
     {"overlap", overlap, 0}, {"half an overlap", overlap, 2}, /* 89 */
     {"quarantine", quarantine, 0}, {"quarantine without reason", quarantine, 1},
     {"quarantine until 2099", quarantine, 2}, {"quarantine that is over", quarantine, 3}, /* 93 */
@@ -677,7 +677,7 @@ static void every_kind_of_damage_is_mended(void **state)
         }
 }
 
-/* Numbers and names are lost, and there is no Object List: nobody knows which numbers they were,
+/* Numbers and names are lost, and there is no Object List: it is unknown which numbers they were,
  * and the doctor says so. */
 static bool no_witness(void)
 {
@@ -1002,7 +1002,7 @@ static void load_two_languages(void)
 
 static void write_by_hand(void)
 {
-    BY_HAND("009", "Counter", "2\0Changed\0001850\0Fist\0001852\0Nobody\0005000\0Later\0");
+    BY_HAND("009", "Counter", "2\0Changed\0001850\0Fist\0001852\0Absent\0005000\0Later\0");
     BY_HAND("009", "Help", "1851\0What the first is.\0001855\0Wrong.\0");
     BY_HAND("007", "Counter", "1850\0Zuerst\0001854\0Zweites\0");
 }
@@ -1029,7 +1029,7 @@ static void texts_by_hand_over_its_own_go(void **state)
     assert_found("text 1850 of language 009 was written by hand as \"Fist\": it is \"First\"");
     assert_found("text 1850 of language 007 was written by hand as \"Zuerst\": it is \"Erstes\"");
     assert_found("text 1855 of language 009 was written by hand as \"Wrong.\": it is");
-    assert_found("text 1852 of language 009 was written by hand as \"Nobody\", but it has none");
+    assert_found("text 1852 of language 009 was written by hand as \"Absent\", but it has none");
     assert_name(1850, 9, "Fist");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_int_equal(cured.left, 1); /* its library */
@@ -1049,7 +1049,7 @@ static void without_its_ini_file_its_registration_tells(void **state)
     assert_found("text 1850 of language 009 was written by hand as \"Fist\": it is \"First\"");
     assert_name(1850, 9, "First");
     assert_name(1850, 7, "Erstes");
-    assert_name(1852, 9, "Nobody"); /* it could be one of its own */
+    assert_name(1852, 9, "Absent"); /* it could be one of its own */
 }
 
 /* A service that was registered without lodctr has no other texts. */

@@ -117,8 +117,8 @@ static void a_service_is_disabled_and_enabled(void **state)
     assert_text(PERFORMANCE_KEY, "Quarantine", NULL);
     assert_text(PERFORMANCE_KEY, "Unanswered", NULL);
     assert_loaded("MyPerf", 1848, 1852);
-    assert_int_equal(enable("Nobody", true), ERROR_FILE_NOT_FOUND);
-    assert_remark("Nobody: there is no such service");
+    assert_int_equal(enable("Absent", true), ERROR_FILE_NOT_FOUND);
+    assert_remark("Absent: there is no such service");
     assert_int_equal(enable("", true), ERROR_INVALID_PARAMETER);
 }
 

@@ -23,8 +23,8 @@ static void c102_the_numbers_go_and_the_rest_stays(void **state)
 
 static void what_is_not_loaded_is_error_2(void **state)
 {
-    assert_int_equal(unload("Nobody"), ERROR_FILE_NOT_FOUND);
-    assert_remark("Nobody: there is no such service");
+    assert_int_equal(unload("Absent"), ERROR_FILE_NOT_FOUND);
+    assert_remark("Absent: there is no such service");
     put_ini(ini_head, ini_texts);
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);

@@ -288,7 +288,7 @@ static void a_torn_line_is_taken_back(void **state)
     }
 }
 
-/* ---- no room ---- */
+/* ---- no space ---- */
 
 /* A limit of the file's size stands for the disk's end. */
 static void write_until_full(void)
@@ -330,7 +330,7 @@ static void a_full_disk_leaves_whole_lines(void **state)
     log_close(log);
 }
 
-/* Not even the first line has room: nothing of it stays. */
+/* There is no space even for the first line: nothing of it stays. */
 static void create_without_capacity(void)
 {
     struct log_writer *writer = NULL;

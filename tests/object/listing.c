@@ -291,7 +291,7 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     (void)state;
     static const opl_object nobody = {20,
                                       21,
-                                      "Nobody",
+                                      "Absent",
                                       "N.",
                                       .counters = rows,
                                       .counter_count = 2,

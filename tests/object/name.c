@@ -96,7 +96,7 @@ static void octal_digits_are_characters(void **state)
     assert_word("12345678901234567890", "123456789012345");
 }
 
-/* Of exactly these bytes, in no more than this room, and in its place. */
+/* Of exactly these bytes, in no more than this capacity, and in its place. */
 static void octal_digits_end_with_the_word(void **state)
 {
     char to[8] = "-------", word[] = "x\\040y z";

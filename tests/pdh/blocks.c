@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures that keep whole blocks: values in them are found by the names that came along, processes
- * told apart as in the present. The room log is the test's own here: one column, blocks of fake.h.
+ * distinguished as in the present. The module log is the test's own here: one
+ * column, blocks of fake.h.
  */
 #include "pdh/capture.h"
 

@@ -104,7 +104,7 @@ static void in_child(void (*test)(void))
 
 /* ---- Kernel Limits ---- */
 
-enum { NOBODY = 54321 }; /* a user whom nobody is */
+enum { NOBODY = 54321 }; /* an unused user number */
 
 /* As many as one user may have, and no more. */
 static void child_inotify(void)

@@ -198,7 +198,7 @@ static void laptop_used_space(void **state)
     assert_string_equal(answer_names(SPACE), "no object");
 }
 
-/* Of another machine's file system only the room is known; it is no part of the means. */
+/* Of another machine's file system only the free space is known; it is no part of the means. */
 static void what_another_machine_has_is_not_known(void **state)
 {
     ask("laptop4", "236");
@@ -225,7 +225,7 @@ static void places_with_odd_names(void **state)
     parent_is("/twice", "xvda1");
 }
 
-/* Neither diskstats nor sys: only the container's own root, and only its room. */
+/* Neither diskstats nor sys: only the container's own root, and only its space. */
 static void container_has_its_space(void **state)
 {
     ask("container", "Global");

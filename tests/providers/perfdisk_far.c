@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * File systems that another program answers for: this one, through /dev/fuse, when it likes. The
- * test's first process serves; its child mounts, asks perfdisk.so, and looks for traces of whoever
- * asked for it. In a mount namespace of its own: nothing stays.
+ * test's first process serves; its child mounts, asks perfdisk.so, and looks for traces of the thread
+ * that asked for it. In a mount namespace of its own: nothing stays.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -21,7 +21,7 @@
 enum { LOGICAL = 236, FREE_MEGABYTES = 410, BLOCK = 4096 };
 
 static struct shared {
-    volatile bool silent; /* questions for the room get no answer */
+    volatile bool silent; /* questions for the free space get no answer */
     volatile unsigned questions;
 } * shared;
 static struct library perfdisk;

@@ -305,8 +305,8 @@ static void connections(void **state)
 
 /* ---- Filesystem Inodes ---- */
 
-/* Of the twelve mounts: btrfs and FAT make room as they like, one might hang, one is always full,
- * others are no file systems for files, or, as /dev, for anybody's. */
+/* Of the twelve mounts: btrfs and FAT make space as they like, one might hang, one is always full,
+ * others are no file systems for files, or, as /dev, for users' files. */
 static void inodes(void **state)
 {
     ask("laptop4", "100200");

@@ -4,7 +4,7 @@
  * by byte, and the protocols' counters move by exactly so many.
  *
  * `left` is this machine's end, 10.9.0.1 and fd09::1; the packets come from 10.9.0.2 and fd09::2,
- * which nobody has. Another wire, behind `out`, leads to 10.9.1.0/24 and fd0a::/64 and takes no
+ * which no machine has. Another wire, behind `out`, leads to 10.9.1.0/24 and fd0a::/64 and takes no
  * more than 1280 bytes at once.
  */
 #include "network.h"
@@ -100,7 +100,7 @@ static uint16_t checksum(uint32_t sum)
 /* ---- IPv4 ---- */
 
 struct four {
-    const char *from, *to; /* NULL: who nobody is; left */
+    const char *from, *to; /* NULL: the unused address; left */
     uint8_t ttl, protocol, first_byte;
     uint16_t number, fragment; /* its place and flags */
     bool damaged;
@@ -271,7 +271,7 @@ static void send_nowhere_6(void)
     send_to(AF_INET6, "2001:db8::1", ENETUNREACH);
 }
 
-/* Until the neighbour is found, who never is, what was sent waits; then there is no room. */
+/* Packets wait until the neighbour is found, which never happens; then the queue is full. */
 static uint64_t discarded(int family, const char *address, unsigned object)
 {
     ask("Global");
@@ -718,7 +718,7 @@ static void child_damaged_messages(void)
             {ICMPV6, NULL, 588, FEW}, {ICMPV6, NULL, 586, FEW}, {ICMPV6, NULL, 628, 0});
 }
 
-/* Answers to those who are not found wait, until there is no room for more. Those that count as
+/* Answers to machines that are not found wait until the queue is full. Those that count as
  * sent and those that count as failed are all. */
 enum { REQUESTS = 300, LARGE = 1400 };
 
@@ -762,7 +762,7 @@ static void child_answers_that_fail(void)
     own_wire();
     CPU_ZERO(&here);
     CPU_SET(sched_getcpu(), &here);
-    sched_setaffinity(0, sizeof here, &here); /* each processor has its own room */
+    sched_setaffinity(0, sizeof here, &here); /* each processor has its own queue */
     run("for version in 4 6; do"
         "  echo 10000000 >/proc/sys/net/ipv$version/neigh/left/unres_qlen_bytes; done");
     answers_fail(ICMP, ask_for_echoes);

@@ -2,7 +2,7 @@
 /*
  * Redirector beside a share of our own: Samba's server in a network namespace of our own, mounted
  * past the cache, read and written in pieces of known size. Needs root, smbd and the kernel's SMB
- * client, which nobody else may be using. Runs in a child.
+ * client, which no other program may be using. Runs in a child.
  */
 #include "network.h"
 #include "../temp.h"

@@ -163,7 +163,7 @@ static void read_trace(const char *const provider[4], const char *root, char *re
     fclose(file);
 }
 
-static void is_said_once(const char *text, const char *what)
+static void is_reported_once(const char *text, const char *what)
 {
     const char *found = strstr(text, what);
     if (!found || strstr(found + 1, what))
@@ -174,11 +174,12 @@ static void what_is_missing_is_reported_once(void **state)
 {
     static char text[1 << 20];
     read_trace(shipped_providers[0], "container", text, sizeof text); /* no proc/vmstat */
-    is_said_once(text, "Memory: no \"Page Faults/sec\" here");
-    is_said_once(text, "Processor: no \"Interrupts/sec\" here");
+    is_reported_once(text, "Memory: no \"Page Faults/sec\" here");
+    is_reported_once(text, "Processor: no \"Interrupts/sec\" here");
     read_trace(shipped_providers[4], "laptop4", text,
                sizeof text); /* a file without one of its lines */
-    is_said_once(text, "\"% Some Time\" cannot be read for some instances (\"irq\" is the first)");
+    is_reported_once(text,
+                     "\"% Some Time\" cannot be read for some instances (\"irq\" is the first)");
 }
 
 /* ---- processors ---- */

@@ -315,7 +315,7 @@ static void what_is_printed_reads_back(void **state)
         long_bytes[i] = (char)(i * 7);
     tree_set(key, "", REG_BINARY, long_bytes, sizeof long_bytes);
     tree_write_tombstone(key, "gone");
-    tree_write_key_tombstone(root, "HKEY_LOCAL_MACHINE\\Buried");
+    tree_write_key_tombstone(root, "HKEY_LOCAL_MACHINE\\Deleted");
     tree_write_key_tombstone(root, "HKEY_LOCAL_MACHINE\\Again");
     tree_make(root, "HKEY_LOCAL_MACHINE\\Again\\Below", true);
     BUFFER_AUTO first = {0}, second = {0};

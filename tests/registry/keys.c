@@ -164,7 +164,7 @@ static void calls_on_the_data_key(void **state)
     assert_string_equal(name, "untouched");
     assert_int_equal(key_enum_value(key, 0, false, NULL, &size, NULL, NULL, NULL),
                      ERROR_INVALID_PARAMETER);
-    size = sizeof name; /* as observed: no room is enough */
+    size = sizeof name; /* as observed: no size is enough */
     assert_int_equal(key_enum_value(key, 1, false, name, &size, NULL, NULL, NULL), ERROR_MORE_DATA);
     assert_string_equal(name, "untouched");
     assert_int_equal(size, sizeof name);

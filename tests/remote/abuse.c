@@ -475,7 +475,7 @@ static struct proto_request some_request(void)
 {
     static const char perflib[] = "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib";
     static const char *const names[] = {"2",           "238 4", "Counter 009",
-                                        "Explain 009", "22222", "Nobody"};
+                                        "Explain 009", "22222", "Absent"};
     struct proto_request request = query_of(names[chance(COUNT(names))]);
     request.flags = (uint16_t)(chance(2) ? PROTO_WIDE : chance(8));
     if (chance(2))

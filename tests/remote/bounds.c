@@ -93,7 +93,7 @@ static void ask_in_all_ways(int fd, struct proto_request request, struct sums *s
 static void f_c1_no_request_shows_what_is_hidden(void **state)
 {
     struct sums sums = {0};
-    SET_LIST(OBJECTS, "230", "nobody at all");
+    SET_LIST(OBJECTS, "230", "no such user");
     lab_set_dword(SETTINGS, "MostPerSecond", 0);
     int fd = stream_for(CALLER);
     for (size_t i = 0; i < COUNT(roots); i++)
@@ -117,7 +117,7 @@ static void f_c1_no_request_shows_what_is_hidden(void **state)
 static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
 {
     struct proto_request request = query_of("230");
-    SET_LIST(OBJECTS, "230", "nobody at all");
+    SET_LIST(OBJECTS, "230", "no such user");
     request.capacity = 300; /* a header, and no object */
     int fd = stream_for(CALLER);
     assert_int_equal(ask(fd, &request), 0);

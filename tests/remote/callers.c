@@ -48,7 +48,7 @@ static uint32_t requested(const char *sids)
 static void others_may_not_speak(void **state)
 {
     if (geteuid() != 0) {
-        report_skipped("only root can become somebody else");
+        report_skipped("only root can become another user");
         return;
     }
     pid_t pid = fork();
@@ -217,7 +217,7 @@ static void objects_for_some(void **state)
     assert_true(has(&whole, 2) && has(&whole, 4) && has(&whole, 230) && has(&whole, 238));
     SET_LIST(OBJECTS, "230", "!S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "4", "S-1-5-21-1-2-3-1002");
-    SET_LIST(OBJECTS, "238", "nobody at all");
+    SET_LIST(OBJECTS, "238", "no such user");
     lab_set_dword(OBJECTS, "2", 1); /* no list: hidden */
     see(other, "Global", &part);
     assert_false(has(&part, 230) || has(&part, 238) || has(&part, 2));

@@ -660,7 +660,7 @@ static const char gate[] = "SYSTEM\\CurrentControlSet\\Control\\SecurePipeServer
 static void c29_access(void **state)
 {
     if (!by_socket || geteuid() != 0) {
-        report_skipped("needs a socket, and root to become somebody else");
+        report_skipped("needs a socket, and root to become another user");
         return;
     }
     expect_nobody(ERROR_ACCESS_DENIED);

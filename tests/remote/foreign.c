@@ -88,7 +88,7 @@ static void judge_foreigner(void)
     assert_int_equal(block.header.NumObjectTypes, 1);
     assert_true(block.header.SystemTime.wYear > 2000);
     assert_int_equal(value(22222, NULL, 6), 4711);
-    assert_int_equal(ask("Foreign NOBODY"), 0);
+    assert_int_equal(ask("Foreign NOWHERE"), 0);
     assert_int_equal(block.header.NumObjectTypes, 0);
     assert_true(block.header.SystemTime.wYear > 2000);
     DWORD size = 100;

@@ -278,10 +278,10 @@ static void lists_of_a_machine(void **state)
     char list[8192], instances[512], name[128];
     DWORD size = sizeof list, count = sizeof instances, index = 0;
     assert_int_equal(PdhConnectMachineA("\\\\TURNED"), 0);
-    assert_int_equal((DWORD)PdhConnectMachineA("\\\\NOBODY"), PDH_CSTATUS_NO_MACHINE);
+    assert_int_equal((DWORD)PdhConnectMachineA("\\\\NOWHERE"), PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(PdhEnumMachinesA(NULL, list, &size), 0);
     assert_true(list_has(list, "\\\\TURNED"));
-    assert_false(list_has(list, "\\\\NOBODY"));
+    assert_false(list_has(list, "\\\\NOWHERE"));
     size = sizeof list;
     assert_int_equal(PdhEnumObjectsA(NULL, "TURNED", list, &size, PERF_DETAIL_WIZARD, TRUE), 0);
     assert_string_equal(list, "Fake Thing");

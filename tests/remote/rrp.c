@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HANDLE "\0\0\0\0ABCDEFGHIJKLMNOP"
-/* "2": two sizes, a pointer, room, offset, count, two units */
+/* "2": two sizes, a pointer, capacity, offset, count, two units */
 #define TEXT_2 "\4\0\4\0\4\0\2\0\2\0\0\0\0\0\0\0\2\0\0\0\x32\0\0\0"
 /* type, data of 8 bytes of which none came, its sizes */
 #define SIZE_8                                                                                     \
@@ -94,7 +94,7 @@ static void lengths_that_lie(void **state)
     const size_t size = SIZE(query);
     assert_true(reads(query, size, SIZES, 0x00040004));
     assert_true(reads(query, size, SIZES, 0xffff0004));
-    assert_false(reads(query, size, SIZES, 0x00020004)); /* more than it has room for */
+    assert_false(reads(query, size, SIZES, 0x00020004)); /* more than it has space for */
     assert_false(reads(query, size, SIZES, 0x00040002)); /* not what the array says */
     assert_false(reads(query, size, SIZE, 1));
     assert_true(reads(query, size, SIZE, 0xffffffff));

@@ -70,7 +70,7 @@ static void give(uint32_t root, const char *path, const char *name, uint32_t typ
 
 /* ---- bytes ---- */
 
-/* By the document: opnum 17, a handle, "2" with its NUL, and room for 64 bytes. */
+/* By the document: opnum 17, a handle, "2" with its NUL, and a capacity of 64 bytes. */
 static void a_query_has_the_documented_bytes(void **state)
 {
     static const unsigned char head[] = {4, 0, 4, 0},

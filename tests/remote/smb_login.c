@@ -83,7 +83,7 @@ static void addresses(void **state)
 static void sections(void **state)
 {
     write_file("# mine\n"
-               "[*]\nuser = anybody\npassword =  with = and  spaces \n"
+               "[*]\nuser = someone\npassword =  with = and  spaces \n"
                "[web1]\nuser = CORP\\bob\npassword = one\nencryption = offered\nrpc = private\n"
                "[Web1:4450]\r\nuser = port@CORP.ORG\r\npassword = two\r\n"
                "[web1]\nuser = alice\npassword = three\n"
@@ -104,7 +104,7 @@ static void sections(void **state)
     login = find("alice@web1");
     assert_string_equal(login.password, "three");
     login = find("else");
-    assert_string_equal(login.user, "anybody");
+    assert_string_equal(login.user, "someone");
     assert_string_equal(login.password, "with = and  spaces");
     login = find("dave@web1"); /* no section for this user: the ticket */
     assert_string_equal(login.user, "dave");

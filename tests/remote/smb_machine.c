@@ -157,7 +157,7 @@ static const struct fake_value *find_value(const struct fake_machine *machine, u
     return NULL;
 }
 
-/* The type's pointer and value, the array's pointer: then its room. */
+/* The type's pointer and value, the array's pointer: then its capacity. */
 static void query_value(struct fake_machine *machine, const struct buffer *request, uint32_t key,
                         struct buffer *reply)
 {

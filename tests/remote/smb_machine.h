@@ -25,7 +25,7 @@ struct fake_machine {
     unsigned refusals;
     LSTATUS lose_with; /* the call with number lose_at is lost */
     unsigned lose_at;
-    bool cuts;      /* success, and as much as there is room for */
+    bool cuts;      /* success, and as much as fits */
     bool only_size; /* 234 says that one byte would do */
     uint32_t open_status;
     void (*damage)(struct fake_machine *machine, struct buffer *reply);

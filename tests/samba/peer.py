@@ -23,11 +23,11 @@ def padded(data):
     return data + b"\0" * (-len(data) % 4)
 
 
-def text(name, room=None):
+def text(name, capacity=None):
     """RRP_UNICODE_STRING with its array."""
     units = (name + "\0").encode("utf-16le")
-    room = len(units) if room is None else room
-    return padded(struct.pack("<HHIIII", len(units), room, 0x20004, room // 2, 0, len(units) // 2) + units)
+    capacity = len(units) if capacity is None else capacity
+    return padded(struct.pack("<HHIIII", len(units), capacity, 0x20004, capacity // 2, 0, len(units) // 2) + units)
 
 
 def value_capacity(size):
@@ -45,31 +45,31 @@ class Reader:
         return struct.unpack_from("<I", self.data, self.at - 4)[0]
 
     def array(self, unit=1):
-        room, offset, count = self.number(), self.number(), self.number()
-        assert offset == 0 and count <= room, (room, offset, count)
+        capacity, offset, count = self.number(), self.number(), self.number()
+        assert offset == 0 and count <= capacity, (capacity, offset, count)
         begin = self.at
         self.at += count * unit
         assert self.at <= len(self.data)
         data = self.data[begin:self.at]
         self.at += -self.at % 4
-        return room, data
+        return capacity, data
 
     def text(self):
         lengths = self.number()
         if not self.number():
             return None
-        room, data = self.array(2)
-        assert len(data) == lengths & 0xffff and room * 2 == lengths >> 16
+        capacity, data = self.array(2)
+        assert len(data) == lengths & 0xffff and capacity * 2 == lengths >> 16
         assert not data or data.endswith(b"\0\0")
         return data[:-2].decode("utf-16le")
 
     def value(self):
         """Type, data, size; the three sizes of a right answer agree."""
         kind = self.number() and self.number()
-        room, data = self.array() if self.number() else (None, None)
+        capacity, data = self.array() if self.number() else (None, None)
         size = self.number() and self.number()
         length = self.number() and self.number()
-        assert room in (None, size) and length == len(data or b""), (room, size, length)
+        assert capacity in (None, size) and length == len(data or b""), (capacity, size, length)
         return kind, data, size
 
     def end(self):
@@ -103,15 +103,15 @@ class Registry:
         return (reader.end(), *found)
 
     def read(self, handle, name, size=65536):
-        """As Windows' clients do: more and more room while the answer is 234."""
+        """As Windows' clients do: a larger and larger buffer while the answer is 234."""
         while True:
             status, kind, data, _ = self.query(handle, name, size)
             if status != MORE_DATA or size > 64 << 20:
                 return status, kind, data
             size *= 2
 
-    def enum_key(self, handle, index, room=512):
-        stub = handle + struct.pack("<I", index) + struct.pack("<HHIIII", 0, room, 0x20000, room // 2, 0, 0)
+    def enum_key(self, handle, index, capacity=512):
+        stub = handle + struct.pack("<I", index) + struct.pack("<HHIIII", 0, capacity, 0x20000, capacity // 2, 0, 0)
         stub += struct.pack("<IHHI", 0x20004, 0, 0, 0) + struct.pack("<III", 0x20008, 0, 0)
         reader = Reader(self.call(ENUM_KEY, stub))
         name = reader.text()
@@ -121,8 +121,8 @@ class Registry:
             reader.at += 8
         return reader.end(), name
 
-    def enum_value(self, handle, index, room=512, size=65536):
-        stub = handle + struct.pack("<I", index) + struct.pack("<HHIIII", 0, room, 0x20000, room // 2, 0, 0)
+    def enum_value(self, handle, index, capacity=512, size=65536):
+        stub = handle + struct.pack("<I", index) + struct.pack("<HHIIII", 0, capacity, 0x20000, capacity // 2, 0, 0)
         reader = Reader(self.call(ENUM_VALUE, stub + value_capacity(size)))
         name = reader.text()
         kind, data, _ = reader.value()
@@ -217,13 +217,13 @@ class Form:
             data += part
         return data
 
-    def ask(self, operation, root=DATA_ROOT, path="", name=None, room=64 << 20, flags=1, index=0):
+    def ask(self, operation, root=DATA_ROOT, path="", name=None, capacity=64 << 20, flags=1, index=0):
         """Status, type, data."""
         self.number += 1
         path = path.encode() + b"\0"
         name = b"" if name is None else name.encode() + b"\0"
         self.socket.sendall(struct.pack("<I4sIHHIIIII", 36 + len(path) + len(name), b"OPK1", self.number,
-                                        operation, flags, root, index, room, len(path), len(name)) + path + name)
+                                        operation, flags, root, index, capacity, len(path), len(name)) + path + name)
         size, _, number, status, kind, _, name_size, data_size = struct.unpack("<I4sIIIIII", self.receive(32))
         assert number == self.number and size == 32 + name_size + data_size
         return status, kind, self.receive(name_size + data_size)[name_size:]

@@ -853,7 +853,7 @@ static void another_users_server_is_not_trusted(void **state)
     assert_int_equal(seteuid(65534), 0); /* the process that calls listen is the peer */
     char kept[sizeof place];
     memcpy(kept, place, sizeof kept);
-    snprintf(place, sizeof place, "/tmp/opl-stranger-%ld", (long)getpid());
+    snprintf(place, sizeof place, "/tmp/opl-foreign-%ld", (long)getpid());
     pid_t mean = mean_server(MEAN_SILENT);
     assert_int_equal(seteuid(0), 0);
     int64_t begun = behemoth_now();
@@ -867,7 +867,7 @@ static void another_users_server_is_not_trusted(void **state)
     behemoth_line_end(&line);
 }
 
-/* As systemd does it: descriptor 3 listens already, and LISTEN_PID says for whom. */
+/* As systemd does it: descriptor 3 listens already, and LISTEN_PID says for which process. */
 static void it_takes_a_socket_from_systemd(void **state)
 {
     (void)state;

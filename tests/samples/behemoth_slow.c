@@ -136,7 +136,7 @@ static pid_t begin_killer(void)
     _exit(0);
 }
 
-/* Half of an answer, or none, is no answer: what was heard last stays, and nobody is told of an
+/* Half of an answer, or none, is no answer: what was heard last stays, and no client is told of an
  * error. */
 static void killed_a_hundred_times_in_the_midst_of_queries(void **state)
 {

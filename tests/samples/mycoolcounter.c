@@ -229,9 +229,9 @@ static void what_was_written_by_hand_comes_back(void **state)
 static void a_later_peer_is_not_thrown_out(void **state)
 {
     install();
-    lab_set_text(PERFOS, "Library", "/somebody/else.so");
+    lab_set_text(PERFOS, "Library", "/another/provider.so");
     assert_int_equal(module_call("DllUnregisterServer"), 0x800700AA);
-    assert_value(PERFOS, "Library", "/somebody/else.so");
+    assert_value(PERFOS, "Library", "/another/provider.so");
     lab_set_text(PERFOS, "Library", module_path);
     uninstall();
 }
@@ -288,7 +288,8 @@ static void c91_c92_system_has_exactly_one_more(void **state)
         free(before[i].bytes);
 }
 
-/* With too little room nothing is written, with enough the answer is whole; it counts questions. */
+/* Nothing is written into too small a buffer; a large one gets the whole answer; it counts
+ * queries. */
 static void c92_space_is_kept_for_the_counter(void **state)
 {
     struct answer before = ask("2"), now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processor_protector: what it decides, from made-up looks; whom it holds and changes, with
- * processes of our own; and the program itself. Wherever it may act it is told our own children's
+ * processor_protector: what it decides, from made-up samples; which processes it holds and changes,
+ * with processes of our own; and the program itself. Wherever it may act it is told our own children's
  * names, for other people's processes run on this machine.
  */
 #ifndef _GNU_SOURCE
@@ -330,7 +330,7 @@ static void c37_all_threads_are_lowered_and_get_back_what_they_had(void **state)
     assert_int_equal(nice, own + 3);
     assert_int_equal(hold_judge(held, own + 3), SPARE_NICE);
     if (hold_may_give_back()) {
-        /* somebody else's value is left as it is */
+        /* another program's value is left as it is */
         assert_int_equal(setpriority(PRIO_PROCESS, held->threads[3].id, own + 5), 0);
         assert_true(hold_give_back(held));
         for (int i = 0; i < 4; i++)
@@ -670,7 +670,7 @@ int main(void)
         cmocka_unit_test(wrong_options_are_refused),
     };
     if (getpriority(PRIO_PROCESS, 0) > 14) {
-        printf("1..0 # SKIP nobody can be lowered by who is this nice\n");
+        printf("1..0 # SKIP no process can be lowered by a process this nice\n");
         return 0;
     }
     lab_open();

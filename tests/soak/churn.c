@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         return 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     srandom(2026);
-    if (getppid() == 1) /* a namespace of our own: nobody else's numbers are bent */
+    if (getppid() == 1) /* a namespace of our own: no other program's numbers change */
         last_pid_file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
     atomic_store(&churn->small_range, last_pid_file >= 0);
     go_back();

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 
 /* Processes are counted from 1. A number's entry is set when its process was started, and is 0
- * before the number can become free: whoever reads the same count twice has met one process only.
+ * before the number can become free: a program that reads the same count twice has seen one
+ * process only.
  */
 enum { CHURN_TRACKED = 65536 };
 struct churn {

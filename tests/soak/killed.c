@@ -179,7 +179,7 @@ static void judge(const char *path, const char *counters, long reported, const s
     bool almost = lines && is_all_but_end(&text, rest);
     cases++;
     torn += *rest != '\0';
-    if (lines == 0) { /* without a head it is no capture, and nobody was told otherwise */
+    if (lines == 0) { /* without a head it is no capture, and nothing reported otherwise */
         headless++;
         if (reported > 0 || (samples > 0 && !almost))
             complain(path, "no head, but told and read", reported, samples);

@@ -20,7 +20,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- clock.c ---- */
-double clock_real(void); /* seconds, of a clock that nobody sets */
+double clock_real(void); /* seconds, of a clock that is never set */
 void clock_step(double seconds);
 /* Not now, but right before the wall clock is read for so many times more. */
 void clock_step_within(double seconds, int readings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of steps.c, for the provider and for whoever judges what PDH makes of them. */
+/* The counters of steps.c, for the provider and for the program that checks PDH's results. */
 #ifndef OPL_TEST_SOAK_STEPS_H
 #define OPL_TEST_SOAK_STEPS_H
 

@@ -59,7 +59,7 @@ static opl_build begin(void)
 }
 
 /* docs/windows/articles.md#c36: a text counter, as in "Hello, World!", a hex number, a type that
- * nobody named. */
+ * are not named. */
 static void write_texts(const char *folder)
 {
     static const opl_build_object_info info = {5000, 5001, 100, 0, true, 0, 0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/build.c: layout, text, counts; too little room; calls out of order. */
+/* Tests of wire/build.c: layout, text, counts; too small a buffer; calls out of order. */
 #include "everything.h"
 #include "golden.h"
 
@@ -119,7 +119,7 @@ static void c73_packed_instances(void **state)
     assert_int_equal(built.size, 192 + 104 + 8);
 }
 
-/* With any smaller room there are ERROR_MORE_DATA and zeros, and nothing behind is touched. */
+/* With any smaller buffer there are ERROR_MORE_DATA and zeros, and nothing behind is touched. */
 static void c71_too_little_space_is_more_data(void **state)
 {
     for (size_t capacity = 0; capacity <= 184; capacity++) {

@@ -12,7 +12,7 @@ static void demand(bool promise)
         abort();
 }
 
-/* Texts are terminated and valid up to the room that was given. */
+/* Texts are terminated and valid up to the capacity that was given. */
 static size_t checked_text(const char *text, size_t needed, size_t capacity)
 {
     demand(memchr(text, '\0', capacity) != NULL);

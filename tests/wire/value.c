@@ -169,7 +169,7 @@ static void damaged_values_give_nothing(void **state)
     /* the base is outside: the fraction is damaged too */
     golden_set(&golden, base.offset + 36, 150);
     assert_false(opl_counter_sample(&block, &object, &instance, &fraction, &sample));
-    /* no room for the count behind a multi timer */
+    /* no space for the count behind a multi timer */
     multi.definition.CounterOffset = 140;
     assert_true(opl_counter_sample(&block, &object, &instance, &multi, &sample));
     sample.first = 7;

@@ -77,7 +77,7 @@ static const char *title(const struct report *report, uint32_t index)
     return text ? text : "without a name";
 }
 
-/* "Town Room (1004), counter Openings/sec (1006), instance kitchen: " */
+/* "Town Gate (1004), counter Openings/sec (1006), instance north: " */
 static void print_place(const struct report *report, const struct finding *finding)
 {
     if (finding->object)

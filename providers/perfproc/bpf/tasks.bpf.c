@@ -488,7 +488,7 @@ static __always_inline void write_entry(struct seq_file *seq, struct task_struct
 {
     uint32_t before_name = sizeof *entry - sizeof entry->name;
     if (task->flags & PF_KTHREAD) {
-        struct record_kernel_name *name = (void *)entry; /* the stack has room for one of them */
+        struct record_kernel_name *name = (void *)entry; /* the stack has space for one of them */
         entry->task.bytes = before_name + sizeof *name;
         bpf_seq_write(seq, entry, before_name);
         *name = (struct record_kernel_name){0};

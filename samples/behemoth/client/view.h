@@ -33,7 +33,7 @@ struct view {
     size_t table_rows;
     unsigned sort; /* a column of the list */
     bool descending;
-    uint64_t width, height; /* of the field in metres, as far as anybody was seen yet */
+    uint64_t width, height; /* of the field in metres, as far as any behemoth was seen yet */
     unsigned zoom;          /* 0: all of it is shown; else its 2^zoom-th part, each way, */
     uint64_t x, y;          /* from here on */
     struct kin kin;

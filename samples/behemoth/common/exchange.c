@@ -287,7 +287,7 @@ const char *behemoth_status_text(uint32_t status)
         [BEHEMOTH_BAD] = "the server does not understand this",
         [BEHEMOTH_REFUSED] = "only root and the server's own user may change the herd",
         [BEHEMOTH_UNKNOWN] = "there is no such behemoth or parameter",
-        [BEHEMOTH_FULL] = "there is no room for another one",
+        [BEHEMOTH_FULL] = "the field is full: see --capacity of behemoth-server",
         [BEHEMOTH_TAKEN] = "another one has this name",
         [BEHEMOTH_FAILED] = "the server could not do it; its own messages say why",
     };

@@ -10,7 +10,7 @@
  * One method is for all clients that show values: BEHEMOTH_HERD, without a body, is answered by a
  * struct behemoth_herd and `count` times a struct behemoth, all of one moment. BEHEMOTH_SUMMARY is
  * the same without those, for clients that do not need single behemoths. The others change the
- * herd; they are for root and for the user whom the server runs as.
+ * herd; they are for root and for the user that the server runs as.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H
@@ -46,7 +46,7 @@ enum behemoth_status {
     BEHEMOTH_BAD,     /* such a request makes no sense */
     BEHEMOTH_REFUSED, /* not for this user */
     BEHEMOTH_UNKNOWN, /* there is no such behemoth, or parameter */
-    BEHEMOTH_FULL,    /* the field has no room for another one */
+    BEHEMOTH_FULL,    /* the field is full */
     BEHEMOTH_TAKEN,   /* the name is another one's */
     BEHEMOTH_FAILED   /* the server could not do it: the disk, memory */
 };

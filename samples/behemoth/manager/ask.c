@@ -136,7 +136,7 @@ const struct behemoth *manager_find(const struct behemoth_herd *herd, const char
         list_candidates(herd, word, true);
         return NULL;
     }
-    fprintf(stderr, "behemoth-manager: nobody living has the name or number '%s'", word);
+    fprintf(stderr, "behemoth-manager: no living behemoth has the name or number '%s'", word);
     if (*word && by_name(herd, word, false, &found) > 0) {
         fprintf(stderr, "; those whose names begin so: ");
         list_candidates(herd, word, false);

@@ -103,7 +103,7 @@ int command_kill(struct manager *manager)
 {
     int code = EXIT_GOOD;
     if (manager->word_count == 0)
-        return wrong(manager, "whom? a name or a number is missing");
+        return wrong(manager, "a name or a number is missing");
     for (size_t i = 0; i < manager->word_count; i++) {
         int one = kill_one(manager, manager->words[i]);
         code = code ? code : one;
@@ -136,7 +136,7 @@ static const char *meaning(const char *name)
     } rows[] = {
         {"capacity", "how many the field can bear: the nearer, the fewer are born"},
         {"lifetime", "mean, in seconds of the herd's time"                        },
-        {"children", "of each mother in a life, if there were room for all"       },
+        {"children", "of each mother in a life, if there were space for all"      },
         {"speed",    "thousandths of the herd's seconds in one of ours; 0: stop"  },
         {"width",    "of the field, in metres"                                    },
         {"height",   "of the field, in metres"                                    },

@@ -17,7 +17,7 @@ struct animal {
 enum herd_parameter {
     HERD_CAPACITY, /* the more of them, the fewer are born; never more than this */
     HERD_LIFETIME, /* mean, in seconds */
-    HERD_CHILDREN, /* born to each mother in a mean life, where there is room for any number */
+    HERD_CHILDREN, /* born to each mother in a mean life, where there is space for any number */
     HERD_SPEED,    /* thousandths of the herd's seconds in one of ours */
     HERD_WIDTH,
     HERD_HEIGHT,

@@ -225,7 +225,7 @@ static bool begin_life(void)
         return false;
     }
     if (result == STATE_NONE && !herd_begin(&service.herd, &settings->beginning)) {
-        fprintf(stderr, "behemoth-server: no room for so many: see --capacity\n");
+        fprintf(stderr, "behemoth-server: too many behemoths: see --capacity\n");
         return false;
     }
     for (int i = 0; i < HERD_PARAMETERS; i++) {

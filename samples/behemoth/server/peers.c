@@ -201,7 +201,7 @@ static bool send_answer(struct peers *peers, struct peer *peer)
     return bytes >= 0;
 }
 
-static bool too_late(const struct peer *peer, int64_t now)
+static bool overdue(const struct peer *peer, int64_t now)
 {
     if (peer->due > 0) /* the client waits for its answer */
         return false;
@@ -221,7 +221,7 @@ static void serve_one(struct peers *peers, struct peer *peer, short ready)
         good = send_answer(peers, peer);
     else if (!peer->answer && (ready & (POLLIN | POLLHUP)))
         good = receive(peers, peer) && (!peer->answer || send_answer(peers, peer));
-    if (!good || too_late(peer, behemoth_now()))
+    if (!good || overdue(peer, behemoth_now()))
         hang_up(peer);
 }
 

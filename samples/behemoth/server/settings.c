@@ -43,7 +43,7 @@ static void help(void)
          "  --forward=N       let N seconds of its life pass first\n"
          "  --capacity=N      how many the field can bear (100)\n"
          "  --lifetime=N      mean, in seconds (600)\n"
-         "  --children=N      of each mother in a life, if there were room for all (20)\n"
+         "  --children=N      of each mother in a life, if there were space for all (20)\n"
          "  --speed=N         thousandths of its seconds in one of ours (1000); 0: time stands "
          "still\n"
          "  --width=N, --height=N   of the field, in metres (1000, 500)\n"

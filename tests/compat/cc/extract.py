@@ -90,9 +90,9 @@ __declspec(dllexport) DWORD APIENTRY Open(LPWSTR devices)
 __declspec(dllexport) DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static DWORD values[SIZE_OF_CTR_DATA / sizeof(DWORD)] = {SIZE_OF_CTR_DATA, 7, 8};
-    DWORD room = *bytes;
+    DWORD capacity = *bytes;
     *bytes = *types = 0;
-    if (room < MyDeviceCtrDefinition.object.TotalByteLength)
+    if (capacity < MyDeviceCtrDefinition.object.TotalByteLength)
         return ERROR_MORE_DATA;
     memcpy(*data, &MyDeviceCtrDefinition, sizeof MyDeviceCtrDefinition);
     memcpy((BYTE *)*data + sizeof MyDeviceCtrDefinition, values, sizeof values);

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
 #define VACANT 0
-#define VACANT_ROOMS 2
+#define VACANT_SEATS 2
