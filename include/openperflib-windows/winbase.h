@@ -195,7 +195,7 @@ int WINAPI lstrlenW(LPCWSTR text) OPL_SYMBOL(lstrlenW);
 /* Waits at least this long, even if signals arrive; 0xFFFFFFFF: for ever. */
 void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
 /* Converts between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1
- * includes the terminator; capacity 0 returns the needed size. Returns units written, or 0 with last
+ * includes the terminator; size 0 returns the needed size. Returns units written, or 0 with last
  * error ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (another code page, too),
  * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that
  * flag invalid UTF-8 becomes U+FFFD, and unpaired surrogates keep a three-byte form.

@@ -2,8 +2,8 @@
 /*
  * Paths of files and folders. The environment is read once, at the first use: a program with more
  * rights than its caller ignores it. A folder that it names is used only if no user but root and
- * the reader may change its content, because it determines the code that runs. HOME is that of passwd,
- * which the caller cannot change.
+ * the reader may change its content, because it determines the code that runs. HOME is that of
+ * passwd, which the caller cannot change.
  */
 #include "base/base.h"
 

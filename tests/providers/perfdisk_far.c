@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * File systems that another program answers for: this one, through /dev/fuse, when it likes. The
- * test's first process serves; its child mounts, asks perfdisk.so, and looks for traces of the thread
- * that asked for it. In a mount namespace of its own: nothing stays.
+ * test's first process serves; its child mounts, asks perfdisk.so, and looks for traces of the
+ * thread that asked for it. In a mount namespace of its own: nothing stays.
  */
 #include "answer.h"
 #include "../skip.h"

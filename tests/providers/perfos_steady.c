@@ -2,8 +2,8 @@
 /*
  * After its first answer perfos.so neither allocates nor opens anything, survives a program that
  * closes all descriptors, and never writes where it has no space. Linked statically, with malloc
- * and its like and openat wrapped (the engine opens by openat only). The same for perflinux.so, whose
- * functions OPEN, COLLECT and CLOSE are then.
+ * and its like and openat wrapped (the engine opens by openat only). The same for perflinux.so,
+ * whose functions OPEN, COLLECT and CLOSE are then.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * processor_protector: what it decides, from made-up samples; which processes it holds and changes,
- * with processes of our own; and the program itself. Wherever it may act it is told our own children's
- * names, for other people's processes run on this machine.
+ * with processes of our own; and the program itself. Wherever it may act it is told our own
+ * children's names, for other people's processes run on this machine.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_IDLE, pipe2 */
