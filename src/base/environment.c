@@ -28,7 +28,7 @@ __attribute__((constructor)) static void note_ids(void)
                    real_group != effective_group || real_group != saved_group;
 }
 
-/* Has the program more rights than its caller? Then nothing of the environment is believed. */
+/* Has the program more rights than its caller? Then nothing of the environment is trusted. */
 static bool environment_is_callers(void)
 {
     return ids_differed || getauxval(AT_SECURE);
