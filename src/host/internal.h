@@ -56,7 +56,7 @@ struct service {
     size_t object_count;
     uint32_t disable_flags, keep_resident, observe, children;
     uint32_t memory_mib; /* resident memory limit of its helper; 0: the default */
-    uint32_t isolation;  /* 0: in this process; 2: in a helper even if it is shipped */
+    uint32_t isolation;  /* 0: in this process; 1: third-party in a helper; 2: any in a helper */
     /* not in Global and Costly queries until a query has named one of its objects */
     uint32_t on_demand;
     uint32_t first_counter, last_counter; /* 0, 0: no texts were loaded for it */

@@ -199,8 +199,8 @@ static void fetch(pid_t pid)
     end_slot(slot, KEEPER_ENDED, status);
 }
 
-/* Reaps also the orphans of helpers: they become our children, not those of a client that is
- * init. */
+/* Also reaps the orphans of helpers: this process is a subreaper, so they become its children, not
+ * those of the client, even if the client is init. */
 static void fetch_all(void)
 {
     siginfo_t ended = {0};
