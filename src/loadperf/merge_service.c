@@ -24,7 +24,8 @@ struct service {
 
 /* ---- texts ---- */
 
-/* Except for line ends, which are blanks in the file. */
+/* Are the texts equal? Line ends and other control characters count as the blanks that the file
+ * has in their place. */
 static bool same_line(const char *left, const char *right)
 {
     for (; *left && *right; left++, right++) {

@@ -178,7 +178,7 @@ static const struct symbol *symbol_of(struct planning *planning, const struct in
     const struct symbol *symbol = symbols_find(planning->symbols, name);
     if (!symbol)
         load_warning(planning->load, planning->ini_path, entry->line,
-                     "%.*s is not defined in %s: the text is ignored", (int)name.count, name.at,
+                     "%.*s is not defined in %s: this line is ignored", (int)name.count, name.at,
                      planning->symbol_path);
     else if (!symbol->is_number && symbol->text.count > 1 && *symbol->text.at == '0')
         load_error(planning->load, planning->symbol_path, symbol->line,
@@ -186,7 +186,7 @@ static const struct symbol *symbol_of(struct planning *planning, const struct in
                    (int)symbol->text.count, symbol->text.at);
     else if (!symbol->is_number)
         load_warning(planning->load, planning->symbol_path, symbol->line,
-                     "%.*s is not a decimal number: the text is ignored", (int)name.count, name.at);
+                     "%.*s is not a decimal number: its text is ignored", (int)name.count, name.at);
     return symbol && symbol->is_number ? symbol : NULL;
 }
 

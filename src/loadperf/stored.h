@@ -63,7 +63,7 @@ struct stored {
     struct stored_texts texts, hand;
     uint32_t language; /* the only language of its texts; 0: all */
     bool repair; /* a repair: its numbers are enforced; only a conflicting provider gets others */
-    bool whole;  /* it is ours and complete: what is missing in it did not exist */
+    bool whole;  /* written by lodctr and complete: what is missing in it did not exist */
 };
 /* `language`: only texts of that one; 0: all. */
 LSTATUS stored_read(struct load *load, const char *path, uint32_t language, struct stored *ret);
