@@ -541,7 +541,7 @@ static PDH_STATUS text_next(struct file *file)
 static PDH_STATUS text_rewind(struct file *file)
 {
     struct text *text = file->state;
-    /* the head is read again: another one may have followed */
+    /* reads the first header again: a later header of the file may be in effect */
     text->position = text->head;
     text->line_count = 0;
     return 0;

@@ -83,7 +83,7 @@ static LSTATUS row_add_term(struct row *row, const char *word, size_t length, bo
     return ERROR_SUCCESS;
 }
 
-/* "one", "one + other", "one - other": words between blanks. */
+/* Parses the row's key: "one", "one + other" or "one - other", with blanks around the signs. */
 static LSTATUS row_init_keys(struct row *row)
 {
     const char *cursor = row->value->key, *word;

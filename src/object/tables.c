@@ -2,7 +2,7 @@
 /*
  * A provider's tables, copied: a library may be built with longer structures than this one, or give
  * nonsense, so each is read with the length that the tables state, and is checked before it is
- * used. Only addresses are believed.
+ * used. Only addresses are not checked.
  */
 #include "object/object.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures behind handles: several files bound together for reading, or one being written. Each
- * reader opens its own reading, so that two queries on one handle do not take each other's samples;
- * standard input, which cannot be opened twice, is lent to lists and given to one query.
+ * reader opens its own reading, so that two queries on one handle do not take each other's samples.
+ * Standard input cannot be opened twice: functions that read no samples return it (reading_borrow),
+ * then one query reads it.
  */
 #include "pdh/capture.h"
 

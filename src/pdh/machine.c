@@ -134,7 +134,8 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
     return begun;
 }
 
-/* Takes ownership of the key, once: the name may occur again. */
+/* The first entry with a name takes ownership of the key; others with that name then find the
+ * machine among the known ones. */
 static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
 {
     one->reason = pending ? pending->status : ERROR_BAD_NETPATH;

@@ -319,7 +319,8 @@ static int run_steps(struct check *check)
     return result ? result : check_names(check);
 }
 
-/* Samba's own messages do not help a person. Returns the old level, to restore it. */
+/* -1: discards stderr, because Samba's own messages do not help a person, and returns a copy of
+ * the descriptor. `before` is that copy: restores stderr. */
 static int silence(int before)
 {
     int kept = before < 0 ? dup(STDERR_FILENO) : -1, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
