@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of an Object List that belong to another service: such answers are dropped (4009). */
+/* Finds objects in a service's Object List that belong to another service: answers that contain one
+ * are dropped (event 4009). */
 #ifndef OPL_TOOLS_OWNER_H
 #define OPL_TOOLS_OWNER_H
 
