@@ -139,7 +139,7 @@ static const opl_counter counters[] = {
     {100708, 100709, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&threads_max, 1, OPL_ONE), .name = "Threads Maximum",
      .help = "Threads that can exist on the whole machine."},
     {100710, 100711, SHARE, OPL_FN_OF(&loadavg, threads), .base = OPL_COLUMN(&threads_max, 1, OPL_ONE), .name = "% Threads Used",
-     .help = "Share of the threads that can exist which exist now.", .where = LOADAVG "; of `proc/sys/kernel/threads-max`"},
+     .help = "Threads that exist now, as a share of those that can exist.", .where = LOADAVG "; of `proc/sys/kernel/threads-max`"},
     {100712, 100713, COUNT, -2, PERF_DETAIL_NOVICE, OPL_COLUMN(&files, 1, OPL_ONE), .name = "File Handles",
      .help = "Files that are open on the whole machine: what descriptors stand for, each counted once however many descriptors it has."},
     {100714, 100715, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&files, 3, OPL_ONE), .name = "File Handles Maximum",
@@ -170,7 +170,7 @@ const opl_object perflinux_limits = {
     100700,
     100701,
     "Kernel Limits",
-    "How much is used of what the kernel has only so many of: process numbers, threads, open "
-    "files, requests, keys.",
+    "How much is used of what the kernel limits: process numbers, threads, open files, requests, "
+    "keys.",
     OPL_COUNTERS(counters),
     .default_counter = 100706};

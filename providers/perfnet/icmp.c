@@ -43,7 +43,7 @@ static const opl_counter icmp_counters[] = {
      .help = "The rate at which messages are received that ask for the time."},
     {606, 607, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.InTimestampReps", OPL_ONE),
      .name = "Received Timestamp Reply/sec",
-     .help = "The rate at which answers to questions for the time are received."},
+     .help = "The rate at which answers to timestamp requests are received."},
     {608, 609, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.InAddrMasks", OPL_ONE),
      .name = "Received Address Mask",
      .help = "Received messages that ask for the address mask of the network."},
@@ -76,15 +76,15 @@ static const opl_counter icmp_counters[] = {
      .help = "The rate at which echo requests are sent, as ping sends them."},
     {628, 629, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutEchoReps", OPL_ONE),
      .name = "Sent Echo Reply/sec",
-     .help = "The rate at which answers to echo requests are sent. Linux counts its answers to questions for the "
-             "time as these."},
+     .help = "The rate at which answers to echo requests are sent. Linux also counts here the answers to timestamp "
+             "requests that it sends itself."},
     {630, 631, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutTimestamps", OPL_ONE),
      .name = "Sent Timestamp/sec",
      .help = "The rate at which messages are sent that ask for the time."},
     {632, 633, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutTimestampReps", OPL_ONE),
      .name = "Sent Timestamp Reply/sec",
-     .help = "The rate at which answers to questions for the time are sent by programs. Those that Linux "
-             "sends itself it counts as echo replies."},
+     .help = "The rate at which programs send answers to timestamp requests. Linux counts those that it "
+             "sends itself as echo replies."},
     {634, 635, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutAddrMasks", OPL_ONE),
      .name = "Sent Address Mask",
      .help = "Messages sent to ask for the address mask of the network."},

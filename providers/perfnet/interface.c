@@ -301,9 +301,9 @@ const opl_object perfnet_adapter = {
     .index = 1820,
     .help_index = 1821,
     .name = "Network Adapter",
-    .help =
-        "The Network Adapter object tells about interfaces that are devices of the machine what "
-        "Network Interface tells about all: no loopback, bridges, tunnels or virtual pairs.",
+    .help = "The Network Adapter object has the counters of Network Interface for the interfaces "
+            "that are "
+            "devices of the machine: no loopback, bridges, tunnels or virtual pairs.",
     OPL_COUNTERS(adapter_counters),
     .default_counter = 388,
     .instances = true,

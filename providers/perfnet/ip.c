@@ -13,7 +13,7 @@ static const opl_counter ipv4_counters[] = {
      .help = "The rate at which datagrams are sent and received together."},
     {446, 447, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Ip.InReceives", OPL_ONE),
      .name = "Datagrams Received/sec",
-     .help = "The rate at which datagrams are received: by IP those with errors included, by UDP "
+     .help = "The rate at which datagrams are received. IP includes those with errors; UDP counts "
              "only those that a program gets."},
     {552, 553, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Ip.InHdrErrors", OPL_ONE),
      .name = "Datagrams Received Header Errors",
@@ -87,7 +87,7 @@ static const opl_counter ipv6_counters[] = {
      .help = "The rate at which datagrams are sent and received together."},
     {446, 447, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Ip6InReceives", OPL_ONE),
      .name = "Datagrams Received/sec",
-     .help = "The rate at which datagrams are received: by IP those with errors included, by UDP "
+     .help = "The rate at which datagrams are received. IP includes those with errors; UDP counts "
              "only those that a program gets."},
     {552, 553, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Ip6InHdrErrors", OPL_ONE),
      .name = "Datagrams Received Header Errors",

@@ -14,11 +14,11 @@
 #include "perfnet.h"
 
 static const opl_source smb = {.path = "proc/fs/cifs/Stats"};
-/* All mounted file systems; most have only their names. */
+/* Lists all mounted file systems; most lines have no statistics. */
 static const opl_source nfs = {.path = "proc/self/mountstats"};
 /* Exists if the NFS client is loaded. */
 static const opl_source nfs_servers = {.path = "proc/fs/nfsfs/servers"};
-/* Since Linux 7.0, readable by root only. */
+/* Exists since Linux 7.0; only root can read it. */
 static const opl_source smb_server = {.path = "proc/fs/ksmbd/server"};
 
 static uint64_t number_at(const char *at)

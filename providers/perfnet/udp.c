@@ -11,7 +11,7 @@ static const opl_counter udpv4_counters[] = {
      .help = "The rate at which datagrams are sent and received together."},
     {446, 447, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Udp.InDatagrams", OPL_ONE),
      .name = "Datagrams Received/sec",
-     .help = "The rate at which datagrams are received: by IP those with errors included, by UDP "
+     .help = "The rate at which datagrams are received. IP includes those with errors; UDP counts "
              "only those that a program gets."},
     {664, 665, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Udp.NoPorts", OPL_ONE),
      .name = "Datagrams No Port/sec",
@@ -44,7 +44,7 @@ static const opl_counter udpv6_counters[] = {
      .help = "The rate at which datagrams are sent and received together."},
     {446, 447, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Udp6InDatagrams", OPL_ONE),
      .name = "Datagrams Received/sec",
-     .help = "The rate at which datagrams are received: by IP those with errors included, by UDP "
+     .help = "The rate at which datagrams are received. IP includes those with errors; UDP counts "
              "only those that a program gets."},
     {664, 665, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Udp6NoPorts", OPL_ONE),
      .name = "Datagrams No Port/sec",

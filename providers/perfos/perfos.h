@@ -28,7 +28,7 @@ bool perfos_processes(opl_reading *reading, uint64_t *ret);
     "parent "                                                                                      \
     "has not asked about them yet. Kernel threads count, each as a process of its own."
 #define PROCESSES_WHERE                                                                            \
-    "links of the folder proc, less its folders that are no processes (counted once a minute)"
+    "links of the folder proc, less its folders that are not processes (counted once a minute)"
 #define THREADS_NAME "Threads"
 #define THREADS_HELP                                                                               \
     "Threads that exist now on the whole machine. A process has at least one. The idle threads "   \

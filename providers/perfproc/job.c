@@ -64,7 +64,7 @@ static const opl_counter job_counters[] = {
     {1522, 1523, MILLISECONDS, TOTAL("usage_usec"), .name = "Total mSec - Processor",
      .help = "Processor time in milliseconds that the processes of the group have used since it was made."},
     {1524, 1525, MILLISECONDS, TOTAL("user_usec"), .name = "Total mSec - User Mode",
-     .help = "Processor time in milliseconds that the processes of the group have used in programs themselves since it was made."},
+     .help = "Processor time in milliseconds that the processes of the group have used in user mode since it was made."},
     {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
      .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
 };
