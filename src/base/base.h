@@ -199,7 +199,7 @@ void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes i
 enum { CLOCK_TICKS_PER_SECOND = 10000000 };
 int64_t clock_ticks(void);    /* CLOCK_MONOTONIC in 100 ns */
 int64_t clock_filetime(void); /* CLOCK_REALTIME as 100 ns since 1601-01-01 UTC */
-/* Both at the same moment, as closely as they can be read. */
+/* Reads both clocks at the same moment, as nearly as possible. */
 void clock_both(int64_t *ret_ticks, int64_t *ret_filetime);
 int64_t clock_filetime_of(const struct timespec *unix_time);
 void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
@@ -223,7 +223,7 @@ int detached_run_keeping(int kept, void (*function)(void *argument), void *argum
 /* Inside such a child: starts `function` as a process for whose exit this process does not wait;
  * returns when that process has called exec or exited. Its pid, or -1 and errno. */
 pid_t detached_spawn(int (*function)(void *argument), void *argument);
-/* For code that runs there: the sanitizers do not know its stack. */
+/* Marks code that runs on that stack, which the sanitizers do not know. */
 bool detached_would_be_process_1(void); /* then no process may be started */
 #define DETACHED __attribute__((no_sanitize("address", "undefined")))
 

@@ -66,7 +66,7 @@ static void free_message(struct message *message)
     free(message);
 }
 
-/* In a child of fork(): the parent reports the counts that it has collected. */
+/* In a child of fork(), clears the counts: the parent reports them. */
 static void leave_parents_counts(void)
 {
     static pid_t owner;
@@ -150,7 +150,8 @@ static struct message *copy_message(const struct event_record *record)
     return NULL;
 }
 
-/* From the last single one on: before that nothing is suppressed. */
+/* Keeps a copy of the last event, for the report of suppressed ones. Until SINGLE_EVENTS were
+ * written, none is suppressed and none is kept. */
 static void keep_message(const struct event_record *record, uint64_t what)
 {
     lock_take(&lock);

@@ -54,7 +54,7 @@ static void after_fork_in_parent(void)
         pthread_rwlock_unlock(&gate);
 }
 
-/* Of a claim: its two lowest bits; above them, how often its process was forked. */
+/* The state of a claim is in its two lowest bits, the number of forks of its process above them. */
 enum { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_AWAITED, CLAIM_BITS = 3, FORKED_ONCE = 4 };
 static uint32_t forks;
 

@@ -24,7 +24,7 @@ static struct {
     char *vendor, *machine, *user, *root, *events, *answers, *sysroot;
     bool root_refused;
 } places;
-/* To be reported when the lock is free. */
+/* Refused paths, to be reported when the lock is free. */
 static struct refusal {
     const char *variable;
     char why[TRUST_TEXT];
@@ -118,12 +118,12 @@ static const char *ask(char *const *place, const char *otherwise)
     return answer;
 }
 
-/* Without the lock: the event needs paths itself. */
+/* Logs without holding the lock, because the event log needs paths itself. */
 static void report_refusal(void)
 {
     lock_take(&lock);
     size_t count = refused;
-    refused = 0; /* the environment is read once: what is said below is not written to any more */
+    refused = 0; /* the environment is read once: the refusals below do not change any more */
     lock_release(&lock);
     for (size_t i = 0; i < count; i++)
         event_log("Perflib", 4013, NULL,

@@ -36,7 +36,7 @@ static void add_text(struct buffer *out, const char *text, const char *before, c
     buffer_add_text(out, text);
 }
 
-/* As a sentence in lines of at most WIDTH characters. */
+/* Prints the text as a sentence, in lines of at most WIDTH characters. */
 static void print_sentence(const char *start, const char *text)
 {
     BUFFER_AUTO filled = {0};
