@@ -61,7 +61,7 @@ static const char *shipped_folder(void)
     return folder;
 }
 
-/* By the real path, never by the service's name. */
+/* Decided by the real path, never by the service's name. */
 static bool library_is_shipped(const char *real_path)
 {
     const char *folder = shipped_folder();

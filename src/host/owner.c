@@ -47,7 +47,7 @@ enum ownership owner_find(const struct service_table *table, const struct servic
     return !owner ? OWNED_BY_NOBODY : owner == service ? OWNED : OWNED_BY_OTHER;
 }
 
-/* For walking over a piece's objects. */
+/* A block without a header, to walk over the objects of a piece. */
 static opl_block block_of(const void *data, size_t size, uint32_t objects)
 {
     return (opl_block){.data = data, .size = size, .header.NumObjectTypes = objects};

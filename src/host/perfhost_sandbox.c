@@ -54,9 +54,10 @@ static void limit_all(void)
 
 enum { CAPABILITY_PERFMON = 38 }; /* Linux 5.8 */
 
-/* To read other users' files, to measure, and to drop the rest. With CAP_SYS_ADMIN or
- * CAP_CHECKPOINT_RESTORE it could map the memory of all other channels, with CAP_SYS_PTRACE write
- * to the program's memory; an observer needs the latter to read other users' processes. */
+/* Keeps what is needed to read other users' files, to measure, and to drop the rest. With
+ * CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE a helper could map the memory of all other channels, with
+ * CAP_SYS_PTRACE write to the program's memory; an observer needs the latter to read other users'
+ * processes. */
 static uint64_t kept_capabilities(bool observes)
 {
     uint64_t kept = UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SETUID |

@@ -169,7 +169,7 @@ static uint32_t count_failure(const struct service *service)
     return set_number(path, "Error Count", count) ? own : count;
 }
 
-/* For 1 s the first time, then twice as long each time. */
+/* Does not query it for 1 s the first time, then for twice as long each time. */
 static void back_off(struct patience *patience, unsigned times)
 {
     unsigned doublings = times - 1;
