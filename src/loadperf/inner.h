@@ -80,14 +80,15 @@ void load_error(struct load *load, const char *file, unsigned line, const char *
 /* The line is ignored; with `strict` it is an error. */
 void load_warning(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* For information; not a mistake. */
+/* Reports information, not a mistake. */
 void load_note(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* An event of a service, with its status if its row has one. */
+/* Logs an event about a service, with the status if the event has that field. */
 void load_event(unsigned id, const char *service, LSTATUS status);
 /* The same for a language. */
 void load_language_event(unsigned id, uint32_t language, LSTATUS status);
-/* For whichever of First Counter and First Help a service lacks, if it has any number or text. */
+/* Logs an event for each of First Counter and First Help that is missing in a service, if it has
+ * any number or text. */
 void load_lacking_events(const char *service, const bool *has);
 /* The result of a call, with an event if memory was not sufficient. */
 DWORD load_end(const struct load *load, LSTATUS status);

@@ -29,7 +29,7 @@ struct install {
 
 /* ---- numbers ---- */
 
-/* In all other files, and in what remains of the rewritten one. */
+/* The highest index in all other files, and in what remains of the rewritten one. */
 static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
 {
     enum registry_layer layer = install->change.load->layer;

@@ -157,7 +157,8 @@ struct leftovers {
     struct buffer names;
 };
 
-/* Settings that were made for the machine, and state that this user may not delete. */
+/* Lists what stays: settings that were made for the machine, and state that this user may not
+ * delete. */
 static bool list_leftover(void *self, const struct registry_value *value)
 {
     struct leftovers *left = self;

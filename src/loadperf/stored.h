@@ -23,7 +23,7 @@ void stored_texts_done(struct stored_texts *texts);
 bool stored_texts_add(struct stored_texts *texts, uint32_t language, uint32_t index, char *text);
 /* Of texts with the same key the first one stays. False: no memory. */
 bool stored_texts_sort(struct stored_texts *texts);
-/* In sorted texts: the first one at or after this position. */
+/* The position of the first text at or after this language and index; the texts are sorted. */
 size_t stored_texts_from(const struct stored_texts *texts, uint32_t language, uint32_t index);
 const char *stored_texts_find(const struct stored_texts *texts, uint32_t language, uint32_t index);
 /* The languages, each once. *cursor begins with 0; false: no more. */
