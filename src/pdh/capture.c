@@ -98,7 +98,7 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
     return status;
 }
 
-/* At its start, whatever read it before. */
+/* Returns the files open at their start, even if a part was read before. */
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
     UNCANCELLED;

@@ -109,7 +109,7 @@ static void take_keys(struct counter *counter)
         take_key(counter, whole, (size_t)(hash - whole), number);
 }
 
-/* As lists show it, unless it was written like that, in any case. */
+/* Stores the name in the spelling of lists, unless `written` differs from it in case only. */
 static bool take_name(const char *shown, const char *written, char **ret)
 {
     free(*ret);

@@ -221,7 +221,7 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
     return 0;
 }
 
-/* For text captures, which contain cooked numbers. */
+/* Reads a cooked number, as text captures contain it. */
 static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);

@@ -70,7 +70,7 @@ struct object_info_priv {
     struct buffer texts;
     struct log_losses losses; /* of a capture: what of the object cannot be shown */
 };
-/* With space for this many; NULL: no memory. */
+/* Has space for so many counters and instances. NULL: no memory. */
 struct object_info *object_info_new(uint32_t counters, uint32_t instances);
 /* From an object of an answer. NULL: no memory. */
 struct object_info *object_info_of_object(struct machine *machine, struct snapshot *snapshot,

@@ -7,7 +7,7 @@
 
 enum { QUERY_TABLE_TAG = 3 };
 static struct handle_table queries = {.tag = QUERY_TABLE_TAG};
-/* So that nothing is freed between finding it and taking a reference. */
+/* Held so that a query is not freed between finding it and taking a reference. */
 static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- handles ---- */

@@ -49,7 +49,7 @@ void snapshot_done(struct snapshot *snapshot);
 /* NULL: the answer has no such object. */
 struct snapshot_object *snapshot_object(struct snapshot *snapshot, uint32_t title_index);
 
-/* NULL if there are none at all: no offset is added to that. */
+/* NULL if there are none at all: an offset must not be added to NULL. */
 static inline const opl_counter_view *snapshot_counters(const struct snapshot *snapshot,
                                                         const struct snapshot_object *object)
 {

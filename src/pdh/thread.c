@@ -91,7 +91,7 @@ void query_stop_thread(struct query *query)
     free(thread);
 }
 
-/* Under the lock it either starts with the query open, or not at all. */
+/* Holds the query's lock: the thread starts only if the query is open. */
 static PDH_STATUS start_in(struct query *query, struct query_thread *thread)
 {
     PDH_STATUS status = 0;

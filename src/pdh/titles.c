@@ -92,7 +92,7 @@ static uint32_t hash_of(const char *name)
     return (uint32_t)text_hash_fold(name, strlen(name));
 }
 
-/* From the last to the first, so that chains ascend. */
+/* Inserts the titles from last to first, so that each chain is in ascending order. */
 static bool make_table(struct titles *titles)
 {
     uint32_t capacity = 16;
