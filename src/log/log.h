@@ -119,7 +119,7 @@ PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
                     struct buffer *problem);
 /* Takes ownership of the descriptor; `name` is for messages. */
 PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem);
-/* From a copy of bytes in memory: no file is made. */
+/* Opens a capture from a copy of `bytes`, without a file. */
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
                           struct buffer *problem);
 void log_close(struct log *log); /* NULL: does nothing */

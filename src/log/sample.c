@@ -103,7 +103,7 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
 
 /* ---- values ---- */
 
-/* Of a recorded value: new data is valid data. */
+/* The status of a recorded value: new data counts as valid data. */
 static DWORD status_of(DWORD cstatus)
 {
     return cstatus == PDH_CSTATUS_NEW_DATA ? PDH_CSTATUS_VALID_DATA : cstatus;

@@ -28,7 +28,7 @@ enum names_part names_part_of(uint32_t index);
 void name_table_done(struct name_table *table);
 bool name_table_add(struct name_table *table, uint32_t index, const char *text);
 bool name_table_add_all(struct name_table *table, const struct name_table *more);
-/* By index, without duplicates; must be called before the functions below. */
+/* Sorts by index and removes duplicates; must be called before the functions below. */
 void name_table_sort(struct name_table *table);
 const char *name_table_find(const struct name_table *table, uint32_t index);
 /* The same text until the process ends: what names_lookup returned stays valid. */

@@ -132,7 +132,8 @@ static void key_found(struct source *source, struct key *key, struct key *before
         before->after = (size_t)(key - source->keys);
 }
 
-/* Finds keys line by line, or jumps from one to the next; returns how many were not found. */
+/* Finds the keys line by line, or with `jump` goes from one key to the next without reading the
+ * lines between; returns how many were not found. */
 static size_t keys_walk(struct source *source, bool jump)
 {
     size_t left = source->key_count, next = 0;

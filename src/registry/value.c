@@ -10,7 +10,7 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* By RegQueryValueEx's rules; text types in the form asked for. */
+/* Copies by the rules of RegQueryValueEx; text is UTF-16 if `wide`. */
 static LSTATUS copy_data(uint32_t given_type, const void *given, size_t given_size, bool wide,
                          DWORD *type, void *data, DWORD *size)
 {

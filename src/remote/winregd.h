@@ -57,7 +57,7 @@ uint64_t limits_owner_of(const struct peer *peer); /* 0: root, until it speaks f
 /* Since when the client has had no query running (clock_ticks), 0: one is running. */
 void limits_set_idle(bool idle);
 int64_t limits_idle_since(size_t place);
-void limits_set_refused(bool refused); /* the lists do not allow it at present */
+void limits_set_refused(bool refused); /* the access lists deny this client now */
 bool limits_refused(size_t place);
 bool limits_begin_costly(void); /* false: too many are running */
 void limits_end_costly(void);

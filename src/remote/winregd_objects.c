@@ -20,7 +20,7 @@ enum { LIST_BYTES = 64 << 10, MOST_HIDDEN = LIMIT_QUERY_OBJECTS };
 static struct hidden {
     uint32_t numbers[MOST_HIDDEN];
     size_t count;
-    bool all; /* the lists cannot be read, or are too many */
+    bool all; /* the lists cannot be read, or hide too many objects */
 } hidden;
 
 static void hide(uint32_t number)

@@ -103,7 +103,7 @@ static void *watch_client(void *argument)
     }
 }
 
-/* Without memory for the thread, a query just ends later. */
+/* If the thread cannot start, a query whose client is gone just ends later. */
 static void begin_watch(int out)
 {
     pthread_t watcher;

@@ -109,7 +109,7 @@ static const char *add_insert(struct buffer *text, const char *at, WORD count, c
     return format ? format + 1 : end;
 }
 
-/* As one line of the log. */
+/* Adds the message as one line of the log. */
 static void add_message(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     for (; *at; at++) {
