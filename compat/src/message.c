@@ -109,7 +109,8 @@ static void add_insert(struct message *message)
     format_one(message, message->text.wide ? (const void *)wide : spec, value);
 }
 
-/* Parses after a percent sign; false: the message ends here. */
+/* Adds what the character after a percent sign stands for. False: the message ends (%0), or an
+ * error. */
 static bool add_escape(struct message *message)
 {
     unsigned unit = unit_at(message, message->at);

@@ -69,19 +69,19 @@ static double budget(const struct trial *trial)
     return (double)(trial->timing->begin_ms + BUDGET_MS - now_ms());
 }
 
-/* That many calls end before the budget does. */
+/* Is there time for this many calls within the budget? */
 static bool fits(const struct trial *trial, int calls)
 {
     return !trial->ended && calls * trial->each <= budget(trial);
 }
 
-/* What ended before is not left out for want of time. */
+/* Plans nothing for a trial that has ended: its steps are not left out for lack of time. */
 static void plan(struct trial *trial, enum step step, int rounds)
 {
     trial->timing->planned[step] = trial->ended ? 0 : (unsigned)rounds;
 }
 
-/* As fits, and counts the step as made or as left out. */
+/* The same, and counts the step as made or as left out. */
 static bool may(struct trial *trial, enum step step, int calls)
 {
     bool made = fits(trial, calls);

@@ -179,7 +179,7 @@ static const struct option_row *windows_row(const struct options *options, const
     return row && (!colon || row->argument) ? row : NULL;
 }
 
-/* After one dash: Windows' words and "?", or letters. */
+/* Parses what follows one dash: a Windows option word, "?", or letters. */
 static int take_short(struct options *options, const char *text)
 {
     const struct option_row *row = find(options, word_matches, text, strlen(text));

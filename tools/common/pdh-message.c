@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages for PDH's statuses. A row describes the thing that is named before it. */
+/* Messages for PDH's statuses. A tool prints the counter path or file before the message. */
 #include "pdh-message.h"
 
 #include <openperflib/capture.h>

@@ -157,7 +157,7 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
                  name);
 }
 
-/* Of one that was queried, and returned none of its objects. */
+/* For a provider that was queried, but returned none of its objects. */
 static void print_how_to_answer(const struct provider *provider, const char *name, char *text,
                                 size_t capacity)
 {
