@@ -66,7 +66,7 @@ static const opl_counter counters[] = {
      .help = "Seconds since the machine was started, sleep included.", .where = "btime of proc/stat"},
     {44, 45, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(queue_length), .name = "Processor Queue Length",
      .help = "Threads that could run but wait for a processor, at this moment. Linux counts running and waiting threads together, so this is "
-             "the count of both less the number of processors: at least so many wait.", .where = "procs_running of proc/stat, less the number of its processors"},
+             "the count of both less the number of processors: at least so many wait.", .where = "procs_running of proc/stat, less its number of processors"},
     {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_processes), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
      .where = PROCESSES_WHERE},
     {250, 251, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
