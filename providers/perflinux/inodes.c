@@ -62,7 +62,7 @@ static bool begins(const struct mount *mount, const char *prefix)
     return mount->type_bytes >= bytes && memcmp(mount->type, prefix, bytes) == 0;
 }
 
-/* Served by another machine or a program. */
+/* Is the file system served by another machine or by a program? */
 static bool is_network(const struct mount *mount)
 {
     static const char *const network[] = {
@@ -153,9 +153,9 @@ static const opl_counter counters[] = {
     {100206, 100207, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OF(used, "f_files less f_ffree"), .name = "Used Inodes",
      .help = "Files and folders that the file system has."},
     {100208, 100209, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OF(used, "used, of f_files"), .base = OPL_FIELD(struct inodes, all),
-     .name = "% Used Inodes", .help = "Share of the files and folders that the file system can have which it has."},
+     .name = "% Used Inodes", .help = "Files and folders that the file system has, as a share of those that it can have."},
     {100210, 100211, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OF(free, "f_ffree, of f_files"), .base = OPL_FIELD(struct inodes, all),
-     .name = "% Free Inodes", .help = "Share of the files and folders that the file system can have which it can still take."},
+     .name = "% Free Inodes", .help = "Files and folders that the file system can still take, as a share of those that it can have."},
 };
 /* clang-format on */
 

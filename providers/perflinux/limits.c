@@ -145,7 +145,7 @@ static const opl_counter counters[] = {
     {100714, 100715, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&files, 3, OPL_ONE), .name = "File Handles Maximum",
      .help = "Files that can be open on the whole machine. Most kernels have no limit worth the name."},
     {100716, 100717, SHARE, OPL_COLUMN(&files, 1, OPL_ONE), .base = OPL_COLUMN(&files, 3, OPL_ONE), .name = "% File Handles Used",
-     .help = "Share of the files that can be open which are open now."},
+     .help = "Files that are open now, as a share of those that can be open."},
     {100718, 100719, COUNT, 0, PERF_DETAIL_ADVANCED, OPL_COLUMN(&requests, 1, OPL_ONE), .name = "Asynchronous IO Requests",
      .help = "Requests that programs reserved for asynchronous reading and writing."},
     {100720, 100721, COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&requests_max, 1, OPL_ONE), .name = "Asynchronous IO Requests Maximum",
