@@ -238,8 +238,8 @@ struct opl_object {
 #define OPL_COUNTERS(rows) .counters = rows, .counter_count = sizeof(rows) / sizeof((rows)[0])
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])
 
-/* A provider library exports this under the name opl_tables, so that documents, names, lodctr's
- * files and tests are generated from the rows without opening it. The macros below define it. */
+/* A provider library exports this as opl_tables_1, so that documents, names, lodctr's files and
+ * tests are generated from the rows without opening it. The macros below define it. */
 typedef struct opl_table_list {
     uint32_t size, object_size, counter_size; /* of this, of each object, of each row, in bytes */
     uint32_t flags;                           /* 0 */
