@@ -321,7 +321,8 @@ struct event_last {
     char text[1024], advice[768]; /* truncated */
 };
 void event_last_keep(const struct event_record *record);
-/* The last one reported by programs of this user and of root; false: none since the start. */
+/* The last event that programs of this user and of root reported about the service; false: none
+ * since the machine started. */
 bool event_last(const char *service, struct event_last *ret);
 
 #endif

@@ -187,7 +187,7 @@ static void write_if_due(struct event_record *record, struct buffer *text, uint6
 
 /* ---- counts without a further event ---- */
 
-/* A count taken from its row, with its text. */
+/* A number of suppressed events, taken from its row, with the text of the last one. */
 struct count {
     uint64_t what;
     unsigned held_back;

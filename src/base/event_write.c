@@ -362,7 +362,7 @@ static void add_syslog_line(struct buffer *line, const struct event_record *reco
     add_text_and_advice(line, record);
 }
 
-/* Old daemons accept no longer lines. */
+/* Shortens the line to SYSLOG_SIZE: old syslog daemons accept no longer ones. */
 static void shorten(struct buffer *line)
 {
     if (line->failed || line->len <= SYSLOG_SIZE)

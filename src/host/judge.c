@@ -132,7 +132,7 @@ static struct finding join(const struct finding *pointer, const struct finding *
     return both;
 }
 
-/* Check 4. */
+/* Check 4: a pattern next to the buffer was overwritten. */
 static bool report_guard(struct service *service, const struct host_settings *settings,
                          const struct answer *answer)
 {
@@ -142,7 +142,7 @@ static bool report_guard(struct service *service, const struct host_settings *se
 
 /* ---- buffer size ---- */
 
-/* Less than a sixteenth is left. */
+/* Is less than a sixteenth of the buffer left? */
 static bool is_full(const struct answer *answer)
 {
     return answer->end > 0 && answer->capacity - (size_t)answer->end < answer->capacity / 16;

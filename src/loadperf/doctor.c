@@ -329,7 +329,7 @@ static LSTATUS examine(struct checked *checked)
     return status ? status : want(checked);
 }
 
-/* `owners`: those whose ini file has their names; else the others. */
+/* Examines, with `owners`, the services whose ini file has their names; else the others. */
 static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list, bool owners)
 {
     LSTATUS status = ERROR_SUCCESS;

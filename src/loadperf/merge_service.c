@@ -145,7 +145,7 @@ static LSTATUS plan_texts(struct service *service)
 
 /* ---- settings ---- */
 
-/* Its numbers move with the provider. */
+/* Writes the Object List; its numbers move with the provider's. */
 static LSTATUS set_objects(struct service *service)
 {
     const struct target *target = service->target;

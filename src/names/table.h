@@ -56,12 +56,12 @@ extern pthread_mutex_t names_lock;
 extern struct name_language *names_languages[MOST_LANGUAGES]; /* sorted by id */
 extern size_t names_language_count;
 LSTATUS names_refresh(void);
-/* That language, or English if it is not installed, loaded; NULL: no memory. */
+/* Returns the language's loaded base, or that of English if it is not installed. NULL: no memory. */
 struct name_language *names_base(uint32_t language);
 /* Reads all its texts; false: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
 bool names_note_highest(struct name_language *base); /* only base->highest */
-/* That language even if it is not installed, loaded or not, or NULL. */
+/* Returns the base of exactly this language, installed and loaded or not; NULL: there is none. */
 struct name_language *names_base_exactly(uint32_t language);
 /* tests only: as in a new process; all texts become invalid */
 void names_forget(void);

@@ -339,7 +339,7 @@ static LSTATUS source_make_silent(struct source *source)
     return ERROR_SUCCESS;
 }
 
-/* What a failure means beyond this file. */
+/* Records in the provider that memory or access rights were lacking. */
 static LSTATUS source_note(opl_provider *provider, LSTATUS status)
 {
     provider->failed |= status == ERROR_NOT_ENOUGH_MEMORY;

@@ -345,7 +345,7 @@ static void remote_fs_want(opl_provider *provider, struct remote_fs *remote_fs,
     }
 }
 
-/* Once for each period of silence. */
+/* Prints one trace line for each period in which the file system does not answer. */
 static void report_silence(struct remote_fs_place *place, bool silent)
 {
     if (silent && !place->reported)

@@ -56,7 +56,7 @@ void *pack_text(struct pack *pack, const char *text);
 PDH_STATUS pack_end(const struct pack *pack, DWORD *size);
 
 /* ---- source of names and samples ---- */
-/* Neither: live data. A file name, or a handle that capture_bind or capture_open made. */
+/* A file name, or a handle that capture_bind or capture_open made. Neither: live data. */
 struct pdh_from {
     const char *file;
     PDH_HLOG log;

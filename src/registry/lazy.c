@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* guards `late` and the values of all lazy keys; taken last */
+/* guards the member `lazy` and the values of all lazy keys; taken last */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct lazy {
