@@ -368,7 +368,7 @@ int64_t opl_reading_time(const opl_reading *reading);
 /* The system's start time as FILETIME: determined once; setting the clock does not change it.
  * Below another system root: btime of its proc/stat. 0: unknown. */
 int64_t opl_boot_time(opl_reading *reading);
-/* The number that the list function set for the instance (opl_listing_note). */
+/* The number that the list function set for the instance (`note` of opl_listing_read_with). */
 uint64_t opl_reading_note(const opl_reading *reading);
 /* The item that the list function passed to opl_listing_item; NULL: none. */
 const void *opl_reading_item(const opl_reading *reading);

@@ -45,7 +45,7 @@ int32_t opl_reg_read(const void *bytes, size_t size, unsigned flags,
 
 /* Writes the file's entries to the registry: HKEY_LOCAL_MACHINE's part in one durable step, then
  * HKEY_CURRENT_USER's; each is written completely or not at all. Deleting absent keys and values
- * succeeds. `say`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line,
+ * succeeds. `report`, which may be NULL, is called with ERROR_INVALID_DATA for each damaged line,
  * which is skipped, and with the returned status for the entry that could not be written. */
 int32_t opl_reg_import(const void *bytes, size_t size, unsigned flags,
                        void (*report)(void *self, const opl_reg_entry *entry, int32_t status),

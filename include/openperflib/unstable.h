@@ -87,7 +87,7 @@ opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
  * with the lines of opl_object, its name may differ from the one in the file. */
 void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
                       const char *folder, const char *name);
-/* Like opl_listing_read_note, but `item` has the values for rows with a member `item`; the
+/* Like opl_listing_read_with, but `item` has the values for rows with a member `item`; the
  * files are read for the other rows only. `item` must stay valid until this returns. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item);
