@@ -287,7 +287,7 @@ struct event_field {
  * count. Returns no error, never waits, preserves errno. */
 void event_log(const char *source, unsigned id, const char *service,
                const struct event_field *fields, const char *more);
-/* `words` with the value of each {Field}; a missing value is a question mark. */
+/* Adds `message` with the value of each {Field}; a missing value is a question mark. */
 void event_add_message(struct buffer *text, const char *message, const char *service,
                        const struct event_field *fields);
 /* Replaced by tests. */

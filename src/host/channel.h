@@ -119,7 +119,7 @@ static inline unsigned char *channel_buffer(struct channel *channel)
 }
 
 /* ---- channel.c, in the library and in perfhost ---- */
-/* Sleeps while *word is `value`, until clock_ticks() reaches `deadline`; may return too early. */
+/* Sleeps while *word is `value`, until clock_ticks() reaches the deadline; may return too early. */
 void channel_sleep(_Atomic uint32_t *word, uint32_t value, int64_t deadline_100ns);
 void channel_wake(_Atomic uint32_t *word);
 

@@ -118,7 +118,7 @@ struct piece;
 bool owner_check(struct service *service, const struct host_settings *settings,
                  struct piece *piece);
 /* Are any of its objects in [data, data + size) already? They are reported with the service that
- * `who` finds there; true: drop the piece. */
+ * `at` returns for their offset; true: drop the piece. */
 bool owner_check_twice(const struct service *service, const struct piece *piece, const void *data,
                        size_t size, const struct service *(*at)(const void *self, size_t offset),
                        const void *self);

@@ -230,7 +230,7 @@ void cache_done(struct range_cache *cache);
 /* The row of that file if its stat data is unchanged; NULL: it must be scanned. */
 const struct range_row *cache_find(const struct range_cache *cache,
                                    const struct registry_file *file);
-/* Appends rows; `all` are those with which a new file would begin. */
+/* cache_print formats a row. cache_write appends rows; with `whole` they replace the file's. */
 void cache_print(const struct range_row *row, struct buffer *ret);
 void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
                  const struct buffer *rows, bool whole);

@@ -56,7 +56,7 @@ extern pthread_mutex_t names_lock;
 extern struct name_language *names_languages[MOST_LANGUAGES]; /* sorted by id */
 extern size_t names_language_count;
 LSTATUS names_refresh(void);
-/* Returns the language's loaded base, or that of English if it is not installed. NULL: no memory. */
+/* Returns the language's loaded base, or English if it is not installed. NULL: no memory. */
 struct name_language *names_base(uint32_t language);
 /* Reads all its texts; false: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);

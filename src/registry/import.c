@@ -11,7 +11,7 @@
 
 /* One entry, with copies of its strings, until it is written. */
 struct item {
-    opl_reg_entry entry; /* for `say` */
+    opl_reg_entry entry; /* for `report` */
     struct change change;
     const struct mount *mount; /* the mount that the value belongs to, or NULL */
     char *memory;
