@@ -104,7 +104,7 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     return length > 0 ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* Returns how many of the `needed` units were written, both without the terminator. */
+/* Returns `needed`, the length without the NUL; `capacity` if it was truncated; 0: failed. */
 static DWORD path_answer(DWORD status, size_t needed, DWORD capacity)
 {
     if (!status && needed >= capacity)
