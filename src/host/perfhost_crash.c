@@ -32,7 +32,7 @@ static int write_place(char *to, size_t capacity, const char *before, void *plac
                     info->dli_sname, at - (uintptr_t)info->dli_saddr);
 }
 
-/* perfhost's own code, which handles the signal and called the provider. */
+/* Is it in perfhost's own code, which handles the signal and called the provider? */
 static bool is_own(void *place)
 {
     Dl_info own, info;

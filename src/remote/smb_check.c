@@ -342,7 +342,7 @@ static int read_machine(struct check *check)
     return result;
 }
 
-/* Credentials are stored before programs are tried: programs have nothing else. */
+/* Called before check_programs: programs have only the stored credentials. */
 static int keep_login(const struct smb_address *address, const struct smb_login *login)
 {
     char why[5000] = "", name[300];
