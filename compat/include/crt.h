@@ -44,7 +44,7 @@ int opl_sprintf(char *to, const char *format, ...) OPL_SHIM(sprintf);
 int opl_vsprintf(char *to, const char *format, va_list arguments) OPL_SHIM(vsprintf);
 int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old);
 int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHIM(vswprintf_old);
-/* Truncated to `room` units with the terminator; returns the untruncated length. */
+/* Truncated to `capacity` units with the terminator; returns the untruncated length. */
 int opl_snprintf(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf);
 int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf);

@@ -15,7 +15,7 @@ BOOL WINAPI EnumProcesses(DWORD *numbers, DWORD bytes, LPDWORD ret_bytes) OPL_SH
  * modules to the owner only), ERROR_PARTIAL_COPY (a kernel thread, which has none). */
 BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LPDWORD ret_bytes)
     OPL_SHIM(EnumProcessModules);
-/* The file name of one of them, or of the program (NULL), truncated to `room` with its terminator.
+/* The file name of one of them, or of the program (NULL), cut to `capacity` with its terminator.
  * Returns its characters (A: bytes of UTF-8) without the terminator, 0 on failure. */
 DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD capacity)
     OPL_SHIM(GetModuleBaseNameA);

@@ -17,8 +17,8 @@
 
 OPL_BEGIN_SHIMS
 
-/* `room` counts characters (A: bytes) with the terminator. STRSAFE_E_INSUFFICIENT_BUFFER: the
- * part that fits was written and terminated; STRSAFE_E_INVALID_PARAMETER: `room` is 0, or more
+/* `capacity` counts characters (A: bytes) with the terminator. STRSAFE_E_INSUFFICIENT_BUFFER: the
+ * part that fits was written and terminated; STRSAFE_E_INVALID_PARAMETER: `capacity` is 0, or more
  * than STRSAFE_MAX_CCH. Formats are those of crt.h. */
 HRESULT WINAPI StringCchCopyA(LPSTR to, size_t capacity, LPCSTR from) OPL_SHIM(StringCchCopyA);
 HRESULT WINAPI StringCchCopyW(LPWSTR to, size_t capacity, LPCWSTR from) OPL_SHIM(StringCchCopyW);

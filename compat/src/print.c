@@ -24,7 +24,7 @@ static int count_of(const struct opl_shim_text *made)
 /* How truncation is returned. */
 enum end { END_LENGTH, END_MINUS, END_OPEN, END_EMPTY };
 
-/* Up to `room` units with the terminator. */
+/* Up to `capacity` units with the terminator. */
 static int deliver(const struct opl_shim_text *made, void *to, size_t capacity, enum end end)
 {
     size_t unit = made->wide ? sizeof(WCHAR) : 1, count = made->count;

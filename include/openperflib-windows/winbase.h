@@ -237,7 +237,7 @@ DWORD WINAPI GetCurrentProcessId(void) OPL_SHIM(GetCurrentProcessId);
 DWORD WINAPI GetCurrentThreadId(void) OPL_SHIM(GetCurrentThreadId);
 /* The path of a loaded library (the handle that DllMain was given), or of the program (NULL).
  * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND
- * if it is not loaded. If the buffer is too small: truncated, terminated, returns `room`, last
+ * if it is not loaded. If the buffer is too small: truncated, terminated, returns `capacity`, last
  * error ERROR_INSUFFICIENT_BUFFER. */
 DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameA);
@@ -305,7 +305,7 @@ LCID WINAPI GetSystemDefaultLCID(void) OPL_SHIM(GetSystemDefaultLCID);
 /* Formats a message: of a status (FROM_SYSTEM: this project's texts, not Windows'), or
  * FROM_STRING, with %1 to %99 and their formats (!d!, by crt.h's rules) filled in; of a va_list,
  * or with ARGUMENT_ARRAY of DWORD_PTRs. ALLOCATE_BUFFER: *(LPTSTR *)to is allocated, for
- * LocalFree, with at least `room` characters. A width in the flags only turns line ends into
+ * LocalFree, with at least `capacity` characters. A width in the flags only turns line ends into
  * blanks. Returns the characters without the terminator; 0 and last error:
  * ERROR_MR_MID_NOT_FOUND (a status without a text), ERROR_INSUFFICIENT_BUFFER,
  * ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE without FROM_SYSTEM: a module's
@@ -319,7 +319,7 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD languag
  * without surrounding blanks and one pair of quotes. The file may be UTF-8, UTF-16 with its
  * mark, or else CP1252. key NULL: the keys of the section as a multi-string; section NULL: the
  * sections. Not found: `fallback` without blanks at its end. Returns the characters copied
- * without the terminator; `room` - 1 if it was truncated, `room` - 2 for lists. Last error:
+ * without the terminator; `capacity` - 1 if it was truncated, `capacity` - 2 for lists. Last error:
  * ERROR_FILE_NOT_FOUND. (docs/windows/articles.md#c142) */
 DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
                                       DWORD capacity, LPCSTR file)
@@ -451,7 +451,7 @@ int WINAPI CompareStringA(LCID locale, DWORD flags, LPCSTR left, int left_count,
                           int right_count) OPL_SHIM(CompareStringA);
 int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count, LPCWSTR right,
                           int right_count) OPL_SHIM(CompareStringW);
-/* Copies; NULL if a pointer is NULL. lstrcpyn truncates to `room` - 1 and always terminates the
+/* Copies; NULL if a pointer is NULL. lstrcpyn truncates to `capacity` - 1 and always terminates the
  * text. */
 LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcpyA);
 LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcpyW);

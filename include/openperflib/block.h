@@ -99,7 +99,7 @@ bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
 /* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one,
- * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `room`
+ * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `capacity`
  * bytes. 1: no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
                          const opl_instance_view *instance, char *out, size_t capacity);

@@ -355,8 +355,8 @@ bool opl_reading_key(opl_reading *reading, const opl_source *source, const char 
 /* The whole file, NUL-terminated, valid until the next instance is read; NULL: unreadable. */
 const char *opl_reading_text(opl_reading *reading, const opl_source *source, size_t *ret_bytes);
 /* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated;
- * for data that is read once and not at each query. False: unreadable, and `room` is empty. */
-bool opl_reading_file(opl_reading *reading, const char *path, char *capacity, size_t bytes);
+ * for data that is read once and not at each query. False: unreadable, and `storage` is empty. */
+bool opl_reading_file(opl_reading *reading, const char *path, char *storage, size_t bytes);
 /* Memory that is kept until Close, for data from the previous collection: 16 pieces,
  * `slot` 0..15, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
  * move when it grows. NULL: no memory; the collection will fail. */

@@ -337,9 +337,9 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
     ret->end_offset = shared->reply.end_offset;
     ret->took_100ns = shared->reply.took_100ns;
     copy_words(ret->text, channel->reply.text);
-    unsigned char *capacity = channel_buffer(channel);
-    ret->guards_intact = !isolated->guards || (guard_whole(capacity - CHANNEL_GUARD) &&
-                                               guard_whole(capacity + isolated->capacity));
+    unsigned char *storage = channel_buffer(channel);
+    ret->guards_intact = !isolated->guards || (guard_whole(storage - CHANNEL_GUARD) &&
+                                               guard_whole(storage + isolated->capacity));
     isolated->owed = false;
 }
 

@@ -32,26 +32,26 @@ static int compare(const struct stored_text *text, uint32_t language, uint32_t i
 
 /* Merge sort is stable, and needs one pass if the texts are sorted already. */
 static void merge_halves(struct stored_text *list, size_t half, size_t count,
-                         struct stored_text *capacity)
+                         struct stored_text *storage)
 {
     size_t left = 0, right = half, at = 0;
-    memcpy(capacity, list, half * sizeof *list);
+    memcpy(storage, list, half * sizeof *list);
     while (left < half) {
-        bool take_right = right < count &&
-                          compare(&list[right], capacity[left].language, capacity[left].index) < 0;
-        list[at++] = take_right ? list[right++] : capacity[left++];
+        bool take_right =
+            right < count && compare(&list[right], storage[left].language, storage[left].index) < 0;
+        list[at++] = take_right ? list[right++] : storage[left++];
     }
 }
 
-static void sort(struct stored_text *list, size_t count, struct stored_text *capacity)
+static void sort(struct stored_text *list, size_t count, struct stored_text *storage)
 {
     size_t half = count / 2;
     if (count < 2)
         return;
-    sort(list, half, capacity);
-    sort(list + half, count - half, capacity);
+    sort(list, half, storage);
+    sort(list + half, count - half, storage);
     if (compare(&list[half - 1], list[half].language, list[half].index) > 0)
-        merge_halves(list, half, count, capacity);
+        merge_halves(list, half, count, storage);
 }
 
 static bool in_order(const struct stored_texts *texts)
@@ -67,10 +67,10 @@ bool stored_texts_sort(struct stored_texts *texts)
     size_t kept = 0;
     if (in_order(texts))
         return true;
-    FREE_AUTO struct stored_text *capacity = calloc(texts->count, sizeof *capacity);
-    if (!capacity)
+    FREE_AUTO struct stored_text *storage = calloc(texts->count, sizeof *storage);
+    if (!storage)
         return false;
-    sort(texts->list, texts->count, capacity);
+    sort(texts->list, texts->count, storage);
     for (size_t i = 0; i < texts->count; i++) {
         struct stored_text *text = &texts->list[i];
         if (kept && !compare(&texts->list[kept - 1], text->language, text->index))

@@ -203,7 +203,7 @@ bool number_parse(const char *text, size_t size, double *ret);
 const char *zone_name(const char *stored);
 /* This machine's zone as Windows names it, and the minutes to add for UTC at a UTC FILETIME. For a
  * zone that is not in Windows' list and has no abbreviation ("+0530") it is the place, in
- * `room`. */
+ * `storage`. */
 enum { ZONE_TEXT_SIZE = 256 };
 const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias);
 

@@ -282,7 +282,7 @@ static const struct {
 };
 
 /* "Europe/Berlin", from TZ or from the target of /etc/localtime. */
-static const char *place_here(char *capacity, size_t size)
+static const char *place_here(char *storage, size_t size)
 {
     static const char folder[] = "/zoneinfo/";
     const char *set = getenv("TZ");
@@ -290,12 +290,12 @@ static const char *place_here(char *capacity, size_t size)
         const char *inside = strstr(set, folder);
         return inside ? inside + strlen(folder) : set + (*set == ':');
     }
-    ssize_t count = readlink("/etc/localtime", capacity, size - 1);
+    ssize_t count = readlink("/etc/localtime", storage, size - 1);
     if (count <= 0)
         return "UTC";
-    capacity[count] = '\0';
-    const char *inside = strstr(capacity, folder);
-    return inside ? inside + strlen(folder) : capacity;
+    storage[count] = '\0';
+    const char *inside = strstr(storage, folder);
+    return inside ? inside + strlen(folder) : storage;
 }
 
 const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias)

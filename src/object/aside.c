@@ -9,22 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-bool opl_reading_file(opl_reading *reading, const char *path, char *capacity, size_t bytes)
+bool opl_reading_file(opl_reading *reading, const char *path, char *storage, size_t bytes)
 {
     char place[OBJECT_MAX_PATH];
     ssize_t count = -1;
     if (bytes == 0)
         return false;
-    *capacity = 0;
+    *storage = 0;
     path = source_place(reading, path, place);
     int fd = path ? source_openat(provider_root(reading->provider), path, O_RDONLY) : -1;
     if (fd < 0)
         return false;
     do
-        count = read(fd, capacity, bytes - 1);
+        count = read(fd, storage, bytes - 1);
     while (count < 0 && errno == EINTR);
     close(fd);
-    capacity[count > 0 ? count : 0] = 0;
+    storage[count > 0 ? count : 0] = 0;
     return count >= 0;
 }
 

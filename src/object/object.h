@@ -108,7 +108,7 @@ bool source_has_number(const struct source *source, unsigned number);
 void source_find_pairs(struct source *source);                /* pairs.c */
 void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
 void source_done(struct source *source);
-/* The start of a file path for this reading: *ret_dir and the rest, formatted into `room`. */
+/* The start of a file path for this reading: *ret_dir and the rest, formatted into `storage`. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
 /* A number of a keyed line: the `column`-th behind the key. */
 uint64_t key_number(const struct key *key, unsigned column);

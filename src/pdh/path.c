@@ -14,7 +14,7 @@
 struct scan {
     const char *at;
     const char *fence; /* the separator: "\\" or "::" */
-    char *capacity;
+    char *unused;
 };
 
 void path_done(struct pdh_path *path)
@@ -25,10 +25,10 @@ void path_done(struct pdh_path *path)
 
 static const char *keep(struct scan *scan, const char *text, size_t count)
 {
-    char *copy = scan->capacity;
+    char *copy = scan->unused;
     memcpy(copy, text, count);
     copy[count] = '\0';
-    scan->capacity += count + 1;
+    scan->unused += count + 1;
     return copy;
 }
 
@@ -147,7 +147,7 @@ static bool too_long(const char *text, size_t count)
 }
 
 /* Space for each part once, and for the instance as written, without index, and its parent. */
-static char *capacity_for(size_t count)
+static char *memory_for(size_t count)
 {
     return malloc(PATH_SPARE + 3 * count + 8);
 }
@@ -161,10 +161,10 @@ PDH_STATUS path_parse(const char *text, struct pdh_path *ret)
         return (PDH_STATUS)PDH_CSTATUS_NO_COUNTERNAME;
     if (too_long(text, count))
         return (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME;
-    path.memory = capacity_for(count);
+    path.memory = memory_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    scan.capacity = path.memory + PATH_SPARE;
+    scan.unused = path.memory + PATH_SPARE;
     if (!scan_machine(&scan, &path) || !scan_object(&scan, &path) || !scan_instance(&scan, &path) ||
         !scan_counter(&scan, &path)) {
         path_done(&path);
@@ -180,10 +180,10 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret)
     size_t count = strlen(text);
     if (too_long(text, count))
         return (PDH_STATUS)PDH_INVALID_INSTANCE;
-    path.memory = capacity_for(count);
+    path.memory = memory_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    set_instance(&(struct scan){.capacity = path.memory + PATH_SPARE}, &path, text, count);
+    set_instance(&(struct scan){.unused = path.memory + PATH_SPARE}, &path, text, count);
     if (path.instance[0] == '\0') {
         path_done(&path);
         return (PDH_STATUS)PDH_INVALID_INSTANCE;

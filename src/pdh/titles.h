@@ -11,7 +11,7 @@ struct titles;
 LSTATUS titles_load(HKEY key, const char *query, struct titles **ret);
 void titles_free(struct titles *titles);
 const char *titles_text(const struct titles *titles, uint32_t index); /* NULL: none */
-/* The numbers of a title, ascending. Returns how many there are; writes at most `room`. */
+/* The numbers of a title, ascending. Returns how many there are; writes at most `capacity`. */
 size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret,
                       size_t capacity);
 

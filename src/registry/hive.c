@@ -423,21 +423,21 @@ static LSTATUS read_header(struct reader *reader, unsigned flags)
 }
 
 /* The whole file in UTF-8; *ret points into `bytes` if they are UTF-8 already. */
-static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *capacity,
+static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *storage,
                    struct span *ret)
 {
     *ret = (struct span){bytes, bytes + size};
     if (size >= 2 && !memcmp(bytes, "\xff\xfe", 2)) {
         size_t count = (size - 2) / 2, need = utf16_to_8_bytes(bytes + 2, count, NULL, 0);
-        if (buffer_reserve(capacity, need))
-            capacity->len = utf16_to_8_bytes(bytes + 2, count, capacity->data, need);
-        *ret = (struct span){capacity->data, capacity->data + capacity->len};
+        if (buffer_reserve(storage, need))
+            storage->len = utf16_to_8_bytes(bytes + 2, count, storage->data, need);
+        *ret = (struct span){storage->data, storage->data + storage->len};
     } else if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
         ret->at += 3;
     } else if (((flags & OPL_REG_ONE_ENCODING) || (size >= 8 && !memcmp(bytes, "REGEDIT4", 8))) &&
                !utf8_valid(bytes, size)) {
-        ansi_add_as_8(capacity, bytes, size);
-        *ret = (struct span){capacity->data, capacity->data + capacity->len};
+        ansi_add_as_8(storage, bytes, size);
+        *ret = (struct span){storage->data, storage->data + storage->len};
     }
 }
 

@@ -60,16 +60,16 @@ static bool is_url(const char *name)
 
 /* The program for SMB: the one named in the registry, which then must exist; else the one of the
  * build folder whose parts are used; else the installed one. NULL: there is none. */
-static const char *smb_program(struct buffer *capacity)
+static const char *smb_program(struct buffer *storage)
 {
     const char *path = OPL_BIN_DIR "/openperflib-smb";
-    bool named = !registry_get_text(REMOTE_SETTINGS, "Smb", capacity) && *capacity->data == '/';
+    bool named = !registry_get_text(REMOTE_SETTINGS, "Smb", storage) && *storage->data == '/';
     if (!named) {
-        buffer_clear(capacity);
-        buffer_printf(capacity, "%s/tools/openperflib-smb", place_vendor());
+        buffer_clear(storage);
+        buffer_printf(storage, "%s/tools/openperflib-smb", place_vendor());
     }
-    if (named || (!capacity->failed && !access(capacity->data, X_OK)))
-        path = capacity->data;
+    if (named || (!storage->failed && !access(storage->data, X_OK)))
+        path = storage->data;
     return access(path, X_OK) ? NULL : path;
 }
 
@@ -185,10 +185,10 @@ void target_release(struct target *target)
 /* ---- connecting ---- */
 
 /* The program in place of ssh, from the registry: never from the environment. */
-static const char *shell_program(struct buffer *capacity)
+static const char *shell_program(struct buffer *storage)
 {
-    if (!registry_get_text(REMOTE_SETTINGS, "Shell", capacity) && *capacity->data == '/')
-        return capacity->data;
+    if (!registry_get_text(REMOTE_SETTINGS, "Shell", storage) && *storage->data == '/')
+        return storage->data;
     return "/usr/bin/ssh";
 }
 

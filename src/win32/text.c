@@ -16,15 +16,15 @@ LSTATUS narrow(LPCWSTR wide, struct name *ret)
     if (!wide)
         return ERROR_SUCCESS;
     size_t count = utf16_length(wide);
-    char *capacity = ret->small;
-    size_t need = utf16_to_8(wide, count, capacity, sizeof ret->small - 1);
+    char *storage = ret->small;
+    size_t need = utf16_to_8(wide, count, storage, sizeof ret->small - 1);
     if (need >= sizeof ret->small) {
-        capacity = ret->large = malloc(need + 1);
-        if (!capacity)
+        storage = ret->large = malloc(need + 1);
+        if (!storage)
             return ERROR_NOT_ENOUGH_MEMORY;
-        utf16_to_8(wide, count, capacity, need);
+        utf16_to_8(wide, count, storage, need);
     }
-    capacity[need] = 0;
-    ret->text = capacity;
+    storage[need] = 0;
+    ret->text = storage;
     return ERROR_SUCCESS;
 }

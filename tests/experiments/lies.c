@@ -18,7 +18,7 @@ DWORD lie_close(void)
     return ERROR_SUCCESS;
 }
 
-/* LIE(name, statement...): the right answer at `start`, `room` bytes long at most; then the lie. */
+/* LIE(name, statement...): the right answer at `start`, at most `capacity` bytes; then the lie. */
 #define LIE(name, ...)                                                                             \
     COLLECT(lie_##name);                                                                           \
     COLLECT(lie_##name)                                                                            \

@@ -130,11 +130,11 @@ static void what_is_restored_lives_on(void **state)
     herd_end(&saved), herd_end(&restored);
 }
 
-static size_t read_file(unsigned char *capacity, size_t bytes)
+static size_t read_file(unsigned char *storage, size_t bytes)
 {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    size_t ret = fread(capacity, 1, bytes, file);
+    size_t ret = fread(storage, 1, bytes, file);
     fclose(file);
     return ret;
 }

@@ -25,7 +25,7 @@ int64_t behemoth_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-bool behemoth_place(const char *wanted, char *capacity, size_t bytes)
+bool behemoth_place(const char *wanted, char *storage, size_t bytes)
 {
     struct sockaddr_un address;
     struct stat status;
@@ -35,14 +35,14 @@ bool behemoth_place(const char *wanted, char *capacity, size_t bytes)
     if (!wanted || !*wanted)
         wanted = secure_getenv("BEHEMOTH_SOCKET");
     if (wanted && *wanted)
-        length = snprintf(capacity, bytes, "%s", wanted);
+        length = snprintf(storage, bytes, "%s", wanted);
     else if (root && *root == '/')
-        return (length = snprintf(capacity, bytes, "%s/herd.sock", root)) > 0 &&
+        return (length = snprintf(storage, bytes, "%s/herd.sock", root)) > 0 &&
                (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
     else if (folder && *folder == '/')
-        length = snprintf(capacity, bytes, "%s/behemoth/herd.sock", folder);
-    if (length == 0 || (!(wanted && *wanted) && stat(capacity, &status) < 0))
-        length = snprintf(capacity, bytes, "/run/behemoth/herd.sock");
+        length = snprintf(storage, bytes, "%s/behemoth/herd.sock", folder);
+    if (length == 0 || (!(wanted && *wanted) && stat(storage, &status) < 0))
+        length = snprintf(storage, bytes, "/run/behemoth/herd.sock");
     return length > 0 && (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
 }
 

@@ -126,7 +126,7 @@ int64_t behemoth_now(void);
 /* Where the socket is: `wanted`, or else $BEHEMOTH_SOCKET, which no provider in a helper gets, or
  * else $OPENPERFLIB_ROOT/herd.sock, or else the user's own if there is one
  * ($XDG_RUNTIME_DIR/behemoth/herd.sock), or else /run/behemoth/herd.sock. False: too long. */
-bool behemoth_place(const char *wanted, char *capacity, size_t bytes);
+bool behemoth_place(const char *wanted, char *storage, size_t bytes);
 /* Sends a request, on a new connection if there is none, and waits for its answer until `until`.
  * True: line->head and line->body are it. False: errno is the reason, and the line is closed.
  * The server must run as the caller, root or the user `behemoth`, else EACCES. */

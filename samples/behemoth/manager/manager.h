@@ -48,9 +48,9 @@ const struct behemoth *manager_find(const struct behemoth_herd *herd, const char
 
 const char *sex_word(uint32_t sex);
 /* "1:02:03"; the buffer has at least 24 bytes. */
-const char *age_text(int64_t age, char *capacity);
+const char *age_text(int64_t age, char *storage);
 /* "2026-11-22 16:30:05" of a FILETIME, UTC; the same size. */
-const char *time_words(int64_t filetime, char *capacity);
+const char *time_words(int64_t filetime, char *storage);
 /* A number from `least` to `most`; false: it is none. */
 bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret);
 

@@ -19,19 +19,19 @@ enum { LOOK_AGAIN_MS = 20, STOP_MS = 30000 };
 /* ---- start ---- */
 
 /* Beside this program, or where programs are. */
-static void find_server(char *capacity, size_t bytes)
+static void find_server(char *storage, size_t bytes)
 {
     static const char name[] = "behemoth-server";
-    ssize_t length = readlink("/proc/self/exe", capacity, bytes - sizeof name);
+    ssize_t length = readlink("/proc/self/exe", storage, bytes - sizeof name);
     char *slash = NULL;
     if (length > 0) {
-        capacity[length] = 0;
-        slash = strrchr(capacity, '/');
+        storage[length] = 0;
+        slash = strrchr(storage, '/');
     }
     if (slash)
         strcpy(slash + 1, name);
-    if (!slash || access(capacity, X_OK) < 0)
-        snprintf(capacity, bytes, "%s", name);
+    if (!slash || access(storage, X_OK) < 0)
+        snprintf(storage, bytes, "%s", name);
 }
 
 static void make_folders(const char *path)

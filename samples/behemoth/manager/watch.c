@@ -40,13 +40,13 @@ struct watch {
 
 /* ---- what happened ---- */
 
-static void clock_words(char *capacity, size_t bytes)
+static void clock_words(char *storage, size_t bytes)
 {
     struct tm tm = {0};
     time_t now = time(NULL);
-    capacity[0] = 0;
+    storage[0] = 0;
     if (localtime_r(&now, &tm))
-        strftime(capacity, bytes, "%H:%M:%S", &tm);
+        strftime(storage, bytes, "%H:%M:%S", &tm);
 }
 
 __attribute__((format(printf, 3, 4))) static void print_line(struct watch *watch, char sign,

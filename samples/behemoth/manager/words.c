@@ -13,22 +13,22 @@ const char *sex_word(uint32_t sex)
     return sex == BEHEMOTH_FEMALE ? "female" : "male";
 }
 
-const char *age_text(int64_t age, char *capacity)
+const char *age_text(int64_t age, char *storage)
 {
     long long seconds = age / BEHEMOTH_SECOND;
-    snprintf(capacity, 24, "%lld:%02d:%02d", seconds / 3600, (int)(seconds / 60 % 60),
+    snprintf(storage, 24, "%lld:%02d:%02d", seconds / 3600, (int)(seconds / 60 % 60),
              (int)(seconds % 60));
-    return capacity;
+    return storage;
 }
 
-const char *time_words(int64_t filetime, char *capacity)
+const char *time_words(int64_t filetime, char *storage)
 {
     struct tm tm = {0};
     time_t seconds = (time_t)(filetime / BEHEMOTH_SECOND - (int64_t)EPOCH_DIFFERENCE * 86400);
-    capacity[0] = 0;
+    storage[0] = 0;
     if (gmtime_r(&seconds, &tm))
-        strftime(capacity, 24, "%Y-%m-%d %H:%M:%S", &tm);
-    return capacity;
+        strftime(storage, 24, "%Y-%m-%d %H:%M:%S", &tm);
+    return storage;
 }
 
 bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret)
