@@ -17,19 +17,14 @@ enum {
     LONGEST_LOOK = CLOCK_TICKS_PER_SECOND / 20
 };
 
+/* How far a provider is in a query. */
+enum run_state { RUN_NONE, RUN_SHIPPED, RUN_IN_PROCESS, RUN_ISOLATED, RUN_REQUESTED, RUN_TAKEN };
+
 /* What a query needs besides the caller's buffer; kept in a free list, so that a steady query
  * allocates nothing. */
 struct round {
-    uint32_t *chosen; /* positions in the service table */
-    enum run_state {
-        RUN_NONE,
-        RUN_SHIPPED,
-        RUN_IN_PROCESS,
-        RUN_ISOLATED,
-        RUN_REQUESTED,
-        RUN_TAKEN
-    } *
-        states; /* of each */
+    uint32_t *chosen;       /* positions in the service table */
+    enum run_state *states; /* of each */
     struct taken {
         struct piece piece;
         LSTATUS status;
