@@ -25,7 +25,7 @@ static uint64_t next_number(const char **at)
     return number;
 }
 
-struct line {
+struct disk_line {
     unsigned major, minor;
     char name[PERFDISK_NAME];
     uint64_t numbers[DISKSTATS_WORDS - 3];
@@ -39,7 +39,7 @@ static void copy_name(char *out, const char *at, size_t length)
 }
 
 /* False: not the line of a device. */
-static bool read_line(const char *at, struct line *ret)
+static bool read_line(const char *at, struct disk_line *ret)
 {
     ret->major = (unsigned)next_number(&at);
     ret->minor = (unsigned)next_number(&at);
@@ -71,7 +71,7 @@ static void time_add(struct perfdisk_time *time, uint64_t value, bool fresh)
     time->seen = seen;
 }
 
-static void device_take(struct perfdisk_device *device, const struct line *line, uint64_t now)
+static void device_take(struct perfdisk_device *device, const struct disk_line *line, uint64_t now)
 {
     bool fresh = !device->known;
     const uint64_t *numbers = line->numbers;
@@ -152,7 +152,7 @@ static void device_find_out(opl_reading *reading, const struct perfdisk_devices 
 
 /* ---- the list ---- */
 
-static bool is_same(const struct perfdisk_device *device, const struct line *line)
+static bool is_same(const struct perfdisk_device *device, const struct disk_line *line)
 {
     return device->major == line->major && device->minor == line->minor &&
            strcmp(device->name, line->name) == 0;
@@ -160,7 +160,7 @@ static bool is_same(const struct perfdisk_device *device, const struct line *lin
 
 /* Moves the line's device to this position, where it usually is already. */
 static struct perfdisk_device *device_at(struct perfdisk_devices *devices, size_t place,
-                                         size_t count, const struct line *line)
+                                         size_t count, const struct disk_line *line)
 {
     struct perfdisk_device *here = &devices->list[place];
     size_t found = place;
@@ -205,7 +205,7 @@ static struct perfdisk_devices *devices_take(opl_reading *reading, struct perfdi
     uint64_t now = clock_now(devices, (uint64_t)opl_reading_time(reading));
     size_t before = devices->count, count = 0;
     devices->changed = false;
-    for (struct line line; *text; text += *text == '\n') {
+    for (struct disk_line line; *text; text += *text == '\n') {
         bool good = read_line(text, &line);
         text += strcspn(text, "\n");
         if (!good)

@@ -28,7 +28,7 @@ static const char *const always_full[] = {"squashfs", "erofs", "cramfs", "romfs"
 
 /* ---- a line ---- */
 
-struct line {
+struct mount_line {
     unsigned major, minor;
     const char *root, *point, *type, *source, *options;
     size_t root_length, point_length, type_length, source_length, options_length;
@@ -47,7 +47,7 @@ static bool is_word(const char *text, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(text, expected, length) == 0;
 }
 
-static bool is_one_of(const struct line *line, const char *const *types)
+static bool is_one_of(const struct mount_line *line, const char *const *types)
 {
     for (; *types; types++)
         if (is_word(line->type, line->type_length, *types))
@@ -55,7 +55,7 @@ static bool is_one_of(const struct line *line, const char *const *types)
     return false;
 }
 
-static bool read_line(const char *at, struct line *ret)
+static bool read_line(const char *at, struct mount_line *ret)
 {
     size_t length;
     word(&at, &length), word(&at, &length);
@@ -76,13 +76,13 @@ static bool read_line(const char *at, struct line *ret)
 
 /* ---- selecting lines ---- */
 
-static bool is_at_root(const struct line *line)
+static bool is_at_root(const struct mount_line *line)
 {
     return line->point_length == 1;
 }
 
 /* A subvolume of btrfs counts as a whole file system: "subvol=" has the same name as the root. */
-static bool is_subvolume(const struct line *line)
+static bool is_subvolume(const struct mount_line *line)
 {
     static const char key[] = "subvol=";
     const char *at = line->options, *end = at + line->options_length;
@@ -95,13 +95,13 @@ static bool is_subvolume(const struct line *line)
     return false;
 }
 
-static bool waits(const struct line *line)
+static bool waits(const struct mount_line *line)
 {
     return is_one_of(line, elsewhere) ||
            (line->type_length > 5 && memcmp(line->type, "fuse.", 5) == 0);
 }
 
-static bool is_kept(const struct line *line)
+static bool is_kept(const struct mount_line *line)
 {
     if (is_one_of(line, layered))
         return is_at_root(line);
@@ -113,9 +113,9 @@ static bool is_kept(const struct line *line)
 }
 
 /* Is a later line a mount at the same place? */
-static bool is_hidden(const struct line *line, const char *behind)
+static bool is_hidden(const struct mount_line *line, const char *behind)
 {
-    struct line later;
+    struct mount_line later;
     for (; *behind; behind = opl_next_line(behind))
         if (read_line(behind, &later) && later.point_length == line->point_length &&
             memcmp(later.point, line->point, line->point_length) == 0)
@@ -134,7 +134,8 @@ static struct perfdisk_mounts *mounts_capacity(opl_reading *reading, size_t capa
     return mounts;
 }
 
-static struct perfdisk_mount *same_device(struct perfdisk_mounts *mounts, const struct line *line)
+static struct perfdisk_mount *same_device(struct perfdisk_mounts *mounts,
+                                          const struct mount_line *line)
 {
     for (size_t i = 0; i < mounts->count; i++)
         if (mounts->list[i].major == line->major && mounts->list[i].minor == line->minor)
@@ -142,7 +143,7 @@ static struct perfdisk_mount *same_device(struct perfdisk_mounts *mounts, const 
     return NULL;
 }
 
-static void mount_set(struct perfdisk_mount *mount, const struct line *line)
+static void mount_set(struct perfdisk_mount *mount, const struct mount_line *line)
 {
     *mount = (struct perfdisk_mount){.major = line->major, .minor = line->minor};
     opl_octal_name(mount->point, sizeof mount->point, line->point, line->point_length);
@@ -154,7 +155,7 @@ static void mount_set(struct perfdisk_mount *mount, const struct line *line)
 
 /* A device is shown by its first mount, or by its mount at the root. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
-                       const struct line *line)
+                       const struct mount_line *line)
 {
     struct perfdisk_mount *same = same_device(*mounts, line);
     if (same && !is_at_root(line))
@@ -198,7 +199,7 @@ struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading)
         return mounts;
     mounts->changed = true;
     mounts->count = 0;
-    struct line line;
+    struct mount_line line;
     for (; *text; text = opl_next_line(text))
         if (read_line(text, &line) && is_kept(&line) && !is_hidden(&line, opl_next_line(text)) &&
             !mounts_add(reading, &mounts, &line))

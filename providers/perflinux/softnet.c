@@ -11,7 +11,7 @@ enum { PROCESSED, DROPPED, SQUEEZED, RECEIVED_RPS = 9, FLOW_LIMIT, BACKLOG, NUMB
 
 static const opl_source softnet = {.path = "proc/net/softnet_stat"};
 
-struct line {
+struct softnet_line {
     unsigned count;
     uint64_t word[WORDS];
 };
@@ -20,7 +20,7 @@ static void list(opl_listing *listing)
 {
     const char *at = opl_reading_text(opl_listing_reading(listing), &softnet, NULL);
     for (unsigned position = 0; at && *at; at = opl_next_line(at), position++) {
-        struct line line = {0};
+        struct softnet_line line = {0};
         char name[16];
         while (line.count < WORDS && perflinux_hex(&at, &line.word[line.count]))
             line.count++;
@@ -33,7 +33,7 @@ static void list(opl_listing *listing)
 
 static bool word(opl_reading *reading, unsigned number, uint64_t *ret)
 {
-    const struct line *line = opl_reading_item(reading);
+    const struct softnet_line *line = opl_reading_item(reading);
     if (!line || line->count <= number)
         return false;
     *ret = line->word[number];

@@ -21,7 +21,7 @@ enum { STAT_ID = 1, FEW = 64 };
 static const unsigned children_words[] = {11, 13, 16, 17};
 
 /* The last values of each process, sorted by process number. */
-struct entry {
+struct io_entry {
     uint32_t process;
     bool has_own;
     uint64_t creation, children;
@@ -31,7 +31,7 @@ struct entry {
 struct store {
     uint32_t count, capacity, at; /* the last one found */
     int64_t now, before;          /* collections */
-    struct entry entries[];
+    struct io_entry entries[];
 };
 
 /* ---- the processes that were seen ---- */
@@ -39,7 +39,7 @@ struct store {
 static struct store *store_grow(opl_reading *reading, uint32_t capacity)
 {
     struct store *store = opl_reading_memory(
-        reading, PERFPROC_SLOT_IO, sizeof(struct store) + capacity * sizeof(struct entry));
+        reading, PERFPROC_SLOT_IO, sizeof(struct store) + capacity * sizeof(struct io_entry));
     if (store && store->capacity < capacity)
         store->capacity = capacity;
     return store;
@@ -74,7 +74,7 @@ static uint32_t store_place(const struct store *store, uint32_t process)
 
 /* The process's entry, with `seen` 0 if it is a new one; NULL: no memory. The pointer is valid
  * until the next call. */
-static struct entry *entry_of(opl_reading *reading, uint32_t process, uint64_t creation)
+static struct io_entry *entry_of(opl_reading *reading, uint32_t process, uint64_t creation)
 {
     struct store *store = store_grow(reading, FEW);
     int64_t now = opl_reading_time(reading);
@@ -90,7 +90,7 @@ static struct entry *entry_of(opl_reading *reading, uint32_t process, uint64_t c
         !(store = store_grow(reading, store->capacity * 2)))
         return NULL;
     uint32_t at = store->at = store_place(store, process);
-    struct entry *entry = &store->entries[at];
+    struct io_entry *entry = &store->entries[at];
     if (at == store->count || entry->process != process) {
         memmove(entry + 1, entry, (store->count++ - at) * sizeof *entry);
         entry->process = process;
@@ -118,7 +118,7 @@ static void add_change(struct perfproc_io *to, const struct perfproc_io *now,
     to->written_bytes += later(now->written_bytes, before->written_bytes);
 }
 
-static void entry_update(struct entry *entry, const struct perfproc_io_look *look, bool mixed)
+static void entry_update(struct io_entry *entry, const struct perfproc_io_look *look, bool mixed)
 {
     if (!entry->seen)
         entry->shown = look->all;
@@ -136,7 +136,7 @@ static void entry_update(struct entry *entry, const struct perfproc_io_look *loo
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
                            struct perfproc_io *ret)
 {
-    struct entry *entry = entry_of(reading, look->process, look->creation);
+    struct io_entry *entry = entry_of(reading, look->process, look->creation);
     if (!entry)
         return false;
     if (!entry->seen || entry->seen != opl_reading_time(reading))
@@ -173,7 +173,7 @@ static bool io_of(opl_reading *reading, struct perfproc_io *ret)
         !opl_reading_key(reading, &perfproc_io, "rchar", &look.all.read_bytes) ||
         !opl_reading_key(reading, &perfproc_io, "wchar", &look.all.written_bytes))
         return false;
-    struct entry *entry = entry_of(reading, (uint32_t)process, creation);
+    struct io_entry *entry = entry_of(reading, (uint32_t)process, creation);
     if (!entry)
         return false;
     if (!entry->seen || entry->seen != opl_reading_time(reading)) {

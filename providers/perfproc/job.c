@@ -79,7 +79,7 @@ static const opl_counter details_counters[] = {
 /* ---- names ---- */
 
 /* Hashes of the names in this answer, ignoring case: equal names have equal hashes. */
-struct names {
+struct job_names {
     size_t count, capacity;
     uint64_t sums[];
 };
@@ -93,17 +93,17 @@ static uint64_t sum_of(const char *name, size_t bytes)
 }
 
 /* May move. NULL: no memory; the collection fails. */
-static struct names *names_capacity(opl_listing *jobs, size_t capacity)
+static struct job_names *names_capacity(opl_listing *jobs, size_t capacity)
 {
-    struct names *names =
-        opl_reading_memory(opl_listing_reading(jobs), PERFPROC_SLOT_JOBS,
-                           sizeof(struct names) + capacity * sizeof(((struct names *)0)->sums[0]));
+    struct job_names *names = opl_reading_memory(
+        opl_listing_reading(jobs), PERFPROC_SLOT_JOBS,
+        sizeof(struct job_names) + capacity * sizeof(((struct job_names *)0)->sums[0]));
     if (names && names->capacity < capacity)
         names->capacity = capacity;
     return names;
 }
 
-static bool names_have(const struct names *names, uint64_t sum)
+static bool names_have(const struct job_names *names, uint64_t sum)
 {
     for (size_t i = 0; i < names->count; i++)
         if (names->sums[i] == sum)
@@ -112,7 +112,7 @@ static bool names_have(const struct names *names, uint64_t sum)
 }
 
 /* Makes the name different from all earlier ones. */
-static size_t make_unique(struct names *names, char name[NAME_SIZE], size_t bytes)
+static size_t make_unique(struct job_names *names, char name[NAME_SIZE], size_t bytes)
 {
     size_t plain = bytes;
     uint64_t sum = sum_of(name, bytes);
@@ -159,7 +159,7 @@ static void add_processes(opl_listing *jobs, opl_listing *details)
 static void list_jobs(opl_listing *jobs)
 {
     opl_listing *details = opl_listing_of(jobs, &perfproc_job_details);
-    struct names *names = names_capacity(jobs, 64);
+    struct job_names *names = names_capacity(jobs, 64);
     const char *found = opl_listing_folders(jobs, "sys/fs/cgroup", DEPTH);
     if (names)
         names->count = 0;

@@ -51,7 +51,7 @@ static int compare_indices(const void *left, const void *right)
 }
 
 /* The key being read. */
-struct reading {
+struct service_reading {
     struct service *service;
     LSTATUS status;
 };
@@ -136,7 +136,7 @@ static LSTATUS take(struct service *service, const struct wanted *wanted,
 
 static bool take_value(void *self, const struct registry_value *value)
 {
-    struct reading *reading = self;
+    struct service_reading *reading = self;
     for (size_t i = 0; i < COUNT(wanted_values); i++)
         if (text_equal_fold(value->name, wanted_values[i].name))
             reading->status = take(reading->service, &wanted_values[i], value);
@@ -181,7 +181,7 @@ static LSTATUS read_service(struct service *service, const char *name)
     *service = (struct service){.name = strdup(name), .isolation = 1};
     if (!path || !linkage || !service->name)
         return ERROR_NOT_ENOUGH_MEMORY;
-    struct reading reading = {.service = service};
+    struct service_reading reading = {.service = service};
     LSTATUS status = registry_each_value(path, take_value, &reading);
     status = status ? status : reading.status;
     if (!status && !service->library)
@@ -203,7 +203,7 @@ static void service_free(struct service *service)
     free(service->unanswered);
 }
 
-struct names {
+struct service_names {
     char **list;
     size_t count;
     bool failed;
@@ -211,7 +211,7 @@ struct names {
 
 static bool add_name(void *self, const char *name)
 {
-    struct names *names = self;
+    struct service_names *names = self;
     char **list = realloc(names->list, (names->count + 1) * sizeof(*list));
     if (list) {
         names->list = list;
@@ -225,7 +225,7 @@ static bool add_name(void *self, const char *name)
     return false;
 }
 
-static void names_done(struct names *names)
+static void names_done(struct service_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         free(names->list[i]);
@@ -234,7 +234,7 @@ static void names_done(struct names *names)
 
 LSTATUS services_read(struct service **ret, size_t *ret_count)
 {
-    __attribute__((cleanup(names_done))) struct names names = {0};
+    __attribute__((cleanup(names_done))) struct service_names names = {0};
     LSTATUS status = registry_each_key(REGISTRY_SERVICES, add_name, &names);
     *ret = NULL;
     *ret_count = 0;

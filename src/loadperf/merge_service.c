@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct service {
+struct merged_service {
     struct merge *merge;
     struct target *target;
     struct stored_texts current; /* as registered here */
@@ -37,7 +37,7 @@ static bool same_line(const char *left, const char *right)
     return *left == *right;
 }
 
-static LSTATUS plan_text(struct service *service, uint32_t language, uint32_t offset,
+static LSTATUS plan_text(struct merged_service *service, uint32_t language, uint32_t offset,
                          const char *text)
 {
     struct plan_text planned = {.language = language, .offset = offset, .text = strdup(text)};
@@ -46,7 +46,7 @@ static LSTATUS plan_text(struct service *service, uint32_t language, uint32_t of
 
 /* The English text that is shown for a missing one is not a text of the language, and a text
  * written by hand is not one of the provider. */
-static LSTATUS plan_stored(struct service *service, const struct stored_text *text)
+static LSTATUS plan_stored(struct merged_service *service, const struct stored_text *text)
 {
     const struct stored_texts *file = &service->merge->stored->texts;
     uint32_t offset = text->index - service->target->provider->number[FIRST_COUNTER];
@@ -66,7 +66,7 @@ static LSTATUS plan_stored(struct service *service, const struct stored_text *te
     return plan_text(service, text->language, offset, same ? here : text->text);
 }
 
-static LSTATUS plan_file(struct service *service)
+static LSTATUS plan_file(struct merged_service *service)
 {
     const struct stored_texts *texts = &service->merge->stored->texts;
     const uint32_t *number = service->target->provider->number;
@@ -83,7 +83,7 @@ static LSTATUS plan_file(struct service *service)
     return status;
 }
 
-static bool file_has_language(const struct service *service, uint32_t language)
+static bool file_has_language(const struct merged_service *service, uint32_t language)
 {
     const struct stored_texts *texts = &service->merge->stored->texts;
     const uint32_t *number = service->target->provider->number;
@@ -94,7 +94,7 @@ static bool file_has_language(const struct service *service, uint32_t language)
 
 /* Texts that are missing in the file are removed in its languages if the file is ours; else they
  * stay. */
-static LSTATUS plan_current(struct service *service)
+static LSTATUS plan_current(struct merged_service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
     const struct stored *stored = service->merge->stored;
@@ -117,7 +117,7 @@ static LSTATUS plan_current(struct service *service)
 }
 
 /* Like rewrite_add, which completes English. */
-static LSTATUS plan_helps(struct service *service)
+static LSTATUS plan_helps(struct merged_service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
     size_t count = service->plan.text_count;
@@ -133,7 +133,7 @@ static LSTATUS plan_helps(struct service *service)
     return status;
 }
 
-static LSTATUS plan_texts(struct service *service)
+static LSTATUS plan_texts(struct merged_service *service)
 {
     LSTATUS status = plan_file(service);
     status = status ? status : plan_current(service);
@@ -146,7 +146,7 @@ static LSTATUS plan_texts(struct service *service)
 /* ---- settings ---- */
 
 /* Writes the Object List; its numbers move with the provider's. */
-static LSTATUS set_objects(struct service *service)
+static LSTATUS set_objects(struct merged_service *service)
 {
     const struct target *target = service->target;
     bool file = target->provider->text[OBJECT_LIST] != NULL;
@@ -176,7 +176,7 @@ static LSTATUS set_objects(struct service *service)
     return list.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
 }
 
-static LSTATUS read_here(struct service *service)
+static LSTATUS read_here(struct merged_service *service)
 {
     const struct target *target = service->target;
     const char *name = target->provider->name;
@@ -197,7 +197,7 @@ static LSTATUS read_here(struct service *service)
     return stored_texts_of_service(name, &service->current);
 }
 
-static void set_registration(struct service *service)
+static void set_registration(struct merged_service *service)
 {
     const struct target *target = service->target;
     struct registration *registration = &service->registration;
@@ -220,7 +220,7 @@ static void set_registration(struct service *service)
 
 /* ---- comparison ---- */
 
-static bool same_texts(const struct service *service)
+static bool same_texts(const struct merged_service *service)
 {
     const struct plan *plan = &service->plan;
     bool same = plan->text_count == service->current.count;
@@ -233,7 +233,7 @@ static bool same_texts(const struct service *service)
     return same;
 }
 
-static bool is_same(const struct service *service)
+static bool is_same(const struct merged_service *service)
 {
     const struct here *here = service->target->here;
     const char *objects = service->registration.objects, *kept = service->kept[OBJECT_LIST];
@@ -264,7 +264,7 @@ static LSTATUS begin_change(struct merge *merge, const char *name, bool record)
     return buffer_status(&merge->manual);
 }
 
-static LSTATUS write_service(struct merge *merge, struct service *service)
+static LSTATUS write_service(struct merge *merge, struct merged_service *service)
 {
     bool record = service->registration.record[LIBRARY] != NULL;
     LSTATUS status = begin_change(merge, service->plan.service, record);
@@ -283,7 +283,7 @@ static LSTATUS write_service(struct merge *merge, struct service *service)
     return status;
 }
 
-static void service_done(struct service *service)
+static void service_done(struct merged_service *service)
 {
     stored_texts_done(&service->current);
     plan_done(&service->plan);
@@ -296,7 +296,7 @@ static void service_done(struct service *service)
 
 LSTATUS merge_service(struct merge *merge, struct target *target)
 {
-    struct service service = {.merge = merge, .target = target};
+    struct merged_service service = {.merge = merge, .target = target};
     LSTATUS status = read_here(&service);
     status = status ? status : plan_texts(&service);
     status = status ? status : set_objects(&service);

@@ -31,7 +31,7 @@ bool stored_has_numbers(const struct stored_provider *provider)
     return all;
 }
 
-struct reading {
+struct stored_reading {
     struct load *load;
     struct stored *stored;
     const struct ini *ini;
@@ -64,7 +64,7 @@ static struct stored_provider *provider_of(struct stored *stored, struct span na
     return NULL;
 }
 
-static LSTATUS begin_provider(struct reading *reading, struct span name, unsigned line)
+static LSTATUS begin_provider(struct stored_reading *reading, struct span name, unsigned line)
 {
     struct stored *stored = reading->stored;
     reading->kind = PROVIDER;
@@ -88,7 +88,7 @@ static LSTATUS begin_provider(struct reading *reading, struct span name, unsigne
     return ERROR_SUCCESS;
 }
 
-static LSTATUS begin_section(struct reading *reading, const struct ini_entry *entry)
+static LSTATUS begin_section(struct stored_reading *reading, const struct ini_entry *entry)
 {
     struct span name = {0};
     reading->section = entry->section.at;
@@ -118,7 +118,7 @@ static LSTATUS begin_section(struct reading *reading, const struct ini_entry *en
 
 /* ---- values ---- */
 
-static LSTATUS decoded(struct reading *reading, const struct ini_entry *entry, char **ret)
+static LSTATUS decoded(struct stored_reading *reading, const struct ini_entry *entry, char **ret)
 {
     BUFFER_AUTO text = {0};
     bool bad;
@@ -139,7 +139,7 @@ static LSTATUS decoded(struct reading *reading, const struct ini_entry *entry, c
     return ERROR_SUCCESS;
 }
 
-static LSTATUS take_setting(struct reading *reading, const struct ini_entry *entry)
+static LSTATUS take_setting(struct stored_reading *reading, const struct ini_entry *entry)
 {
     struct stored_provider *provider = reading->provider;
     uint32_t number;
@@ -157,7 +157,7 @@ static LSTATUS take_setting(struct reading *reading, const struct ini_entry *ent
     return ERROR_SUCCESS;
 }
 
-static void report_damaged(const struct reading *reading, const struct ini_entry *entry)
+static void report_damaged(const struct stored_reading *reading, const struct ini_entry *entry)
 {
     char key[32], language[8];
     snprintf(key, sizeof key, "%.*s", (int)(entry->key.count < 31 ? entry->key.count : 31),
@@ -168,7 +168,7 @@ static void report_damaged(const struct reading *reading, const struct ini_entry
                   EVENT_FIELDS(EVENT_TEXT("Index", key), EVENT_TEXT("Language", language)), NULL);
 }
 
-static LSTATUS take_text(struct reading *reading, const struct ini_entry *entry)
+static LSTATUS take_text(struct stored_reading *reading, const struct ini_entry *entry)
 {
     uint32_t index;
     char *text = NULL;
@@ -189,7 +189,7 @@ static LSTATUS take_text(struct reading *reading, const struct ini_entry *entry)
     return status;
 }
 
-static LSTATUS take_entry(struct reading *reading, const struct ini_entry *entry)
+static LSTATUS take_entry(struct stored_reading *reading, const struct ini_entry *entry)
 {
     LSTATUS status =
         entry->section.at == reading->section ? ERROR_SUCCESS : begin_section(reading, entry);
@@ -207,7 +207,7 @@ static LSTATUS take_entry(struct reading *reading, const struct ini_entry *entry
 
 /* ---- the file ---- */
 
-static LSTATUS judge(struct reading *reading)
+static LSTATUS judge(struct stored_reading *reading)
 {
     struct stored *stored = reading->stored;
     if (!reading->any) {
@@ -232,7 +232,7 @@ LSTATUS stored_read(struct load *load, const char *path, uint32_t language, stru
     BUFFER_AUTO bytes = {0};
     struct ini ini = {0};
     *ret = (struct stored){.path = path};
-    struct reading reading = {.load = load, .stored = ret, .ini = &ini, .wanted = language};
+    struct stored_reading reading = {.load = load, .stored = ret, .ini = &ini, .wanted = language};
     LSTATUS status = load_file(path, &bytes);
     if (status) {
         load_error(load, path, 0, "cannot be read: %s", status_text(status));

@@ -227,14 +227,14 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
                         "buffers that were never written; those behind them are read");
 }
 
-struct view { /* of the buffer being read */
+struct byte_view { /* of the buffer being read */
     const unsigned char *bytes;
     size_t got;
     uint32_t used;
     uint64_t offset;
 };
 
-static PDH_STATUS check_head(struct file *file, struct binary *binary, struct view *view)
+static PDH_STATUS check_head(struct file *file, struct binary *binary, struct byte_view *view)
 {
     const unsigned char *head = view->bytes;
     if (view->got < BUFFER_HEAD)
@@ -253,7 +253,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct vi
                         view->used);
 }
 
-static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct view *view)
+static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct byte_view *view)
 {
     uint64_t number = binary->turn;
     if (binary->order) {
@@ -278,7 +278,7 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct v
 /* ---- records ---- */
 
 /* The file ends here, perhaps only for now. In a circular capture other buffers follow. */
-static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct view *view)
+static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     uint64_t offset = view->offset + binary->offset;
     PDH_STATUS status = (PDH_STATUS)PDH_NO_MORE_DATA;
@@ -308,7 +308,7 @@ static bool is_ours(const unsigned char *record, uint32_t size)
 
 enum step { STEP_RECORD, STEP_OTHER, STEP_BUFFER_ENDS, STEP_STOPS };
 
-static enum step read_record(struct file *file, struct binary *binary, const struct view *view,
+static enum step read_record(struct file *file, struct binary *binary, const struct byte_view *view,
                              const unsigned char **ret, uint32_t *ret_size, PDH_STATUS *ret_status)
 {
     uint32_t left = view->used > binary->offset ? view->used - binary->offset : 0;
@@ -340,7 +340,7 @@ static enum step read_record(struct file *file, struct binary *binary, const str
 }
 
 /* Buffers are written in order; behind an incomplete one there can be none. */
-static PDH_STATUS leave_buffer(struct binary *binary, const struct view *view)
+static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
         return (PDH_STATUS)PDH_NO_MORE_DATA;
@@ -352,7 +352,7 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
                               uint32_t *ret_size, uint64_t *ret_offset)
 {
     for (;;) {
-        struct view view = {0};
+        struct byte_view view = {0};
         PDH_STATUS status = view_buffer(file, binary, &view);
         if (status)
             return status;

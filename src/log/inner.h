@@ -85,7 +85,7 @@ PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, 
 PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, uint32_t *ret);
 
 /* ---- names.c: name tables that the capture contains for its machines ---- */
-struct names {
+struct column_names {
     struct buffer text; /* begins with the machine */
     struct name_entry {
         uint32_t index, offset; /* offset 0: free */
@@ -94,11 +94,11 @@ struct names {
     uint32_t index;         /* whose name comes next, if it is not 0 */
     bool waits;
 };
-void names_done(struct names *names);
+void names_done(struct column_names *names);
 /* A machine's names, an empty table if it has none yet. NULL: no memory. */
-struct names *names_of(struct log *log, const char *machine);
+struct column_names *names_of(struct log *log, const char *machine);
 /* The first name of a number is kept. False: no memory, or the table is too long. */
-bool names_add(struct names *names, uint32_t index, const char *name);
+bool names_add(struct column_names *names, uint32_t index, const char *name);
 
 /* ---- seek.c: sections of a file, each with the range of its times ---- */
 struct spot {                 /* of a sample */
@@ -172,7 +172,7 @@ struct log {
     struct file *last; /* the file of the last returned sample */
     LONGLONG from, until;
     bool early;
-    struct names *names; /* of each machine that has a table */
+    struct column_names *names; /* of each machine that has a table */
     size_t name_count;
     struct log_losses losses;
     struct log_facts facts;

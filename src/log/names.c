@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-void names_done(struct names *names)
+void names_done(struct column_names *names)
 {
     buffer_done(&names->text);
     free(names->table);
 }
 
 /* The number's place, or a free one for it. */
-static struct name_entry *place_of(const struct names *names, uint32_t index)
+static struct name_entry *place_of(const struct column_names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;
     size_t at = (hash ^ hash >> 15) & (names->capacity - 1);
@@ -24,9 +24,9 @@ static struct name_entry *place_of(const struct names *names, uint32_t index)
     return &names->table[at];
 }
 
-static bool grow(struct names *names)
+static bool grow(struct column_names *names)
 {
-    struct names grown = {.capacity = names->capacity ? names->capacity * 2 : 256};
+    struct column_names grown = {.capacity = names->capacity ? names->capacity * 2 : 256};
     grown.table = calloc(grown.capacity, sizeof(*grown.table));
     if (!grown.table)
         return false;
@@ -39,7 +39,7 @@ static bool grow(struct names *names)
     return true;
 }
 
-bool names_add(struct names *names, uint32_t index, const char *name)
+bool names_add(struct column_names *names, uint32_t index, const char *name)
 {
     if (2 * names->count >= names->capacity && !grow(names))
         return false;
@@ -60,7 +60,7 @@ static bool same_machine(const char *one, const char *other)
     return text_equal_fold(one + strspn(one, "\\"), other + strspn(other, "\\"));
 }
 
-static struct names *find(const struct log *log, const char *machine)
+static struct column_names *find(const struct log *log, const char *machine)
 {
     for (size_t i = 0; i < log->name_count; i++)
         if (same_machine(log->names[i].text.data, machine ? machine : ""))
@@ -68,17 +68,17 @@ static struct names *find(const struct log *log, const char *machine)
     return NULL;
 }
 
-struct names *names_of(struct log *log, const char *machine)
+struct column_names *names_of(struct log *log, const char *machine)
 {
-    struct names *found = find(log, machine);
+    struct column_names *found = find(log, machine);
     if (found)
         return found;
-    struct names *list = realloc(log->names, (log->name_count + 1) * sizeof(*list));
+    struct column_names *list = realloc(log->names, (log->name_count + 1) * sizeof(*list));
     if (!list)
         return NULL;
     log->names = list;
     found = &list[log->name_count];
-    *found = (struct names){0};
+    *found = (struct column_names){0};
     if (!buffer_add(&found->text, machine, strlen(machine) + 1)) {
         buffer_done(&found->text);
         return NULL;
@@ -89,7 +89,7 @@ struct names *names_of(struct log *log, const char *machine)
 
 const char *log_name(const struct log *log, const char *machine, DWORD index)
 {
-    const struct names *names = find(log, machine);
+    const struct column_names *names = find(log, machine);
     if (!names && log->name_count == 1)
         names = log->names;
     if (!names || !names->count)

@@ -296,8 +296,8 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
 
 /* "1", "1847", "2", "System", ...: index and name in turn. The name of an index at a record's end
  * is in the next one. */
-static bool take_pairs(struct file *file, struct names *names, const char *at, const char *end,
-                       uint64_t offset)
+static bool take_pairs(struct file *file, struct column_names *names, const char *at,
+                       const char *end, uint64_t offset)
 {
     while (end > at && !end[-1])
         end--;
@@ -335,7 +335,7 @@ PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size,
     if (!text.data)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
                             "a table of names without a machine; it is skipped");
-    struct names *names = names_of(file->log, text.data);
+    struct column_names *names = names_of(file->log, text.data);
     bool good = names && take_pairs(file, names, text.data + strlen(text.data) + 1,
                                     text.data + text.len, offset);
     return good ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -23,7 +23,7 @@ struct text {
     struct buffer line, swapped, caption_text, zone, caption_value;
 };
 
-struct line {
+struct text_line {
     const char *start, *end;
     uint64_t offset;
     bool whole; /* with its newline */
@@ -91,7 +91,7 @@ static const char *swap_bytes(struct buffer *out, const char *bytes, size_t size
     return out->data;
 }
 
-static bool add_wide(struct text *text, const struct line *line, size_t size)
+static bool add_wide(struct text *text, const struct text_line *line, size_t size)
 {
     const char *start = line->start;
     if (text->encoding == UTF16_BE)
@@ -102,7 +102,7 @@ static bool add_wide(struct text *text, const struct line *line, size_t size)
 }
 
 /* The line in UTF-8. */
-static bool decode(struct text *text, struct line *line)
+static bool decode(struct text *text, struct text_line *line)
 {
     size_t size = (size_t)(line->end - line->start);
     if (text->encoding == UTF8)
@@ -120,7 +120,7 @@ static bool decode(struct text *text, struct line *line)
 }
 
 /* The next line as far as it exists; empty at the end of the file. Does not advance. */
-static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *ret)
+static PDH_STATUS peek_line(struct file *file, struct text *text, struct text_line *ret)
 {
     size_t have = 0, got = stream_have(&file->stream, text->position);
     file->line = text->line_count + 1;
@@ -142,13 +142,13 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct line *r
             return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, text->position,
                                 "a line of more than %d bytes: not a capture", LIMIT_RECORD);
     }
-    *ret = (struct line){(const char *)bytes, newline ? newline : (const char *)bytes + have,
-                         text->position, newline != NULL};
+    *ret = (struct text_line){(const char *)bytes, newline ? newline : (const char *)bytes + have,
+                              text->position, newline != NULL};
     return 0;
 }
 
 /* Advances behind the line returned by peek_line. */
-static void pass_line(struct text *text, const struct line *line)
+static void pass_line(struct text *text, const struct text_line *line)
 {
     size_t newline = is_wide(text) ? 2 : 1;
     text->position += (size_t)(line->end - line->start) + (line->whole ? newline : 0);
@@ -199,7 +199,7 @@ static size_t count_fields(const char *cursor, const char *end, char separator, 
     return count;
 }
 
-static void trim_return(struct line *line)
+static void trim_return(struct text_line *line)
 {
     while (line->end > line->start && line->end[-1] == '\r')
         line->end--;
@@ -297,7 +297,7 @@ static PDH_STATUS add_header_field(struct file *file, struct text *text, const s
     return status ? status : file_map_add(file, column);
 }
 
-static PDH_STATUS read_header(struct file *file, struct text *text, struct line *line)
+static PDH_STATUS read_header(struct file *file, struct text *text, struct text_line *line)
 {
     struct field field;
     const char *cursor = skip_mark(line->start, (size_t)(line->end - line->start));
@@ -320,7 +320,7 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct line 
     return status;
 }
 
-static bool is_empty(const struct text *text, const struct line *line)
+static bool is_empty(const struct text *text, const struct text_line *line)
 {
     for (const char *c = line->start; c < line->end; c++)
         if (*c != '\r' && !(is_wide(text) && !*c))
@@ -331,7 +331,7 @@ static bool is_empty(const struct text *text, const struct line *line)
 /* Parses the next line as a head. */
 static PDH_STATUS pass_header(struct file *file, struct text *text)
 {
-    struct line line;
+    struct text_line line;
     PDH_STATUS status = peek_line(file, text, &line);
     while (!status && line.whole && is_empty(text, &line)) {
         pass_line(text, &line);
@@ -460,14 +460,14 @@ static bool is_complete(const struct text *text, const char *cursor, const char 
     return count_fields(cursor, end, text->separator, &closed) == text->fields && closed;
 }
 
-static PDH_STATUS torn(struct file *file, const struct line *line)
+static PDH_STATUS torn(struct file *file, const struct text_line *line)
 {
     return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, line->offset,
                         "the file ends inside this line, which is skipped");
 }
 
 /* The line as in the file, without its end. */
-static void take_record(struct file *file, const struct text *text, const struct line *raw)
+static void take_record(struct file *file, const struct text *text, const struct text_line *raw)
 {
     static const char returns[][2] = {
         [UTF8] = "\r", [UTF16] = {'\r', 0   },
@@ -482,7 +482,7 @@ static void take_record(struct file *file, const struct text *text, const struct
 }
 
 /* typeperf's last lines on a console. */
-static bool is_farewell(const struct line *line)
+static bool is_farewell(const struct text_line *line)
 {
     static const char *const message[] = {"Exiting, please wait...",
                                           "The command completed successfully."};
@@ -493,8 +493,8 @@ static bool is_farewell(const struct line *line)
     return false;
 }
 
-static PDH_STATUS read_sample(struct file *file, struct text *text, const struct line *raw,
-                              const struct line *line)
+static PDH_STATUS read_sample(struct file *file, struct text *text, const struct text_line *raw,
+                              const struct text_line *line)
 {
     struct field field;
     const char *cursor = line->start;
@@ -518,7 +518,7 @@ static PDH_STATUS text_next(struct file *file)
 {
     struct text *text = file->state;
     for (;;) {
-        struct line raw, line;
+        struct text_line raw, line;
         PDH_STATUS status = peek_line(file, text, &raw);
         if (status)
             return status;

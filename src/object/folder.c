@@ -17,7 +17,7 @@
 #endif
 enum { FEW_ENTRIES = 1024 }; /* a size for about half of what precedes the processes */
 
-struct entry {
+struct folder_entry {
     uint64_t inode;
     int64_t offset;
     unsigned short length;
@@ -51,7 +51,7 @@ static LSTATUS folder_read_fd(opl_provider *provider, struct folder *folder, int
         if (bytes == 0)
             return ERROR_SUCCESS;
         for (long at = 0; at < bytes;) {
-            const struct entry *entry = (const void *)(provider->entries + at);
+            const struct folder_entry *entry = (const void *)(provider->entries + at);
             LSTATUS status = folder_add(folder, entry->name);
             if (status)
                 return status;
@@ -105,7 +105,7 @@ static uint64_t entries_count(const char *entries, long bytes)
 {
     uint64_t count = 0;
     for (long at = 0; at < bytes;) {
-        const struct entry *entry = (const void *)(entries + at);
+        const struct folder_entry *entry = (const void *)(entries + at);
         count += strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0;
         at += entry->length;
     }
@@ -168,7 +168,7 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
         if (bytes <= 0)
             return bytes < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
         for (long at = 0; at < bytes;) {
-            const struct entry *entry = (const void *)(provider->entries + at);
+            const struct folder_entry *entry = (const void *)(provider->entries + at);
             if (*entry->name >= '0' && *entry->name <= '9')
                 return ERROR_SUCCESS;
             *ret += entry->type == DT_DIR && *entry->name != '.';

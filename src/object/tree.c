@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct entry {
+struct tree_entry {
     uint64_t inode;
     int64_t offset;
     unsigned short length;
@@ -86,7 +86,7 @@ static bool read_names(struct walk *walk, int fd)
         if (bytes <= 0)
             return bytes == 0;
         for (long at = 0; at < bytes;) {
-            const struct entry *entry = (const void *)(entries + at);
+            const struct tree_entry *entry = (const void *)(entries + at);
             bool wanted = entry->type == DT_DIR || entry->type == DT_LNK;
             if (wanted && *entry->name != '.' && !add_name(walk, entry->name, first))
                 return false;

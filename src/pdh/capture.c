@@ -113,9 +113,10 @@ static PDH_STATUS open_files(struct capture *capture, struct log **ret)
     return *ret ? status : open_log((const char *const *)capture->files, capture->file_count, ret);
 }
 
-static PDH_STATUS open_reading(struct pdh_from from, struct capture *capture, struct reading **ret)
+static PDH_STATUS open_reading(struct pdh_from from, struct capture *capture,
+                               struct capture_reading **ret)
 {
-    struct reading *reading = calloc(1, sizeof *reading);
+    struct capture_reading *reading = calloc(1, sizeof *reading);
     problem_clear();
     if (!reading)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -128,7 +129,7 @@ static PDH_STATUS open_reading(struct pdh_from from, struct capture *capture, st
     return status;
 }
 
-PDH_STATUS reading_open(struct pdh_from from, struct reading **ret)
+PDH_STATUS reading_open(struct pdh_from from, struct capture_reading **ret)
 {
     struct capture *capture = from.log ? hold(from.log) : NULL;
     if (from.log && !capture)
@@ -139,7 +140,7 @@ PDH_STATUS reading_open(struct pdh_from from, struct reading **ret)
     return status;
 }
 
-PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
+PDH_STATUS reading_borrow(struct pdh_from from, struct capture_reading **ret)
 {
     UNCANCELLED;
     struct capture *capture = from.log ? hold(from.log) : NULL;
@@ -159,7 +160,7 @@ PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret)
 }
 
 /* The next reader starts at the same position as this one did. */
-static void give_back(struct capture *lender, struct reading *reading)
+static void give_back(struct capture *lender, struct capture_reading *reading)
 {
     UNCANCELLED;
     claim_take(&lender->claim);
@@ -175,7 +176,7 @@ static void give_back(struct capture *lender, struct reading *reading)
     let_go(lender);
 }
 
-void reading_close(struct reading *reading)
+void reading_close(struct capture_reading *reading)
 {
     if (!reading)
         return;
@@ -344,7 +345,7 @@ PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
 {
     UNCANCELLED;
     struct capture *capture;
-    struct reading *reading = NULL;
+    struct capture_reading *reading = NULL;
     if (!ret)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     if (!(capture = hold(handle)))
@@ -486,7 +487,7 @@ static bool find_written(PDH_HLOG handle, struct log_extent *ret)
 
 static PDH_STATUS find_extent(struct pdh_from from, struct log_extent *ret)
 {
-    struct reading *reading;
+    struct capture_reading *reading;
     if (find_written(from.log, ret))
         return 0;
     PDH_STATUS status = capture_resolve_from(&from);

@@ -20,7 +20,7 @@ struct object_scan;
 void object_scan_free(struct object_scan *scan); /* NULL is fine */
 
 /* One reading of a capture: a position in it. */
-struct reading {
+struct capture_reading {
     struct log *log;
     struct capture *lender; /* gets the log back */
     struct object_scan *scan;
@@ -33,14 +33,14 @@ struct reading {
     struct capture_block *blocks; /* one for each column, allocated when needed */
     size_t block_count;
 };
-PDH_STATUS reading_open(struct pdh_from from, struct reading **ret);
+PDH_STATUS reading_open(struct pdh_from from, struct capture_reading **ret);
 /* For a short check that reads no samples. */
-PDH_STATUS reading_borrow(struct pdh_from from, struct reading **ret);
-void reading_close(struct reading *reading);
+PDH_STATUS reading_borrow(struct pdh_from from, struct capture_reading **ret);
+void reading_close(struct capture_reading *reading);
 /* Does the column stand for instances that are only visible in samples? */
 bool column_is_open(const struct log_column *column);
 /* The block of a column in the newest sample; NULL: it is damaged. */
-struct snapshot *reading_block(struct reading *reading, size_t column,
+struct snapshot *reading_block(struct capture_reading *reading, size_t column,
                                const struct log_value *value);
 
 /* ---- problem.c: the text of opl_capture_problem, for this thread ---- */
@@ -70,7 +70,7 @@ PDH_STATUS capture_object_infos(struct pdh_from from, const char *machine,
 PDH_STATUS capture_object_info(struct pdh_from from, const char *machine, const char *object,
                                struct object_info **ret);
 /* The same with the caller's reading. */
-PDH_STATUS reading_info(struct reading *reading, const char *machine, const char *object,
+PDH_STATUS reading_info(struct capture_reading *reading, const char *machine, const char *object,
                         struct object_info **ret);
 /* Resolves a number by this machine's titles: most captures contain none. */
 bool capture_is_named(const char *wanted, const char *name);

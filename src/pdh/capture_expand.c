@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-struct search {
+struct expand_search {
     const struct pdh_path *path;
-    struct reading *reading;
+    struct capture_reading *reading;
     struct buffer *ret;
     const struct log_column *known; /* the column whose object was read last */
     struct object_info *info;
@@ -60,8 +60,8 @@ static bool instance_fits(const struct pdh_path *path, const struct log_column *
 
 /* ---- columns for several instances ---- */
 
-static void add_path(struct search *search, const struct log_column *column, const char *counter,
-                     const struct instance_info *instance)
+static void add_path(struct expand_search *search, const struct log_column *column,
+                     const char *counter, const struct instance_info *instance)
 {
     struct pdh_path parts = {
         .machine = column->machine, .object = column->object, .counter = counter};
@@ -74,7 +74,7 @@ static void add_path(struct search *search, const struct log_column *column, con
     buffer_add_byte(search->ret, '\0');
 }
 
-static void add_instances(struct search *search, const struct log_column *column,
+static void add_instances(struct expand_search *search, const struct log_column *column,
                           const char *counter)
 {
     const struct object_info *info = search->info;
@@ -95,7 +95,7 @@ static void add_instances(struct search *search, const struct log_column *column
 }
 
 /* Columns of one object are usually adjacent. */
-static PDH_STATUS take_info(struct search *search, const struct log_column *column)
+static PDH_STATUS take_info(struct expand_search *search, const struct log_column *column)
 {
     const struct log_column *known = search->known;
     if (known && text_equal_fold(known->object, column->object) &&
@@ -114,7 +114,7 @@ static PDH_STATUS take_info(struct search *search, const struct log_column *colu
     return 0;
 }
 
-static PDH_STATUS add_open(struct search *search, const struct log_column *column)
+static PDH_STATUS add_open(struct expand_search *search, const struct log_column *column)
 {
     PDH_STATUS status = take_info(search, column);
     if (status)
@@ -129,7 +129,7 @@ static PDH_STATUS add_open(struct search *search, const struct log_column *colum
 
 /* ---- all columns ---- */
 
-static PDH_STATUS add_column(struct search *search, const struct log_column *column)
+static PDH_STATUS add_column(struct expand_search *search, const struct log_column *column)
 {
     const struct pdh_path *path = search->path;
     bool entry = column->object && *column->object && column->counter && *column->counter;
@@ -156,11 +156,11 @@ static PDH_STATUS add_column(struct search *search, const struct log_column *col
 PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret,
                           struct log_losses *losses)
 {
-    struct reading *reading;
+    struct capture_reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
-    struct search search = {.path = path, .reading = reading, .ret = ret, .losses = losses};
+    struct expand_search search = {.path = path, .reading = reading, .ret = ret, .losses = losses};
     log_know_columns(reading->log);
     for (size_t i = 0; !status && i < log_columns(reading->log); i++)
         status = add_column(&search, log_column(reading->log, i));

@@ -11,7 +11,7 @@
 
 /* ---- names without duplicates ---- */
 
-struct names {
+struct instance_names {
     struct item_set set;
     struct names_more {
         DWORD type;
@@ -21,14 +21,14 @@ struct names {
     uint32_t more_capacity;
 };
 
-static void names_done(struct names *names)
+static void names_done(struct instance_names *names)
 {
     item_set_done(&names->set);
     free(names->more);
 }
 
 /* False: no memory. */
-static bool names_add(struct names *names, const char *name, uint32_t number,
+static bool names_add(struct instance_names *names, const char *name, uint32_t number,
                       struct names_more more)
 {
     const struct sample none = {0};
@@ -51,10 +51,11 @@ static bool names_add(struct names *names, const char *name, uint32_t number,
 /* ---- one object's names ---- */
 
 struct gathering {
-    struct reading *reading;
+    struct capture_reading *reading;
     const char *machine, *object;
-    struct names counters, instances;
-    struct names nameless; /* "object N" and "number N", without duplicates: N has no name */
+    struct instance_names counters, instances;
+    struct instance_names
+        nameless; /* "object N" and "number N", without duplicates: N has no name */
     struct log_losses losses;
     /* a column's brackets; whether it was seen with and without */
     bool bracketed, has_instances, bare;
@@ -132,7 +133,7 @@ static bool scan_column(struct gathering *gathering, const struct log_column *co
 
 static bool scan_items(struct gathering *gathering, const struct log_value *value)
 {
-    struct names here = {0};
+    struct instance_names here = {0};
     bool good = true;
     for (size_t i = 0; good && i < value->count; i++) {
         const char *name = value->items[i].name;
@@ -310,7 +311,7 @@ static size_t find_gathering(const struct survey *survey, const struct log_colum
 }
 
 /* `any_machine`: objects with equal names are merged. */
-static bool survey_begin(struct survey *survey, struct reading *reading, bool any_machine)
+static bool survey_begin(struct survey *survey, struct capture_reading *reading, bool any_machine)
 {
     survey->column_count = log_columns(reading->log);
     survey->owners = calloc(survey->column_count + 1, sizeof *survey->owners);
@@ -353,7 +354,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
 }
 
 /* Reads the capture once, for all its objects; only columns with names in their samples. */
-static bool survey_samples(struct survey *survey, struct reading *reading)
+static bool survey_samples(struct survey *survey, struct capture_reading *reading)
 {
     const struct log_sample *sample;
     bool good = true, open = false;
@@ -395,7 +396,7 @@ static bool survey_keep(struct survey *survey, struct object_scan *scan, bool an
     return true;
 }
 
-static bool scan_all(struct reading *reading, bool any_machine)
+static bool scan_all(struct capture_reading *reading, bool any_machine)
 {
     struct survey survey = {0};
     if (!reading->scan)
@@ -426,7 +427,7 @@ static struct object_info *find_known(const struct object_scan *scan, const char
 }
 
 /* A capture that grew is scanned again. */
-static void forget_old(struct reading *reading)
+static void forget_old(struct capture_reading *reading)
 {
     uint64_t size = log_facts(reading->log)->size_bytes;
     if (reading->scan && reading->scan->size != size) {
@@ -442,8 +443,8 @@ static void forget_old(struct reading *reading)
 /* ---- entry points ---- */
 
 /* An object's description from the columns alone. *ret_open: samples contain more. */
-static bool look_at_columns(struct reading *reading, const char *machine, const char *object,
-                            bool *ret_open, struct object_info **ret)
+static bool look_at_columns(struct capture_reading *reading, const char *machine,
+                            const char *object, bool *ret_open, struct object_info **ret)
 {
     struct gathering gathering = {.reading = reading, .machine = machine, .object = object};
     bool good = true, found = false;
@@ -462,8 +463,8 @@ static bool look_at_columns(struct reading *reading, const char *machine, const 
 }
 
 /* *ret NULL: no column has this object. */
-static PDH_STATUS find_info(struct reading *reading, const char *machine, const char *object,
-                            struct object_info **ret)
+static PDH_STATUS find_info(struct capture_reading *reading, const char *machine,
+                            const char *object, struct object_info **ret)
 {
     bool open;
     log_know_columns(reading->log);
@@ -480,7 +481,7 @@ static PDH_STATUS find_info(struct reading *reading, const char *machine, const 
     return 0;
 }
 
-PDH_STATUS reading_info(struct reading *reading, const char *machine, const char *object,
+PDH_STATUS reading_info(struct capture_reading *reading, const char *machine, const char *object,
                         struct object_info **ret)
 {
     PDH_STATUS status = find_info(reading, machine, object, ret);
@@ -490,7 +491,7 @@ PDH_STATUS reading_info(struct reading *reading, const char *machine, const char
 PDH_STATUS capture_object_info(struct pdh_from from, const char *machine, const char *object,
                                struct object_info **ret)
 {
-    struct reading *reading;
+    struct capture_reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
@@ -501,7 +502,7 @@ PDH_STATUS capture_object_info(struct pdh_from from, const char *machine, const 
     return status;
 }
 
-static PDH_STATUS add_info(struct reading *reading, const char *machine, const char *object,
+static PDH_STATUS add_info(struct capture_reading *reading, const char *machine, const char *object,
                            struct object_infos *ret)
 {
     struct object_info **items = reallocarray(ret->items, ret->count + 1, sizeof *items);
@@ -516,8 +517,8 @@ static PDH_STATUS add_info(struct reading *reading, const char *machine, const c
 
 PDH_STATUS capture_object_infos(struct pdh_from from, const char *machine, struct object_infos *ret)
 {
-    struct names objects = {0};
-    struct reading *reading;
+    struct instance_names objects = {0};
+    struct capture_reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
@@ -538,8 +539,8 @@ PDH_STATUS capture_object_infos(struct pdh_from from, const char *machine, struc
 
 PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret)
 {
-    struct names machines = {0};
-    struct reading *reading;
+    struct instance_names machines = {0};
+    struct capture_reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;
@@ -557,7 +558,7 @@ PDH_STATUS capture_machines(struct pdh_from from, struct buffer *ret)
 /* The machine as its columns spell it; without a name the first one's. */
 PDH_STATUS capture_label(struct pdh_from from, const char *machine, struct buffer *ret)
 {
-    struct reading *reading;
+    struct capture_reading *reading;
     PDH_STATUS status = reading_borrow(from, &reading);
     if (status)
         return status;

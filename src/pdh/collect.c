@@ -60,7 +60,7 @@ static int by_number(const void *left, const void *right)
 }
 
 /* The objects of the group's counters, without duplicates. */
-static void renew_question(struct query *query, struct machine_group *group)
+static void renew_question(struct pdh_query *query, struct machine_group *group)
 {
     uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
     for (uint32_t i = 0; i < query->counter_count && count < LIMIT_QUERY_OBJECTS; i++) {
@@ -80,7 +80,7 @@ static void renew_question(struct query *query, struct machine_group *group)
 
 /* A machine that could not be reached, or an object that did not exist, may be available by now;
  * perhaps under another number. Checked once a second: it costs more than collecting. */
-static void look_again(struct query *query, struct machine_group *group)
+static void look_again(struct pdh_query *query, struct machine_group *group)
 {
     bool any = false;
     if (group->look_ticks > clock_ticks())
@@ -101,7 +101,7 @@ static void look_again(struct query *query, struct machine_group *group)
         group->look_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
 }
 
-static uint32_t count_groups(const struct query *query)
+static uint32_t count_groups(const struct pdh_query *query)
 {
     uint32_t count = 0;
     for (const struct machine_group *group = query->groups; group; group = group->next)
@@ -111,7 +111,7 @@ static uint32_t count_groups(const struct query *query)
 
 /* Connects those that were not reached yet. The names of newly reached ones are resolved by
  * look_again. */
-static void find_machines(struct query *query, uint32_t count)
+static void find_machines(struct pdh_query *query, uint32_t count)
 {
     struct machine_wanted few[FEW_MACHINES] = {0};
     FREE_AUTO struct machine_wanted *many =
@@ -131,7 +131,7 @@ static void find_machines(struct query *query, uint32_t count)
 }
 
 /* True: it has a query. */
-static bool prepare_group(struct query *query, struct machine_group *group)
+static bool prepare_group(struct pdh_query *query, struct machine_group *group)
 {
     bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
     if (group->machine && !away)
@@ -155,7 +155,7 @@ static void take_answer(struct machine_group *group, const struct machine_questi
         group->frequency = 0; /* no interval ends at a gap */
 }
 
-static void ask_groups(struct query *query)
+static void ask_groups(struct pdh_query *query)
 {
     uint32_t count = count_groups(query), used = 0, at = 0;
     struct machine_question few[FEW_MACHINES];
@@ -331,7 +331,7 @@ static bool sample_counter(struct counter *counter, FILETIME time)
     return sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
 }
 
-PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time)
+PDH_STATUS collect_live(struct pdh_query *query, LONGLONG *ret_time)
 {
     bool any = false;
     if (query->counter_count == 0) {

@@ -38,7 +38,7 @@ struct counter *counter_lock(PDH_HCOUNTER handle)
         lock_release(&holding);
         return NULL;
     }
-    struct query *query = counter->query;
+    struct pdh_query *query = counter->query;
     __atomic_add_fetch(&query->references, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&counter->references, 1, __ATOMIC_RELAXED);
     lock_release(&holding);
@@ -51,7 +51,7 @@ struct counter *counter_lock(PDH_HCOUNTER handle)
 
 void counter_unlock(struct counter *counter)
 {
-    struct query *query = counter->query;
+    struct pdh_query *query = counter->query;
     lock_release(&query->lock);
     let_go(counter);
     query_let_go(query);
@@ -70,7 +70,7 @@ void counter_forget_handle(struct counter *counter)
 
 /* ---- resolving the path ---- */
 
-static struct machine_group *group_of(struct query *query, const char *machine)
+static struct machine_group *group_of(struct pdh_query *query, const char *machine)
 {
     struct machine_group *group = query->groups;
     for (; group; group = group->next)
@@ -189,7 +189,7 @@ PDH_STATUS counter_resolve(struct counter *counter)
 
 /* ---- adding and removing ---- */
 
-static bool capacity_for_one(struct query *query)
+static bool capacity_for_one(struct pdh_query *query)
 {
     if (query->counter_count < query->counter_capacity)
         return true;
@@ -216,7 +216,7 @@ static PDH_STATUS find_meaning(struct counter *counter)
 
 /* A counter whose machine cannot be reached is kept: it may be reachable later.
  * (docs/windows/pdh.md#f2) */
-static PDH_STATUS enter(struct query *query, struct counter *counter, PDH_HCOUNTER *ret)
+static PDH_STATUS enter(struct pdh_query *query, struct counter *counter, PDH_HCOUNTER *ret)
 {
     PDH_STATUS status = find_meaning(counter);
     bool kept = status == 0 || status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
@@ -233,7 +233,7 @@ static PDH_STATUS enter(struct query *query, struct counter *counter, PDH_HCOUNT
     return status;
 }
 
-static PDH_STATUS make(struct query *query, const char *path, bool english, DWORD_PTR user,
+static PDH_STATUS make(struct pdh_query *query, const char *path, bool english, DWORD_PTR user,
                        struct counter **ret)
 {
     struct counter *counter = calloc(1, sizeof *counter);
@@ -263,7 +263,7 @@ PDH_STATUS counter_add(PDH_HQUERY handle, const char *path, bool english, DWORD_
     struct counter *counter = NULL;
     if (!path || !ret)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    struct query *query = query_claim(handle);
+    struct pdh_query *query = query_claim(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     *ret = NULL;
@@ -274,7 +274,7 @@ PDH_STATUS counter_add(PDH_HQUERY handle, const char *path, bool english, DWORD_
     return status;
 }
 
-static void take_out(struct query *query, const struct counter *counter)
+static void take_out(struct pdh_query *query, const struct counter *counter)
 {
     uint32_t at = 0;
     while (query->counters[at] != counter)
@@ -291,7 +291,7 @@ PDH_STATUS counter_remove(PDH_HCOUNTER handle)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     PDH_HQUERY of = (PDH_HQUERY)counter->query->handle;
     counter_unlock(counter);
-    struct query *query = query_claim(of);
+    struct pdh_query *query = query_claim(of);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     lock_take(&holding);

@@ -12,10 +12,10 @@ static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- handles ---- */
 
-struct query *query_hold(PDH_HQUERY handle)
+struct pdh_query *query_hold(PDH_HQUERY handle)
 {
     lock_take(&holding);
-    struct query *query = handle_get(&queries, (uintptr_t)handle);
+    struct pdh_query *query = handle_get(&queries, (uintptr_t)handle);
     if (query)
         __atomic_add_fetch(&query->references, 1, __ATOMIC_RELAXED);
     lock_release(&holding);
@@ -34,7 +34,7 @@ static void free_groups(struct machine_group *group)
     }
 }
 
-void query_let_go(struct query *query)
+void query_let_go(struct pdh_query *query)
 {
     if (__atomic_sub_fetch(&query->references, 1, __ATOMIC_ACQ_REL))
         return;
@@ -48,9 +48,9 @@ void query_let_go(struct query *query)
     free(query);
 }
 
-struct query *query_claim(PDH_HQUERY handle)
+struct pdh_query *query_claim(PDH_HQUERY handle)
 {
-    struct query *query = query_hold(handle);
+    struct pdh_query *query = query_hold(handle);
     if (!query)
         return NULL;
     cancel_forbid();
@@ -61,7 +61,7 @@ struct query *query_claim(PDH_HQUERY handle)
     return NULL;
 }
 
-void query_unclaim(struct query *query)
+void query_unclaim(struct pdh_query *query)
 {
     claim_release(&query->claim);
     query_let_go(query);
@@ -70,7 +70,7 @@ void query_unclaim(struct query *query)
 
 /* ---- life ---- */
 
-static PDH_STATUS open_source(struct query *query, struct pdh_from from)
+static PDH_STATUS open_source(struct pdh_query *query, struct pdh_from from)
 {
     PDH_STATUS status = capture_resolve_from(&from);
     if (status || (!from.file && !from.log))
@@ -85,7 +85,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
 {
     if (!ret)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    struct query *query = calloc(1, sizeof *query);
+    struct pdh_query *query = calloc(1, sizeof *query);
     if (!query)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     query->user = user;
@@ -105,7 +105,7 @@ PDH_STATUS query_close(PDH_HQUERY handle)
 {
     UNCANCELLED;
     lock_take(&holding);
-    struct query *query = handle_take(&queries, (uintptr_t)handle);
+    struct pdh_query *query = handle_take(&queries, (uintptr_t)handle);
     lock_release(&holding);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
@@ -121,7 +121,7 @@ PDH_STATUS query_close(PDH_HQUERY handle)
 
 bool query_is_real_time(PDH_HQUERY handle)
 {
-    struct query *query = query_hold(handle);
+    struct pdh_query *query = query_hold(handle);
     if (!query)
         return false;
     bool live = !query->reading;
@@ -134,7 +134,7 @@ PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
     PDH_STATUS status = (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
     if (!range)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    struct query *query = query_claim(handle);
+    struct pdh_query *query = query_claim(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     if (query->reading && range->EndTime && range->EndTime < range->StartTime)
@@ -147,14 +147,14 @@ PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
 
 /* ---- collecting ---- */
 
-PDH_STATUS query_collect_claimed(struct query *query, LONGLONG *ret_time)
+PDH_STATUS query_collect_claimed(struct pdh_query *query, LONGLONG *ret_time)
 {
     return query->reading ? collect_capture(query, ret_time) : collect_live(query, ret_time);
 }
 
 PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
 {
-    struct query *query = query_claim(handle);
+    struct pdh_query *query = query_claim(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     PDH_STATUS status = query_collect_claimed(query, ret_time);

@@ -59,9 +59,9 @@ struct machine_group {
     bool steady; /* the clocks agree on the time since the previous answer (decision 15) */
 };
 
-struct query;
+struct pdh_query;
 struct counter {
-    struct query *query;
+    struct pdh_query *query;
     uintptr_t handle;
     uint32_t references;
     DWORD_PTR user;
@@ -97,15 +97,15 @@ struct counter {
     bool closed;
 };
 
-struct reading; /* capture.h */
-struct query {
+struct capture_reading; /* capture.h */
+struct pdh_query {
     uintptr_t handle;
     uint32_t references;
     DWORD_PTR user;
     struct claim claim;
     pthread_mutex_t lock;
     struct machine_group *groups;
-    struct reading *reading; /* NULL: live data */
+    struct capture_reading *reading; /* NULL: live data */
     struct pdh_from from;
     char *file; /* from.file */
     struct counter **counters;
@@ -116,13 +116,13 @@ struct query {
 
 /* ---- query.c ---- */
 /* Adds a user, or NULL: not a handle of a query. */
-struct query *query_hold(PDH_HQUERY handle);
-void query_let_go(struct query *query);
+struct pdh_query *query_hold(PDH_HQUERY handle);
+void query_let_go(struct pdh_query *query);
 /* The same, with its claim taken; NULL also if it was closed meanwhile. */
-struct query *query_claim(PDH_HQUERY handle);
-void query_unclaim(struct query *query);
+struct pdh_query *query_claim(PDH_HQUERY handle);
+void query_unclaim(struct pdh_query *query);
 /* Collects a query whose claim the caller holds. */
-PDH_STATUS query_collect_claimed(struct query *query, LONGLONG *ret_time);
+PDH_STATUS query_collect_claimed(struct pdh_query *query, LONGLONG *ret_time);
 
 /* ---- counter.c ---- */
 /* A counter with its query's lock taken, for a short time. */
@@ -136,7 +136,7 @@ void counter_full_path(struct counter *counter, struct buffer *ret);
 PDH_STATUS counter_resolve(struct counter *counter);
 
 /* ---- collect.c ---- */
-PDH_STATUS collect_live(struct query *query, LONGLONG *ret_time);
+PDH_STATUS collect_live(struct pdh_query *query, LONGLONG *ret_time);
 /* Replaces the older sample by a new one; the query's lock is held. */
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
 /* The set for the next items, emptied; item_add fills it, counter_sampled_set ends it. */
@@ -171,11 +171,11 @@ PDH_STATUS cook_samples(const struct counter *counter, DWORD format, const struc
 
 /* ---- reading.c: queries on captures ---- */
 PDH_STATUS capture_resolve(struct counter *counter); /* fills its columns and type */
-PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time);
-PDH_STATUS capture_limit(struct reading *reading, const PDH_TIME_INFO *range);
+PDH_STATUS collect_capture(struct pdh_query *query, LONGLONG *ret_time);
+PDH_STATUS capture_limit(struct capture_reading *reading, const PDH_TIME_INFO *range);
 const char *capture_machine(struct counter *counter);
 
 /* ---- thread.c ---- */
-void query_stop_thread(struct query *query); /* waits for its end; no claim, no lock held */
+void query_stop_thread(struct pdh_query *query); /* waits for its end; no claim, no lock held */
 
 #endif

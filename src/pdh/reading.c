@@ -10,7 +10,7 @@
 
 /* ---- blocks ---- */
 
-static bool capacity_for_blocks(struct reading *reading, size_t count)
+static bool capacity_for_blocks(struct capture_reading *reading, size_t count)
 {
     if (count <= reading->block_count)
         return true;
@@ -23,7 +23,7 @@ static bool capacity_for_blocks(struct reading *reading, size_t count)
     return true;
 }
 
-struct snapshot *reading_block(struct reading *reading, size_t column,
+struct snapshot *reading_block(struct capture_reading *reading, size_t column,
                                const struct log_value *value)
 {
     if (value->status || value->kind != LOG_BLOCK || !capacity_for_blocks(reading, column + 1))
@@ -100,15 +100,16 @@ static bool instance_fits(const struct counter *counter, const struct log_column
 
 /* A capture may have ten thousand columns, and a query as many counters: columns are found by
  * object, counter and instance. Those with a "*" are in a chain of their own. */
-static size_t place_of(const struct reading *reading, const char *object, const char *counter,
-                       uint64_t instance_hash)
+static size_t place_of(const struct capture_reading *reading, const char *object,
+                       const char *counter, uint64_t instance_hash)
 {
     uint64_t hash = instance_hash * 31 + text_hash_fold(object, strlen(object));
     hash = hash * 31 + text_hash_fold(counter, strlen(counter));
     return 1 + hash % (reading->places - 1);
 }
 
-static size_t place_of_column(const struct reading *reading, const struct log_column *column)
+static size_t place_of_column(const struct capture_reading *reading,
+                              const struct log_column *column)
 {
     BUFFER_AUTO full = {0};
     if (is_any(column->object) || is_any(column->counter) || column_is_open(column))
@@ -122,7 +123,7 @@ static size_t place_of_column(const struct reading *reading, const struct log_co
                                   text_hash_fold(full.data, full.len));
 }
 
-static bool index_columns(struct reading *reading)
+static bool index_columns(struct capture_reading *reading)
 {
     size_t count = log_columns(reading->log);
     if (reading->indexed == count && reading->first_column)
@@ -153,7 +154,7 @@ static bool add_column(struct counter *counter, uint32_t number)
     return true;
 }
 
-static void want_columns(struct reading *reading, const struct counter *counter)
+static void want_columns(struct capture_reading *reading, const struct counter *counter)
 {
     if (!reading->limited)
         for (size_t i = 0; i < log_columns(reading->log); i++)
@@ -191,7 +192,7 @@ static bool take_column(struct counter *counter, uint32_t number)
 
 static bool take_place(struct counter *counter, size_t place)
 {
-    const struct reading *reading = counter->query->reading;
+    const struct capture_reading *reading = counter->query->reading;
     bool good = true;
     for (uint32_t at = reading->first_column[place]; good && at; at = reading->next_column[at - 1])
         good = take_column(counter, at - 1);
@@ -208,7 +209,7 @@ static bool is_number(const char *name)
  * own. */
 static bool take_columns(struct counter *counter)
 {
-    const struct reading *reading = counter->query->reading;
+    const struct capture_reading *reading = counter->query->reading;
     const struct pdh_path *path = &counter->path;
     bool good = true;
     if (counter->wild || is_number(path->object) || is_number(path->counter)) {
@@ -241,7 +242,7 @@ static PDH_STATUS what_is_missing(const struct counter *counter)
 
 PDH_STATUS capture_resolve(struct counter *counter)
 {
-    struct reading *reading = counter->query->reading;
+    struct capture_reading *reading = counter->query->reading;
     if (!index_columns(reading) || !take_columns(counter))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!counter->column_count)
@@ -252,7 +253,7 @@ PDH_STATUS capture_resolve(struct counter *counter)
 
 const char *capture_machine(struct counter *counter)
 {
-    struct reading *reading = counter->query->reading;
+    struct capture_reading *reading = counter->query->reading;
     const struct log_facts *facts = log_facts(reading->log);
     if (counter->column_count)
         return log_column(reading->log, counter->columns[0])->machine;
@@ -309,7 +310,7 @@ static void take_items(struct counter *counter, const struct log_value *value, s
 }
 
 /* The column's names by hash, once a sample. NULL: no memory. */
-static struct item_set *names_of(struct reading *reading, uint32_t column,
+static struct item_set *names_of(struct capture_reading *reading, uint32_t column,
                                  const struct log_value *value)
 {
     const struct sample none = {0};
@@ -394,7 +395,7 @@ static const opl_counter_view *find_definition(struct counter *counter, const ch
 static void take_block(struct counter *counter, uint32_t column, const struct log_value *value,
                        LONGLONG time, struct sample *ret)
 {
-    struct reading *reading = counter->query->reading;
+    struct capture_reading *reading = counter->query->reading;
     struct snapshot *snapshot = reading_block(reading, column, value);
     const char *machine = log_column(reading->log, column)->machine;
     const struct snapshot_object *object =
@@ -423,7 +424,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
 static void sample_column(struct counter *counter, uint32_t number, const struct log_sample *from,
                           struct item_set *set)
 {
-    struct reading *reading = counter->query->reading;
+    struct capture_reading *reading = counter->query->reading;
     const struct log_value *value = &from->values[number];
     const struct log_column *column = log_column(reading->log, number);
     struct sample sample = {.raw = value->raw};
@@ -500,9 +501,9 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
 }
 
 /* A capture that was appended to has columns that were unknown when the counters were added. */
-static bool join_new_columns(struct query *query)
+static bool join_new_columns(struct pdh_query *query)
 {
-    struct reading *reading = query->reading;
+    struct capture_reading *reading = query->reading;
     size_t known = reading->indexed, count = log_columns(reading->log);
     if (known == count)
         return true;
@@ -520,9 +521,9 @@ static bool join_new_columns(struct query *query)
     return good;
 }
 
-static PDH_STATUS collect_one(struct query *query, const struct log_sample **ret)
+static PDH_STATUS collect_one(struct pdh_query *query, const struct log_sample **ret)
 {
-    struct reading *reading = query->reading;
+    struct capture_reading *reading = query->reading;
     problem_clear();
     PDH_STATUS status = log_next(reading->log, ret);
     problem_note(log_problem(reading->log));
@@ -544,7 +545,7 @@ static PDH_STATUS collect_one(struct query *query, const struct log_sample **ret
 }
 
 /* Samples before the range serve only as the start of its first rate. (docs/windows/tools.md#g2) */
-PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
+PDH_STATUS collect_capture(struct pdh_query *query, LONGLONG *ret_time)
 {
     const struct log_sample *sample = NULL;
     PDH_STATUS status = query->counter_count ? 0 : (PDH_STATUS)PDH_NO_DATA;
@@ -555,7 +556,7 @@ PDH_STATUS collect_capture(struct query *query, LONGLONG *ret_time)
     return status;
 }
 
-PDH_STATUS capture_limit(struct reading *reading, const PDH_TIME_INFO *range)
+PDH_STATUS capture_limit(struct capture_reading *reading, const PDH_TIME_INFO *range)
 {
     LONGLONG end = range->EndTime == MAX_TIME_VALUE ? 0 : range->EndTime;
     log_want_early(reading->log, true);

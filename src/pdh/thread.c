@@ -15,7 +15,7 @@
 struct query_thread {
     pthread_t thread;
     pid_t process; /* a child of fork() does not have the thread */
-    struct query *query;
+    struct pdh_query *query;
     int64_t interval_100ns;
     int event; /* descriptor; -1: none */
     uint32_t stop;
@@ -76,7 +76,7 @@ static bool start(struct query_thread *thread)
     return started;
 }
 
-void query_stop_thread(struct query *query)
+void query_stop_thread(struct pdh_query *query)
 {
     lock_take(&query->lock);
     struct query_thread *thread = query->thread;
@@ -92,7 +92,7 @@ void query_stop_thread(struct query *query)
 }
 
 /* Holds the query's lock: the thread starts only if the query is open. */
-static PDH_STATUS start_in(struct query *query, struct query_thread *thread)
+static PDH_STATUS start_in(struct pdh_query *query, struct query_thread *thread)
 {
     PDH_STATUS status = 0;
     lock_take(&query->lock);
@@ -111,7 +111,7 @@ PDH_STATUS query_collect_each(PDH_HQUERY handle, DWORD seconds, HANDLE event)
     int descriptor = event ? (int)(intptr_t)event : -1;
     if (seconds == 0 || (event && !is_event(descriptor)))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    struct query *query = query_hold(handle);
+    struct pdh_query *query = query_hold(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     query_stop_thread(query);

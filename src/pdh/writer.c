@@ -69,7 +69,7 @@ static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, co
     return true;
 }
 
-static PDH_STATUS add_wild(struct capture_writer *writer, struct query *query,
+static PDH_STATUS add_wild(struct capture_writer *writer, struct pdh_query *query,
                            struct counter *counter, const char *path)
 {
     BUFFER_AUTO list = {0};
@@ -83,7 +83,7 @@ static PDH_STATUS add_wild(struct capture_writer *writer, struct query *query,
     return 0;
 }
 
-static PDH_STATUS add_columns(struct capture_writer *writer, struct query *query)
+static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query)
 {
     PDH_STATUS status = 0;
     for (uint32_t i = 0; !status && i < query->counter_count; i++) {
@@ -135,7 +135,7 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
 }
 
 /* A capture's lines keep the time zone in which it was taken; it may be unknown. */
-static void take_zone(const struct query *query, char storage[static ZONE_TEXT_SIZE],
+static void take_zone(const struct pdh_query *query, char storage[static ZONE_TEXT_SIZE],
                       struct log_header *header)
 {
     if (query->reading) {
@@ -146,7 +146,7 @@ static void take_zone(const struct query *query, char storage[static ZONE_TEXT_S
         header->zone = zone_local(clock_filetime(), storage, &header->bias);
 }
 
-static PDH_STATUS create(struct capture_writer *writer, const struct query *query,
+static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *query,
                          const struct capture_wish *wish, enum log_kind kind,
                          enum log_create_mode mode)
 {
@@ -179,7 +179,7 @@ PDH_STATUS writer_open(const struct capture_wish *wish, DWORD type, struct captu
         status = mode_of(wish, &mode);
     if (status)
         return status;
-    struct query *query = query_claim(wish->query);
+    struct pdh_query *query = query_claim(wish->query);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     struct capture_writer *writer = calloc(1, sizeof *writer);

@@ -39,14 +39,14 @@ static bool parent_is(const char *path, const char *parent)
     return last && !text_compare_fold_n(path, count, parent, strlen(parent));
 }
 
-struct search {
+struct mount_search {
     const char *name;
     bool found;
 };
 
 static bool is_wanted(void *self, const char *name)
 {
-    struct search *search = self;
+    struct mount_search *search = self;
     search->found = text_equal_fold(search->name, name);
     return !search->found;
 }
@@ -64,7 +64,7 @@ static bool is_alias(const char *path)
 bool virtual_key(const char *path)
 {
     const char *last = strrchr(path, '\\');
-    struct search search = {.name = last ? last + 1 : ""};
+    struct mount_search search = {.name = last ? last + 1 : ""};
     const struct registry_virtual_keys *keys = registry_tables->virtual_keys;
     for (; last && keys && keys->path; keys++)
         if (parent_is(path, keys->path) && !keys->each(is_wanted, &search) && search.found)

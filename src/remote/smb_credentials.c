@@ -181,7 +181,7 @@ static int is_meant(const char *section, const struct smb_address *address)
 
 /* ---- search ---- */
 
-struct search {
+struct credential_search {
     const struct smb_address *address;
     struct smb_login found, now;
     int rank, inside; /* rank of the best section, and of the one being read */
@@ -190,7 +190,7 @@ struct search {
 };
 
 /* Its user must be the one in the address. */
-static void end_section(struct search *search)
+static void end_section(struct credential_search *search)
 {
     const char *wanted = search->address->user;
     struct smb_login *now = &search->now;
@@ -205,7 +205,7 @@ static void end_section(struct search *search)
     search->rank = search->inside;
 }
 
-static bool take_line(struct search *search, char *line)
+static bool take_line(struct credential_search *search, char *line)
 {
     line = trim(line);
     search->line++;
@@ -234,7 +234,7 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
 {
     BUFFER_AUTO text = {0};
     const char *path = smb_credentials_path();
-    struct search search = {.address = address};
+    struct credential_search search = {.address = address};
     if (!read_private(path, &text, why, capacity))
         return false;
     for (char *at = text.data, *end; at && *at; at = end) {

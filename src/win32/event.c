@@ -108,21 +108,21 @@ struct written {
     const unsigned char *data;
 };
 
-struct report {
+struct event_report {
     struct event_record record;
     struct event_field *fields;
     char (*names)[16]; /* "String256" */
     struct buffer text, data;
 };
 
-static void report_done(struct report *report)
+static void report_done(struct event_report *report)
 {
     free(report->fields);
     free(report->names);
     buffer_done(&report->text);
     buffer_done(&report->data);
 }
-#define REPORT_AUTO __attribute__((cleanup(report_done))) struct report
+#define REPORT_AUTO __attribute__((cleanup(report_done))) struct event_report
 
 static LSTATUS fault_of(const struct written *written)
 {
@@ -149,7 +149,8 @@ static enum event_level level_of(WORD type)
 }
 
 /* The strings' names: those of the catalog's row, as far as it has any. */
-static void name_fields(struct report *report, const struct written *written, const char *fields)
+static void name_fields(struct event_report *report, const struct written *written,
+                        const char *fields)
 {
     for (WORD i = 0; i < written->count; i++) {
         size_t length = 0;
@@ -177,7 +178,7 @@ static void join_strings(struct buffer *text, const struct written *written)
     }
 }
 
-static void compose(struct report *report, const struct written *written)
+static void compose(struct event_report *report, const struct written *written)
 {
     const struct event_message *row = event_message(report->record.source, report->record.id);
     for (DWORD i = 0; i < written->size; i++)

@@ -9,7 +9,7 @@
 
 static const struct place nowhere;
 
-static void returned(struct report *report, const struct answer *answer, const char *field,
+static void returned(struct report *report, const struct check_answer *answer, const char *field,
                      const char *expected, const char *found, int64_t number)
 {
     report_add(report, MISTAKE, &nowhere, field, IN_RETURNS, expected,
@@ -18,7 +18,7 @@ static void returned(struct report *report, const struct answer *answer, const c
 }
 
 /* When Collect fails, it must leave its outputs and the buffer unchanged. */
-static void check_error_outputs(const struct answer *answer, struct report *report)
+static void check_error_outputs(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
     const char *expected = "0 with any status but ERROR_SUCCESS";
@@ -31,7 +31,7 @@ static void check_error_outputs(const struct answer *answer, struct report *repo
                  reply->end);
 }
 
-static void check_guards(const struct answer *answer, struct report *report)
+static void check_guards(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
     if (reply->below)
@@ -42,7 +42,7 @@ static void check_guards(const struct answer *answer, struct report *report)
                  "written behind it, at byte ", reply->above - 1);
 }
 
-static bool check_pointer(const struct answer *answer, struct report *report)
+static bool check_pointer(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
     if (reply->end >= 0 && reply->end <= (int64_t)answer->capacity) {
@@ -57,7 +57,7 @@ static bool check_pointer(const struct answer *answer, struct report *report)
     return false;
 }
 
-static void check_counts(const struct answer *answer, struct report *report)
+static void check_counts(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
     if (reply->end > 0 && reply->objects == 0)
@@ -70,7 +70,7 @@ static void check_counts(const struct answer *answer, struct report *report)
         returned(report, answer, "*lpcbTotalBytes", "a multiple of 8", "", reply->end);
 }
 
-bool answer_check_returns(const struct answer *answer, struct report *report)
+bool answer_check_returns(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
     check_guards(answer, report);
@@ -100,7 +100,7 @@ bool answer_check_returns(const struct answer *answer, struct report *report)
 }
 
 /* Bases, offsets and duplicate numbers are checked in fields.c, with the registration. */
-bool answer_check_lengths(struct answer *answer, struct report *report)
+bool answer_check_lengths(struct check_answer *answer, struct report *report)
 {
     struct wire_finding finding;
     char found[WIRE_TEXT], expected[WIRE_TEXT];
@@ -121,8 +121,8 @@ bool answer_check_lengths(struct answer *answer, struct report *report)
     return !broken;
 }
 
-void answer_done(struct answer *answer)
+void answer_done(struct check_answer *answer)
 {
     free(answer->data);
-    *answer = (struct answer){0};
+    *answer = (struct check_answer){0};
 }

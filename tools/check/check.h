@@ -28,7 +28,7 @@ struct report {
     const char *library;
     struct finding list[FINDINGS_MOST];
     size_t count, lost; /* lost: dropped, the report was full */
-    struct names names;
+    struct view_names names;
 };
 /* Where a finding was made: the fields of struct finding that the caller sets. */
 struct place {
@@ -114,7 +114,7 @@ int machine_is_busy(void);
 void worker_end(struct worker *worker, struct report *report);
 
 /* ---- answer.c: the answer of one Collect ---- */
-struct answer {
+struct check_answer {
     const char *query;
     uint32_t capacity;
     struct worker_reply reply;
@@ -123,16 +123,16 @@ struct answer {
     opl_block block; /* of the copy; header.NumObjectTypes is 0 when its lengths do not add up */
 };
 /* Checks status, pointer, lengths and guards. False: there is no data to check further. */
-bool answer_check_returns(const struct answer *answer, struct report *report);
+bool answer_check_returns(const struct check_answer *answer, struct report *report);
 /* Checks the lengths inside the data. False: they do not add up. */
-bool answer_check_lengths(struct answer *answer, struct report *report);
-void answer_done(struct answer *answer);
+bool answer_check_lengths(struct check_answer *answer, struct report *report);
+void answer_done(struct check_answer *answer);
 
 /* ---- fields.c: every field of an answer whose lengths add up ---- */
-void fields_check(struct answer *answer, const struct registration *registration,
+void fields_check(struct check_answer *answer, const struct registration *registration,
                   struct report *report);
 /* ---- compare.c: two answers to one query, the older one first ---- */
-void values_compare(struct answer *before, struct answer *now, struct report *report);
+void values_compare(struct check_answer *before, struct check_answer *now, struct report *report);
 
 /* ---- trial.c: the sequence of tests ---- */
 /* What is left out where calls are slow. */

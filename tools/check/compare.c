@@ -25,7 +25,7 @@ static bool wrapped(uint64_t before, uint64_t now)
 }
 
 struct pair {
-    struct answer *before, *now;
+    struct check_answer *before, *now;
     opl_object_view object[2];
     opl_instance_view instance[2];
     char name[NAME_SIZE];
@@ -158,7 +158,7 @@ static void compare_times(const struct pair *pair, struct report *report)
                    (long long)before);
 }
 
-void values_compare(struct answer *before, struct answer *now, struct report *report)
+void values_compare(struct check_answer *before, struct check_answer *now, struct report *report)
 {
     struct pair pair = {.before = before, .now = now};
     while (opl_block_next_object(&now->block, &pair.object[1]))

@@ -11,7 +11,7 @@
 enum { NAME_SIZE = 256, COUNTERS_MOST = 512, PARTIAL = 64 };
 
 struct scene {
-    struct answer *answer;
+    struct check_answer *answer;
     const struct registration *is;
     struct report *report;
     opl_object_view object;
@@ -42,7 +42,7 @@ static opl_type_info info_of(const struct scene *scene, size_t counter)
 static void check_name(const struct scene *scene, const struct place *place, const char *field,
                        uint32_t index, bool help)
 {
-    struct names *names = &scene->report->names;
+    struct view_names *names = &scene->report->names;
     if (!scene->is->has_names || (help ? names_help(names, index) : names_title(names, index)))
         return;
     bool own = scene->is->first_counter > 0;
@@ -213,7 +213,7 @@ static void check_overlaps(const struct scene *scene, size_t counter)
 /* Counter paths contain only the name, so the second counter of a name is never found. */
 static void check_namesakes(const struct scene *scene, size_t counter)
 {
-    const struct names *names = &scene->report->names;
+    const struct view_names *names = &scene->report->names;
     struct place place = counter_place(scene, counter);
     const char *own = names_english(names, place.counter);
     for (size_t i = 0; own && scene->is->has_names && i < counter; i++) {
@@ -528,7 +528,7 @@ static void check_twice(const struct scene *scene)
                    "each object once", "a second object of this number");
 }
 
-void fields_check(struct answer *answer, const struct registration *registration,
+void fields_check(struct check_answer *answer, const struct registration *registration,
                   struct report *report)
 {
     struct scene *scene = calloc(1, sizeof *scene);

@@ -112,15 +112,15 @@ static void load_ini(struct registration *is, const struct wanted *wanted, struc
                    "%s: %s", is->ini, status_message(status));
 }
 
-struct search {
+struct registration_search {
     const char *library;
     char *found;
 };
 
 static bool look_at(void *self, const char *name)
 {
-    struct search *search = self;
-    struct service service;
+    struct registration_search *search = self;
+    struct service_settings service;
     char path[PATH_MAX], real[PATH_MAX];
     if (service_read(name, &service) == ERROR_SUCCESS && service.library &&
         opl_load_library_path(service.library, path, sizeof path) == ERROR_SUCCESS &&
@@ -132,7 +132,7 @@ static bool look_at(void *self, const char *name)
 
 static void find_service(struct registration *is)
 {
-    struct search search = {is->library, NULL};
+    struct registration_search search = {is->library, NULL};
     service_each(look_at, &search);
     is->service = search.found;
 }
@@ -158,7 +158,7 @@ static char *choose(const char *given, const char *registered, const char *other
 static bool read_service(struct registration *is, const struct wanted *wanted)
 {
     static const char *const usual[] = {"Open", "Collect", "Close"};
-    struct service service = {0};
+    struct service_settings service = {0};
     bool registered = is->service != NULL;
     if (registered && service_read(is->service, &service)) {
         fprintf(stderr, "openperflib-check: %s: no such service; 'lodctr /Q' lists the services\n",

@@ -42,7 +42,7 @@ struct trial {
     char own[256];     /* the query for its own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* large enough for its answer */
-    struct answer last;
+    struct check_answer last;
     double times[TIMES_MOST];
     struct usage loaded; /* before the first Open */
     struct usage usage;  /* after the last answer */
@@ -206,7 +206,7 @@ static bool ask(struct trial *trial, enum worker_order order, int most_ms, struc
 
 /* ---- Collect ---- */
 
-static void copy_data(struct answer *answer, const struct worker_channel *channel)
+static void copy_data(struct check_answer *answer, const struct worker_channel *channel)
 {
     int64_t end = answer->reply.end;
     if (end <= 0 || end > (int64_t)answer->capacity || !(answer->data = malloc((size_t)end)))
@@ -220,7 +220,7 @@ static bool is_foreign(const char *query)
     return strncmp(query, "Foreign", 7) == 0;
 }
 
-static void check_time(struct trial *trial, const struct answer *answer)
+static void check_time(struct trial *trial, const struct check_answer *answer)
 {
     int64_t ms = answer->reply.took_ns / 1000000;
     if (strcmp(answer->query, "Costly") == 0)
@@ -238,11 +238,11 @@ static void check_time(struct trial *trial, const struct answer *answer)
 
 /* One call and its checks. True: there are data whose lengths add up. Free with answer_done. */
 static bool collect(struct trial *trial, const char *query, uint32_t capacity, bool own_thread,
-                    struct answer *ret)
+                    struct check_answer *ret)
 {
     struct worker_channel *channel = trial->worker.channel;
     bool costly = strcmp(query, "Costly") == 0;
-    *ret = (struct answer){.query = query, .capacity = capacity};
+    *ret = (struct check_answer){.query = query, .capacity = capacity};
     if (trial->ended)
         return false;
     snprintf(channel->request.query, sizeof channel->request.query, "%s", query);
@@ -268,7 +268,7 @@ static bool collect(struct trial *trial, const char *query, uint32_t capacity, b
 }
 
 /* Retries with larger buffers, as programs do. */
-static bool collect_growing(struct trial *trial, const char *query, struct answer *ret)
+static bool collect_growing(struct trial *trial, const char *query, struct check_answer *ret)
 {
     for (uint32_t capacity = FIRST_SIZE;; capacity *= 4) {
         if (collect(trial, query, capacity, false, ret))
@@ -286,18 +286,18 @@ static bool collect_growing(struct trial *trial, const char *query, struct answe
 }
 
 /* Keeps the answer, to compare the next one with it. */
-static void take(struct trial *trial, struct answer *answer)
+static void take(struct trial *trial, struct check_answer *answer)
 {
     if (trial->last.data && answer->data)
         values_compare(&trial->last, answer, trial->report);
     answer_done(&trial->last);
     trial->last = *answer;
-    *answer = (struct answer){0};
+    *answer = (struct check_answer){0};
 }
 
 /* ---- queries ---- */
 
-static void note_own(struct trial *trial, struct answer *answer)
+static void note_own(struct trial *trial, struct check_answer *answer)
 {
     opl_object_view object = {0};
     size_t used = 0;
@@ -309,7 +309,7 @@ static void note_own(struct trial *trial, struct answer *answer)
 /* A query that should return data; the first that does is used for all further calls. */
 static void try_query(struct trial *trial, const char *query, bool prefer)
 {
-    struct answer answer;
+    struct check_answer answer;
     if (!*query || trial->ended)
         return;
     if (collect_growing(trial, query, &answer)) {
@@ -331,7 +331,7 @@ static void try_foreign(struct trial *trial)
 {
     static const char *const queries[] = {"2147483646", "Nonsense", "Foreign nowhere.invalid"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-        struct answer answer;
+        struct check_answer answer;
         if (!may(trial, STEP_FOREIGN, 1 + SIZES_FIRST + LEAK_CALLS))
             continue;
         if (collect(trial, queries[i], trial->capacity ? trial->capacity : FIRST_SIZE, false,
@@ -370,7 +370,7 @@ static void try_costly(struct trial *trial)
 static void try_null(struct trial *trial)
 {
     struct worker_channel *channel = trial->worker.channel;
-    struct answer answer = {.query = trial->query};
+    struct check_answer answer = {.query = trial->query};
     snprintf(channel->request.query, sizeof channel->request.query, "%s", trial->query);
     channel->request.capacity = 0;
     channel->request.null_buffer = true;
@@ -385,7 +385,7 @@ static void try_sizes(struct trial *trial)
     uint32_t exact = (uint32_t)trial->last.size;
     const uint32_t capacities[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
-        struct answer answer;
+        struct check_answer answer;
         if (!may(trial, STEP_SIZES, 1 + LEAK_CALLS))
             continue;
         if (collect(trial, trial->query, capacities[i], false, &answer))
@@ -399,7 +399,7 @@ static void try_sizes(struct trial *trial)
 static void try_threads(struct trial *trial)
 {
     for (int i = 0; i < 3; i++) {
-        struct answer answer;
+        struct check_answer answer;
         if (!may(trial, STEP_THREADS, 1 + LEAK_CALLS))
             continue;
         if (collect(trial, trial->query, trial->capacity, true, &answer))
@@ -471,7 +471,7 @@ static void try_many(struct trial *trial)
          round <= ROUNDS && fits(trial, calls) && (has_time(trial) || round < least); round++) {
         struct usage usage = {0};
         for (int i = 0; i < calls && !trial->ended; i++) {
-            struct answer answer;
+            struct check_answer answer;
             bool good = collect(trial, trial->query, trial->capacity, false, &answer);
             usage = answer.reply.usage;
             if (good)
@@ -515,7 +515,7 @@ static bool close_once(struct trial *trial, struct worker_reply *reply)
 
 static void must_answer(struct trial *trial, const char *when)
 {
-    struct answer answer;
+    struct check_answer answer;
     if (!trial->query)
         return;
     if (!may(trial, STEP_AGAIN, 1))

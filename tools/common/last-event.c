@@ -48,12 +48,12 @@ time_t last_event_time(const opl_load_event *event)
 
 /* ---- an object that is missing ---- */
 
-struct search {
+struct event_search {
     const char *tool, *object;
     DWORD index;
 };
 
-static bool has_object(const struct service *service, DWORD index)
+static bool has_object(const struct service_settings *service, DWORD index)
 {
     char *end;
     for (const char *list = service->object_list; list && *list; list = end) {
@@ -68,8 +68,8 @@ static bool has_object(const struct service *service, DWORD index)
 
 static bool explain(void *self, const char *name)
 {
-    const struct search *search = self;
-    struct service service;
+    const struct event_search *search = self;
+    struct service_settings service;
     if (service_read(name, &service))
         return true;
     if (has_object(&service, search->index))
@@ -80,7 +80,7 @@ static bool explain(void *self, const char *name)
 
 void last_event_explain(const char *tool, const char *object)
 {
-    struct search search = {.tool = tool, .object = object};
+    struct event_search search = {.tool = tool, .object = object};
     if (PdhLookupPerfIndexByNameA(NULL, object, &search.index) == ERROR_SUCCESS)
         service_each(explain, &search);
 }

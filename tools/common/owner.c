@@ -42,7 +42,7 @@ static void add_list(struct owners *owners, const char *list)
 static bool take(void *self, const char *name)
 {
     struct owners *owners = self;
-    struct service service;
+    struct service_settings service;
     if (service_read(name, &service))
         return true;
     struct claims *more = reallocarray(owners->claims, owners->count + 1, sizeof *more);

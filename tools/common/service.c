@@ -33,7 +33,7 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
 }
 
 /* Reads all values except the texts. */
-static void read_numbers(HKEY key, struct service *ret)
+static void read_numbers(HKEY key, struct service_settings *ret)
 {
     enum { ALWAYS = 2 }; /* isolated even if it is a shipped provider */
     DWORD shares;
@@ -51,18 +51,18 @@ static void read_numbers(HKEY key, struct service *ret)
     ret->isolated = ret->library && ret->isolation != 0 && (!shipped || ret->isolation == ALWAYS);
 }
 
-LSTATUS service_read(const char *name, struct service *ret)
+LSTATUS service_read(const char *name, struct service_settings *ret)
 {
     char path[sizeof SERVICES + NAME_SIZE + sizeof "\\Performance"];
     HKEY key;
-    *ret = (struct service){0};
+    *ret = (struct service_settings){0};
     if (strlen(name) >= NAME_SIZE)
         return ERROR_FILE_NOT_FOUND;
     snprintf(path, sizeof path, SERVICES "\\%s\\Performance", name);
     LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key);
     if (status)
         return status;
-    *ret = (struct service){
+    *ret = (struct service_settings){
         .name = strdup(name),
         .library = read_text(key, "Library"),
         .open = read_text(key, "Open"),
@@ -84,25 +84,25 @@ static time_t read_until(const char *text)
     return text && strptime(text, "until %Y-%m-%dT%H:%M:%SZ", &until) ? timegm(&until) : 0;
 }
 
-bool service_on_probation(const struct service *service)
+bool service_on_probation(const struct service_settings *service)
 {
     time_t until = read_until(service->quarantine);
     return service->disabled & DISABLED && until && until <= time(NULL);
 }
 
-bool service_not_waited_for(const struct service *service)
+bool service_not_waited_for(const struct service_settings *service)
 {
     return read_until(service->unanswered) > time(NULL);
 }
 
-bool service_enabled(const struct service *service)
+bool service_enabled(const struct service_settings *service)
 {
     DWORD off = DISABLED | (sizeof(void *) == 8 ? NOT_FOR_64_BIT : NOT_FOR_32_BIT);
     DWORD over = service_on_probation(service) ? DISABLED : 0;
     return (service->disabled & off & ~over) == 0;
 }
 
-void service_done(struct service *service)
+void service_done(struct service_settings *service)
 {
     char *texts[] = {service->name,       service->library,   service->open,
                      service->collect,    service->close,     service->object_list,

@@ -41,14 +41,14 @@ static void take_finding(void *self, const opl_load_finding *finding)
 }
 
 /* The numbers show the layer: the user's begin at 1,000,000. */
-static bool is_users(const struct service *service)
+static bool is_users(const struct service_settings *service)
 {
     enum { USER_FIRST = 1000000 };
     return service->loaded && service->first_counter >= USER_FIRST;
 }
 
 /* A provider whose library is missing was reported for that already. */
-static bool library_is_there(const struct service *service)
+static bool library_is_there(const struct service_settings *service)
 {
     char path[PATH_MAX];
     return service->library && !opl_load_library_path(service->library, path, sizeof path) &&
@@ -56,8 +56,8 @@ static bool library_is_there(const struct service *service)
 }
 
 /* This run does not repair registrations of the other layer: visible problems are only reported. */
-static const char *judge_other_layer(const struct service *service, const char *option, char *text,
-                                     size_t capacity)
+static const char *judge_other_layer(const struct service_settings *service, const char *option,
+                                     char *text, size_t capacity)
 {
     bool held = service->quarantine && service->disabled;
     if (held)
@@ -74,8 +74,8 @@ static const char *judge_other_layer(const struct service *service, const char *
 }
 
 /* Why a provider that is registered correctly does not answer, as in perfmon status. */
-static const char *judge(const struct visit *visit, const struct service *service, char *text,
-                         size_t capacity)
+static const char *judge(const struct visit *visit, const struct service_settings *service,
+                         char *text, size_t capacity)
 {
     const char *name = service->name, *option = is_users(service) ? " --user" : "", *kind = NULL;
     opl_load_event event;
@@ -109,7 +109,7 @@ static const char *judge(const struct visit *visit, const struct service *servic
 static bool take_failing(void *self, const char *name)
 {
     struct visit *visit = self;
-    struct service service;
+    struct service_settings service;
     opl_load_event event;
     char text[sizeof event.text + sizeof event.advice + 64];
     if (service_read(name, &service))

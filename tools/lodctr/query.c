@@ -12,7 +12,7 @@
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 enum { BASE_INDEX = 1847 };
 
-struct query {
+struct provider_query {
     const struct lodctr *opts;
     struct json json;
     size_t shown;
@@ -27,7 +27,7 @@ static DWORD perflib_number(const char *name, DWORD otherwise)
                : value;
 }
 
-static const char *place(const struct service *service)
+static const char *place(const struct service_settings *service)
 {
     return service->isolated ? "a separate process" : "the calling process";
 }
@@ -53,7 +53,7 @@ static void print_head(void)
     print_number("Last Help Text ID", perflib_number("Last Help", 0));
 }
 
-static void print_service(const struct service *service)
+static void print_service(const struct service_settings *service)
 {
     printf("\n[%s] Performance Counters (%s)\n", service->name,
            service_enabled(service) ? "Enabled" : "Disabled");
@@ -87,7 +87,7 @@ static void json_head(struct json *json)
     json_open(json, "services", '[');
 }
 
-static void json_service(struct json *json, const struct service *service)
+static void json_service(struct json *json, const struct service_settings *service)
 {
     json_open(json, NULL, '{');
     json_string(json, "name", service->name);
@@ -115,8 +115,8 @@ static void json_service(struct json *json, const struct service *service)
 
 static bool show(void *self, const char *name)
 {
-    struct query *query = self;
-    struct service service;
+    struct provider_query *query = self;
+    struct service_settings service;
     LSTATUS status = service_read(name, &service);
     if (!status && query->opts->json)
         json_service(&query->json, &service);
@@ -142,7 +142,7 @@ static bool spelled_so(void *self, const char *name)
     return !spelling->found;
 }
 
-static void show_one(struct query *query, const char *name)
+static void show_one(struct provider_query *query, const char *name)
 {
     struct spelling spelling = {.wanted = name};
     query->status = service_each(spelled_so, &spelling);
@@ -151,7 +151,7 @@ static void show_one(struct query *query, const char *name)
     free(spelling.found);
 }
 
-static DWORD show_named(struct query *query)
+static DWORD show_named(struct provider_query *query)
 {
     DWORD worst = ERROR_SUCCESS;
     for (size_t i = 0; i < query->opts->word_count; i++) {
@@ -166,7 +166,7 @@ static DWORD show_named(struct query *query)
 
 DWORD query_services(const struct lodctr *opts)
 {
-    struct query query = {.opts = opts, .json.out = stdout};
+    struct provider_query query = {.opts = opts, .json.out = stdout};
     DWORD status;
     if (opts->json)
         json_head(&query.json);

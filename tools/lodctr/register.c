@@ -17,7 +17,7 @@
 
 #include <winbase.h>
 
-struct report {
+struct register_report {
     enum register_step step; /* the step that was begun; STEP_DONE: the function returned
                               * `result` */
     LONG result;
@@ -29,7 +29,7 @@ typedef BOOL WINAPI attach_procedure(HINSTANCE, DWORD, LPVOID);
 
 /* ---- the child ---- */
 
-static void send_report(int pipe, struct report *report, enum register_step step)
+static void send_report(int pipe, struct register_report *report, enum register_step step)
 {
     report->step = step;
     if (write(pipe, report, sizeof *report) != sizeof *report)
@@ -46,7 +46,7 @@ static bool find(void *handle, const char *name, void *ret)
 
 static void call(const char *path, const char *name, int pipe)
 {
-    struct report report = {0};
+    struct register_report report = {0};
     attach_procedure *attach;
     register_procedure *procedure;
     send_report(pipe, &report, STEP_LOAD);
@@ -72,9 +72,9 @@ static void call(const char *path, const char *name, int pipe)
 /* ---- the parent ---- */
 
 /* The last complete report. */
-static struct report listen_to(int pipe)
+static struct register_report listen_to(int pipe)
 {
-    struct report report = {0}, next;
+    struct register_report report = {0}, next;
     size_t used = 0;
     ssize_t count;
     while ((count = read(pipe, (char *)&next + used, sizeof next - used)) != 0) {
@@ -120,7 +120,8 @@ static DWORD judge_result(const char *path, const char *name, LONG result)
     return code;
 }
 
-static DWORD judge(const char *path, const char *name, const struct report *report, int state)
+static DWORD judge(const char *path, const char *name, const struct register_report *report,
+                   int state)
 {
     if (report->step == STEP_DONE && !WIFSIGNALED(state))
         return judge_result(path, name, report->result);
@@ -159,7 +160,7 @@ static DWORD call_detached(const char *path, const char *name, bool json,
         _exit(0);
     }
     close(ends[1]);
-    struct report report = listen_to(ends[0]);
+    struct register_report report = listen_to(ends[0]);
     close(ends[0]);
     if (child < 0)
         return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);

@@ -17,7 +17,7 @@ static bool is_index(const char *text)
 }
 
 /* An index, an object's title, or a service's name. */
-static void look_up(const struct names *names, struct wanted *wanted)
+static void look_up(const struct view_names *names, struct wanted *wanted)
 {
     if (is_index(wanted->title)) {
         wanted->indices[0] = (uint32_t)strtoul(wanted->title, NULL, 10);
@@ -32,7 +32,7 @@ static void look_up(const struct names *names, struct wanted *wanted)
 }
 
 /* "Object(pattern)" only if no object has this whole name. */
-void find_indices(const struct names *names, struct wanted *wanted)
+void find_indices(const struct view_names *names, struct wanted *wanted)
 {
     snprintf(wanted->title, sizeof wanted->title, "%s", wanted->text);
     look_up(names, wanted);
@@ -116,7 +116,7 @@ struct candidate {
     unsigned distance;
 };
 
-static unsigned distance_to(const struct names *names, const char *word, uint32_t index)
+static unsigned distance_to(const struct view_names *names, const char *word, uint32_t index)
 {
     const char *title = names_title(names, index), *english = names_english(names, index);
     unsigned one = title ? names_distance(title, word) : TOO_UNLIKE;

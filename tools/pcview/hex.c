@@ -83,7 +83,7 @@ static const struct field instance_fields[] = {
 /* The dump so far: everything before `shown` is printed. */
 struct dump {
     struct pcview *view;
-    const struct names *names;
+    const struct view_names *names;
     size_t shown;
 };
 

@@ -8,7 +8,7 @@
 
 enum { TITLE_LEAST = 20 };
 
-struct line {
+struct list_line {
     uint32_t index;
     char title[128], instances[24], value[64], counter[128];
     DWORD counters;
@@ -24,7 +24,7 @@ static void instances_word(const opl_object_view *object, char out[24])
 }
 
 /* The default counter of the object or of its _Total, if it has a value. */
-static void default_value(struct pcview *view, const opl_object_view *where, struct line *line)
+static void default_value(struct pcview *view, const opl_object_view *where, struct list_line *line)
 {
     struct view_object object;
     struct view_instance *instance = NULL;
@@ -48,10 +48,10 @@ static void default_value(struct pcview *view, const opl_object_view *where, str
     view_object_done(&object);
 }
 
-static struct line line_of(struct pcview *view, const opl_object_view *object)
+static struct list_line line_of(struct pcview *view, const opl_object_view *object)
 {
-    struct line line = {.index = object->type.ObjectNameTitleIndex,
-                        .counters = object->type.NumCounters};
+    struct list_line line = {.index = object->type.ObjectNameTitleIndex,
+                             .counters = object->type.NumCounters};
     const char *title = names_title(&view->names, line.index);
     text_clean(title ? title : "(no name)", line.title, sizeof line.title);
     instances_word(object, line.instances);
@@ -61,19 +61,19 @@ static struct line line_of(struct pcview *view, const opl_object_view *object)
 
 static int by_title(const void *left, const void *right)
 {
-    const struct line *one = left, *other = right;
+    const struct list_line *one = left, *other = right;
     int order = strcasecmp(one->title, other->title);
     return order ? order : (one->index > other->index) - (one->index < other->index);
 }
 
 /* All objects of the block, sorted by title; malloc, NULL: none, or no memory. */
-static struct line *all_lines(struct pcview *view, size_t *ret_count)
+static struct list_line *all_lines(struct pcview *view, size_t *ret_count)
 {
-    struct line *lines = NULL;
+    struct list_line *lines = NULL;
     size_t count = 0;
     opl_object_view object = {0};
     while (snapshot_next_object(&view->now, &object)) {
-        struct line *grown = reallocarray(lines, count + 1, sizeof *lines);
+        struct list_line *grown = reallocarray(lines, count + 1, sizeof *lines);
         if (!grown)
             break;
         lines = grown;
@@ -85,7 +85,7 @@ static struct line *all_lines(struct pcview *view, size_t *ret_count)
     return lines;
 }
 
-static int title_width(const struct pcview *view, const struct line *lines, size_t count)
+static int title_width(const struct pcview *view, const struct list_line *lines, size_t count)
 {
     int width = TITLE_LEAST;
     for (size_t i = 0; i < count; i++) {
@@ -173,7 +173,7 @@ static void list_absent(struct pcview *view)
 void list_objects(struct pcview *view)
 {
     size_t count;
-    struct line *lines = all_lines(view, &count);
+    struct list_line *lines = all_lines(view, &count);
     int width = title_width(view, lines, count);
     print_head(view, count);
     if (count == 0) {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-struct reading {
+struct path_reading {
     PDH_HCOUNTER counter;
     char *path;
     bool by_pattern;          /* from a wildcard, not named itself */
@@ -22,7 +22,7 @@ struct readings {
     char machine[256]; /* "" or with its backslashes */
     struct machines machines;
     PDH_HQUERY query;
-    struct reading *items;
+    struct path_reading *items;
     size_t count, capacity;
     int samples;
     int code;
@@ -47,14 +47,15 @@ static bool keep(struct readings *all, const char *path, PDH_HCOUNTER counter, b
 {
     if (all->count == all->capacity) {
         size_t capacity = all->capacity ? all->capacity * 2 : 64;
-        struct reading *grown = reallocarray(all->items, capacity, sizeof *grown);
+        struct path_reading *grown = reallocarray(all->items, capacity, sizeof *grown);
         if (!grown)
             return false;
         all->items = grown;
         all->capacity = capacity;
     }
-    struct reading *reading = &all->items[all->count];
-    *reading = (struct reading){.counter = counter, .path = strdup(path), .by_pattern = by_pattern};
+    struct path_reading *reading = &all->items[all->count];
+    *reading =
+        (struct path_reading){.counter = counter, .path = strdup(path), .by_pattern = by_pattern};
     all->count += reading->path != NULL;
     return reading->path;
 }
@@ -119,7 +120,7 @@ static void add_words(struct pcview *view, struct readings *all)
 /* ---- samples ---- */
 
 /* Type and unit; the type decides whether one sample is enough. */
-static bool look_at_type(struct reading *reading)
+static bool look_at_type(struct path_reading *reading)
 {
     struct view_counter *kind = &reading->kind;
     DWORD index = 0, *type = &kind->now.definition.CounterType;
@@ -148,7 +149,7 @@ static PDH_STATUS collect(struct readings *all)
     return (DWORD)status == PDH_NO_DATA ? 0 : status; /* each counter says why */
 }
 
-static void read_value(struct readings *all, struct reading *reading)
+static void read_value(struct readings *all, struct path_reading *reading)
 {
     PDH_RAW_COUNTER raw = {0};
     PDH_FMT_COUNTERVALUE cooked = {0};
@@ -177,7 +178,7 @@ static void print_text(struct pcview *view, const struct readings *all)
         labels = width > labels ? width : labels;
     }
     for (size_t i = 0; i < all->count; i++) {
-        const struct reading *reading = &all->items[i];
+        const struct path_reading *reading = &all->items[i];
         char path[PDH_MAX_COUNTER_PATH * 4], value[64] = "-";
         text_clean(reading->path, path, sizeof path);
         if (!reading->value.status)
@@ -187,7 +188,7 @@ static void print_text(struct pcview *view, const struct readings *all)
     }
 }
 
-static void print_one_json(struct json *json, const struct reading *reading)
+static void print_one_json(struct json *json, const struct path_reading *reading)
 {
     const struct view_value *value = &reading->value;
     json_open(json, NULL, '{');

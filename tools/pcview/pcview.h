@@ -41,14 +41,14 @@ struct pcview {
     double seconds;
     struct wanted wanted[MAX_WANTED];
     size_t wanted_count;
-    struct names names;
+    struct view_names names;
     LSTATUS names_status;
     struct snapshot now, before;
     bool has_before;
 };
 
 /* ---- find.c: arguments to objects ---- */
-void find_indices(const struct names *names, struct wanted *wanted);
+void find_indices(const struct view_names *names, struct wanted *wanted);
 /* The query for HKEY_PERFORMANCE_DATA; malloc. NULL: no argument has an index. */
 char *find_query(const struct pcview *view);
 /* Marks the requested objects that the current snapshot contains; true: all of them. */

@@ -16,7 +16,7 @@ struct walk {
 static bool walk_service(void *self, const char *name)
 {
     const struct walk *walk = self;
-    struct service service;
+    struct service_settings service;
     char *end;
     if (service_read(name, &service) == ERROR_SUCCESS && service.library)
         for (char *at = service.object_list; at && *at; at = *end ? end + 1 : end) {
@@ -35,7 +35,7 @@ void registered_each(void (*each)(void *self, const struct registered *object), 
         service_each(walk_service, &(struct walk){each, self});
 }
 
-struct search {
+struct title_search {
     const char *service; /* whose objects to find, or */
     uint32_t index;      /* the object whose service to find */
     uint32_t *indices;
@@ -46,21 +46,21 @@ struct search {
 
 static void take_object(void *self, const struct registered *object)
 {
-    struct search *search = self;
+    struct title_search *search = self;
     if (strcasecmp(object->service, search->service) == 0 && search->count < search->capacity)
         search->indices[search->count++] = object->index;
 }
 
 size_t registered_objects(const char *service, uint32_t *indices, size_t capacity)
 {
-    struct search search = {.service = service, .indices = indices, .capacity = capacity};
+    struct title_search search = {.service = service, .indices = indices, .capacity = capacity};
     registered_each(take_object, &search);
     return search.count;
 }
 
 static void take_service(void *self, const struct registered *object)
 {
-    struct search *search = self;
+    struct title_search *search = self;
     if (object->index == search->index && !search->count &&
         strlen(object->service) < search->capacity) {
         strcpy(search->name, object->service);
@@ -71,7 +71,7 @@ static void take_service(void *self, const struct registered *object)
 
 bool registered_by(uint32_t index, char *service, size_t capacity, bool *ret_enabled)
 {
-    struct search search = {.index = index, .name = service, .capacity = capacity};
+    struct title_search search = {.index = index, .name = service, .capacity = capacity};
     registered_each(take_service, &search);
     *ret_enabled = search.enabled;
     return search.count != 0;

@@ -18,7 +18,7 @@ static void add_text(struct json *json, const char *key, const char *text)
         json_string(json, key, text);
 }
 
-static void add_numbers(struct json *json, const struct service *service)
+static void add_numbers(struct json *json, const struct service_settings *service)
 {
     if (!service->loaded)
         return;
@@ -48,7 +48,7 @@ static void add_kept_event(struct json *json, const opl_load_event *event)
     json_close_flat(json);
 }
 
-static void add_answer(struct json *json, const struct answer *answer)
+static void add_answer(struct json *json, const struct status_answer *answer)
 {
     if (!answer->opts)
         return;
@@ -90,7 +90,7 @@ static void add_provider(struct json *json, const struct perfmon *perfmon,
                          const struct event_log *log)
 {
     char next[1024];
-    const struct service *service = &provider->service;
+    const struct service_settings *service = &provider->service;
     json_open(json, NULL, '{');
     json_string(json, "name", service->name);
     json_string(json, "state", provider_state(provider));

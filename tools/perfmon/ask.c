@@ -15,7 +15,7 @@ static double now_ms(void)
 }
 
 /* Its Object List; without one all its numbers, some of which are objects. "": neither is known. */
-static void make_query(const struct service *service, char query[static QUERY_SIZE])
+static void make_query(const struct service_settings *service, char query[static QUERY_SIZE])
 {
     size_t used = 0;
     *query = '\0';
@@ -42,7 +42,7 @@ static bool is_listed(const char *query, DWORD index)
     return false;
 }
 
-static void count_answer(struct snapshot *snapshot, const char *query, struct answer *ret)
+static void count_answer(struct snapshot *snapshot, const char *query, struct status_answer *ret)
 {
     opl_object_view object = {0};
     ret->objects = ret->instances = 0;
@@ -58,7 +58,7 @@ static void count_answer(struct snapshot *snapshot, const char *query, struct an
 
 /* Queries do not wait for a provider that was overdue too often, so repeat until it had time to
  * answer. */
-static void ask_on(struct snapshot *snapshot, const char *query, struct answer *ret)
+static void ask_on(struct snapshot *snapshot, const char *query, struct status_answer *ret)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     double begin = now_ms();
@@ -74,17 +74,17 @@ static void ask_on(struct snapshot *snapshot, const char *query, struct answer *
 
 static bool answers_global(struct snapshot *snapshot, const char *query)
 {
-    struct answer global = {0};
+    struct status_answer global = {0};
     if (!snapshot_query(snapshot, "Global"))
         count_answer(snapshot, query, &global);
     return global.objects > 0;
 }
 
-void ask_provider(const struct service *service, struct answer *ret)
+void ask_provider(const struct service_settings *service, struct status_answer *ret)
 {
     struct snapshot snapshot = {0};
     char query[QUERY_SIZE];
-    *ret = (struct answer){0};
+    *ret = (struct status_answer){0};
     make_query(service, query);
     if (!*query)
         return;

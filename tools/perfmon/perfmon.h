@@ -49,7 +49,7 @@ size_t event_log_last(const struct event_log *log, const char *service, bool war
                       struct recent *ret);
 
 /* ---- ask.c: queries a provider now ---- */
-struct answer {
+struct status_answer {
     bool opts, answered;
     bool only_global;          /* it answers Global, but not the numbers of its objects */
     double first_ms, again_ms; /* of the first query, with loading and Open; of the next one */
@@ -57,7 +57,7 @@ struct answer {
     LSTATUS status;
 };
 /* Queries it by its objects' numbers; not if these are unknown. */
-void ask_provider(const struct service *service, struct answer *ret);
+void ask_provider(const struct service_settings *service, struct status_answer *ret);
 
 /* ---- providers.c: each provider's state in the registry ---- */
 enum state {
@@ -76,7 +76,7 @@ enum state {
     STATES
 };
 struct provider {
-    struct service service;
+    struct service_settings service;
     enum state state;
     char *path; /* of its library; NULL: it has none */
     /* From Quarantine or Unanswered: the end (0: not recorded), the how manyth time, the reason. */
@@ -84,7 +84,7 @@ struct provider {
     unsigned ordinal;
     const char *why; /* NULL: not recorded */
     size_t objects;  /* in its list */
-    struct answer answer;
+    struct status_answer answer;
     /* The last answer that any program received, as recorded. */
     time_t heard_at; /* 0: none is recorded */
     double heard_ms; /* how long its Collect took */

@@ -30,7 +30,7 @@ struct page {
     const struct providers *providers;
     const struct event_log *log;
     int name_width;
-    struct names names;
+    struct view_names names;
 };
 
 /* "" without colours. */
@@ -230,7 +230,7 @@ static void print_last_answer(const struct page *page, const struct provider *pr
 
 static void print_answer(const struct page *page, const struct provider *provider)
 {
-    const struct answer *answer = &provider->answer;
+    const struct status_answer *answer = &provider->answer;
     char first[32], again[32], text[200];
     ms_text(answer->first_ms, first, sizeof first);
     ms_text(answer->again_ms, again, sizeof again);
@@ -246,7 +246,7 @@ static void print_answer(const struct page *page, const struct provider *provide
     print_text(page, "answer", text);
 }
 
-static void print_numbers(const struct page *page, const struct service *service)
+static void print_numbers(const struct page *page, const struct service_settings *service)
 {
     char text[160];
     if (!service->loaded)
@@ -331,7 +331,7 @@ static void print_objects(const struct page *page, const char *list)
 
 static void print_details(const struct page *page, const struct provider *provider)
 {
-    const struct service *service = &provider->service;
+    const struct service_settings *service = &provider->service;
     char name[1024], next[NEXT_SIZE], times[64] = "";
     text_clean(service->name, name, sizeof name);
     putchar('\n');

@@ -54,7 +54,7 @@ static size_t count_objects(const char *list)
 
 static enum state judge(const struct provider *provider, const struct owners *owners)
 {
-    const struct service *service = &provider->service;
+    const struct service_settings *service = &provider->service;
     opl_load_event event;
     DWORD object;
     const char *owner;
@@ -94,7 +94,7 @@ static void read_last_answer(struct provider *provider)
 
 static void fill(struct provider *provider, const struct owners *owners)
 {
-    const struct service *service = &provider->service;
+    const struct service_settings *service = &provider->service;
     char path[PATH_MAX];
     provider->why = NULL;
     provider->objects = count_objects(service->object_list);
@@ -136,7 +136,7 @@ const char *provider_place(const struct provider *provider)
 /* ---- what to do ---- */
 
 /* The user's layer has numbers from 1,000,000: its tools need --user. */
-static const char *layer_option(const struct service *service)
+static const char *layer_option(const struct service_settings *service)
 {
     enum { USER_FIRST = 1000000 };
     return service->loaded && service->first_counter >= USER_FIRST ? " --user" : "";
@@ -298,7 +298,7 @@ static void ask_all(struct providers *providers)
 {
     for (size_t i = 0; i < providers->count; i++) {
         struct provider *provider = &providers->list[i];
-        struct service fresh;
+        struct service_settings fresh;
         if (provider->state == QUARANTINED || provider->state == DISABLED ||
             provider->state == NO_LIBRARY || provider->state == LIBRARY_GONE)
             continue;

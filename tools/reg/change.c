@@ -70,7 +70,7 @@ LSTATUS reg_add(const struct reg *reg)
 
 static LSTATUS delete_all_values(HKEY key)
 {
-    struct names names;
+    struct key_names names;
     LSTATUS status = names_read(key, true, &names);
     for (size_t i = 0; !status && i < names.count; i++)
         status = RegDeleteValueA(key, names.names[i]);

@@ -63,7 +63,7 @@ static LSTATUS put_entry(FILE *file, const opl_reg_entry *entry)
 
 static LSTATUS export_values(FILE *file, HKEY key)
 {
-    struct names names;
+    struct key_names names;
     LSTATUS status = names_read(key, true, &names);
     for (size_t i = 0; !status && i < names.count; i++) {
         struct value value;
@@ -82,7 +82,7 @@ static LSTATUS export_values(FILE *file, HKEY key)
 
 static LSTATUS export_key(FILE *file, HKEY key, const char *full)
 {
-    struct names names;
+    struct key_names names;
     LSTATUS status = put_entry(file, &(opl_reg_entry){.kind = OPL_REG_KEY, .key = full});
     status = status ? status : export_values(file, key);
     if (status)

@@ -33,7 +33,7 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
 /* Like Windows, prints no line for the key itself if it has no values. */
 static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
 {
-    struct names names;
+    struct key_names names;
     const char *head = showing->reg->type ? full : NULL; /* with /t the key's line is printed at
                                                           * its first match */
     LSTATUS status = names_read(key, true, &names);
@@ -75,7 +75,7 @@ static LSTATUS show_below(struct showing *showing, HKEY key, const char *full, c
 
 static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
 {
-    struct names names;
+    struct key_names names;
     LSTATUS status = names_read(key, false, &names);
     if (status == ERROR_INVALID_HANDLE) /* the data key has no subkeys */
         status = ERROR_SUCCESS;

@@ -49,12 +49,12 @@ bool value_type(const char *name, DWORD *ret);
 LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct value *ret);
 
 /* Names of a key's subkeys or values, read before anything is changed; free with names_done. */
-struct names {
+struct key_names {
     char **names;
     size_t count;
 };
-LSTATUS names_read(HKEY key, bool values, struct names *ret);
-void names_done(struct names *names);
+LSTATUS names_read(HKEY key, bool values, struct key_names *ret);
+void names_done(struct key_names *names);
 
 /* ---- the commands ---- */
 LSTATUS reg_query(const struct reg *reg);

@@ -208,7 +208,7 @@ LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct 
 
 enum { LONGEST_NAME = 16384 * 3 };
 
-static LSTATUS add_name(struct names *names, const char *name)
+static LSTATUS add_name(struct key_names *names, const char *name)
 {
     char **more = reallocarray(names->names, names->count + 1, sizeof *more);
     if (!more)
@@ -219,18 +219,18 @@ static LSTATUS add_name(struct names *names, const char *name)
 }
 
 /* The values of performance keys cannot be enumerated; these always exist. */
-static LSTATUS performance_names(HKEY key, struct names *ret)
+static LSTATUS performance_names(HKEY key, struct key_names *ret)
 {
     bool data = key == HKEY_PERFORMANCE_DATA;
     LSTATUS status = add_name(ret, data ? "Global" : "Counter");
     return status ? status : add_name(ret, data ? "Costly" : "Help");
 }
 
-LSTATUS names_read(HKEY key, bool values, struct names *ret)
+LSTATUS names_read(HKEY key, bool values, struct key_names *ret)
 {
     static char name[LONGEST_NAME];
     LSTATUS status = ERROR_SUCCESS;
-    *ret = (struct names){0};
+    *ret = (struct key_names){0};
     if (values && (key == HKEY_PERFORMANCE_DATA || key == HKEY_PERFORMANCE_TEXT ||
                    key == HKEY_PERFORMANCE_NLSTEXT))
         return performance_names(key, ret);
@@ -244,7 +244,7 @@ LSTATUS names_read(HKEY key, bool values, struct names *ret)
     return status == ERROR_NO_MORE_ITEMS ? ERROR_SUCCESS : status;
 }
 
-void names_done(struct names *names)
+void names_done(struct key_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         free(names->names[i]);

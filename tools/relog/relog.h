@@ -66,18 +66,18 @@ void report_counters(const struct source *source, FILE *out);
  * second, because the loop of samples must be fast. */
 bool report_due(const struct relog *opts, const struct source *source);
 void report_progress(const struct source *source, LONGLONG time);
-struct report {
+struct relog_report {
     LONGLONG first, last;
     unsigned long samples;
 };
 /* `good`: it ends well. */
-void report_output(const struct relog *opts, const struct report *report, bool good);
+void report_output(const struct relog *opts, const struct relog_report *report, bool good);
 bool report_wanted(const struct relog *opts);
 
 /* ---- write.c ---- */
 int write_output(const struct relog *opts, struct source *source);
 
 /* ---- rows.c: what PDH's own writer cannot do: other formats, -t, --merge, --follow ---- */
-int rows_write(const struct relog *opts, struct source *source, struct report *report);
+int rows_write(const struct relog *opts, struct source *source, struct relog_report *report);
 
 #endif

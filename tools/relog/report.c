@@ -96,7 +96,7 @@ static void end_progress(bool whole)
         printf("100.00%%\n");
 }
 
-void report_output(const struct relog *opts, const struct report *report, bool good)
+void report_output(const struct relog *opts, const struct relog_report *report, bool good)
 {
     if (!report_wanted(opts))
         return;

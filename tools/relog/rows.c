@@ -16,7 +16,7 @@ static const double follow_seconds = 0.25;
 struct rows {
     const struct relog *opts;
     struct source *source;
-    struct report *report;
+    struct relog_report *report;
     struct sheet sheet;
     PDH_RAW_COUNTER *before; /* of the last kept sample, for --every */
     struct mean {
@@ -139,7 +139,7 @@ static void take_values(struct rows *rows)
 
 static void print(struct rows *rows, LONGLONG time, const double *values)
 {
-    struct report *report = rows->report;
+    struct relog_report *report = rows->report;
     report->first = report->samples ? report->first : time;
     report->last = time;
     report->samples++;
@@ -252,7 +252,7 @@ static int print_rows(struct rows *rows)
     return code;
 }
 
-int rows_write(const struct relog *opts, struct source *source, struct report *report)
+int rows_write(const struct relog *opts, struct source *source, struct relog_report *report)
 {
     struct rows rows = {.opts = opts, .source = source, .report = report};
     rows.sheet.out = output_file_open("relog", opts->output);

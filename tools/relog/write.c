@@ -18,12 +18,12 @@ static bool pdh_is_enough(const struct relog *opts)
 }
 
 /* The times of the written lines, which differ from the times in their counters. */
-static void read_span(PDH_HLOG log, struct report *report)
+static void read_span(PDH_HLOG log, struct relog_report *report)
 {
     PDH_TIME_INFO span = {0};
     DWORD count = 1, size = sizeof span;
     if (!PdhGetDataSourceTimeRangeH(log, &count, &span, &size))
-        *report = (struct report){span.StartTime, span.EndTime, span.SampleCount};
+        *report = (struct relog_report){span.StartTime, span.EndTime, span.SampleCount};
 }
 
 /* The last time in the capture to append to; 0: it does not exist yet, or has no samples. */
@@ -55,7 +55,7 @@ static bool is_writing(PDH_STATUS status)
 
 /* A damaged place is skipped: reading continues after it. */
 static int copy_samples(const struct relog *opts, struct source *source, PDH_HLOG log,
-                        struct report *report)
+                        struct relog_report *report)
 {
     int code = EXIT_GOOD;
     for (;;) {
@@ -75,7 +75,7 @@ static int copy_samples(const struct relog *opts, struct source *source, PDH_HLO
     }
 }
 
-static int copy(const struct relog *opts, struct source *source, struct report *report)
+static int copy(const struct relog *opts, struct source *source, struct relog_report *report)
 {
     DWORD type = opts->format == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
     DWORD create = opts->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
@@ -95,7 +95,7 @@ static int copy(const struct relog *opts, struct source *source, struct report *
 
 int write_output(const struct relog *opts, struct source *source)
 {
-    struct report report = {0};
+    struct relog_report report = {0};
     int code = source_add(source, opts);
     if (!code)
         code =

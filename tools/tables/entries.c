@@ -50,7 +50,7 @@ static bool complain(const char *library, const char *object, const char *name, 
 }
 
 /* The entries are sorted by index: the numbers after the last one are free. */
-static bool complain_of_two(const char *library, const struct entry *second, DWORD last)
+static bool complain_of_two(const char *library, const struct table_entry *second, DWORD last)
 {
     fprintf(stderr,
             "openperflib-tables: %s: \"%s\" and \"%s\": both have the same index, %u; give one of "
@@ -59,7 +59,7 @@ static bool complain_of_two(const char *library, const struct entry *second, DWO
     return false;
 }
 
-static const char *judge(const struct entry *entry, DWORD help_index)
+static const char *judge(const struct table_entry *entry, DWORD help_index)
 {
     if (entry->index % 2)
         return "its index is odd; lodctr needs even offsets: 0, 2, 4, ...";
@@ -75,7 +75,7 @@ static const char *judge(const struct entry *entry, DWORD help_index)
 static bool add(struct entries *entries, const char *library, const opl_object *object,
                 const opl_counter *row)
 {
-    struct entry *entry = &entries->list[entries->count++];
+    struct table_entry *entry = &entries->list[entries->count++];
     entry->object = !row;
     entry->index = row ? row->index : object->index;
     entry->name = row ? row->name : object->name;
@@ -87,7 +87,7 @@ static bool add(struct entries *entries, const char *library, const opl_object *
 
 static int by_index(const void *left, const void *right)
 {
-    const struct entry *a = left, *b = right;
+    const struct table_entry *a = left, *b = right;
     return (a->index > b->index) - (a->index < b->index);
 }
 
@@ -95,7 +95,7 @@ static int by_index(const void *left, const void *right)
 static bool make_unique(struct entries *entries, const char *library)
 {
     for (size_t i = 0; i < entries->count; i++) {
-        struct entry *entry = &entries->list[i];
+        struct table_entry *entry = &entries->list[i];
         if (i > 0 && entry->index == entry[-1].index)
             return complain_of_two(library, entry, entries->list[entries->count - 1].index);
         for (size_t other = 0; other < i; other++)

@@ -23,7 +23,7 @@ static void print_text(FILE *out, const char *text)
     fprintf(out, quote ? "\"%s\"\n" : "%s\n", text);
 }
 
-static void print_texts(FILE *out, const struct entry *entry, const char *language,
+static void print_texts(FILE *out, const struct table_entry *entry, const char *language,
                         const char *name, const char *help)
 {
     fprintf(out, "%s_%s_NAME=", entry->symbol, language);
@@ -34,7 +34,7 @@ static void print_texts(FILE *out, const struct entry *entry, const char *langua
 
 /* Texts without a translation are English, as lodctr would fill them in, so that they are
  * noticed. */
-static void print_entry(FILE *out, const struct entry *entry, const struct old *old)
+static void print_entry(FILE *out, const struct table_entry *entry, const struct old *old)
 {
     fputc('\n', out);
     print_texts(out, entry, "009", entry->name, entry->help);
@@ -72,7 +72,7 @@ void print_list(FILE *out, const struct entries *entries)
     fprintf(out, "service %s: %s, %s, %s\n", tables->service, tables->procedures[0],
             tables->procedures[1], tables->procedures[2]);
     for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->list[i];
+        const struct table_entry *entry = &entries->list[i];
         fprintf(out, "%6u  %s%s\n        %s%s\n", (unsigned)entry->index, entry->object ? "" : "  ",
                 entry->name, entry->object ? "" : "  ", entry->help);
     }

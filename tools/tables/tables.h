@@ -12,7 +12,7 @@
 #include <winperf.h>
 
 /* One number of the registration: an object or a counter. */
-struct entry {
+struct table_entry {
     DWORD index;
     bool object;
     const char *name, *help;
@@ -20,7 +20,7 @@ struct entry {
 };
 struct entries {
     const opl_table_list *tables;
-    struct entry *list; /* by index */
+    struct table_entry *list; /* by index */
     size_t count;
 };
 /* False, after a message: the tables cannot be registered. */

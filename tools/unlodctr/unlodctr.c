@@ -69,7 +69,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
 
 static bool is_loaded(const char *name)
 {
-    struct service service;
+    struct service_settings service;
     bool loaded = service_read(name, &service) == ERROR_SUCCESS && service.loaded;
     service_done(&service);
     return loaded;

@@ -101,9 +101,9 @@ static const char *table_get(const struct name_table *table, uint32_t index)
     return low < table->count && table->rows[low].index == index ? table->rows[low].text : NULL;
 }
 
-LSTATUS names_load(struct names *names, const char *language)
+LSTATUS names_load(struct view_names *names, const char *language)
 {
-    *names = (struct names){0};
+    *names = (struct view_names){0};
     snprintf(names->language, sizeof names->language, "%s", language);
     LSTATUS status = table_load(&names->english, "Counter", "009");
     if (!status && strcmp(language, "009") != 0)
@@ -117,26 +117,26 @@ static void table_done(struct name_table *table)
     free(table->rows);
 }
 
-void names_done(struct names *names)
+void names_done(struct view_names *names)
 {
     table_done(&names->english);
     table_done(&names->chosen);
     table_done(&names->helps);
-    *names = (struct names){0};
+    *names = (struct view_names){0};
 }
 
-const char *names_english(const struct names *names, uint32_t index)
+const char *names_english(const struct view_names *names, uint32_t index)
 {
     return table_get(&names->english, index);
 }
 
-const char *names_title(const struct names *names, uint32_t index)
+const char *names_title(const struct view_names *names, uint32_t index)
 {
     const char *title = table_get(&names->chosen, index);
     return title ? title : names_english(names, index);
 }
 
-const char *names_help(struct names *names, uint32_t index)
+const char *names_help(struct view_names *names, uint32_t index)
 {
     if (!names->helps_loaded)
         table_load(&names->helps, "Explain", names->language);
@@ -145,7 +145,7 @@ const char *names_help(struct names *names, uint32_t index)
     return help && *help ? help : NULL;
 }
 
-bool names_fell_back(const struct names *names)
+bool names_fell_back(const struct view_names *names)
 {
     if (!names->chosen.count)
         return false;
@@ -167,7 +167,7 @@ static size_t table_find(const struct name_table *table, const char *title, uint
     return found;
 }
 
-size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t capacity)
+size_t names_find(const struct view_names *names, const char *title, uint32_t *ret, size_t capacity)
 {
     size_t found = 0;
     const struct name_table *tables[] = {&names->chosen, &names->english};

@@ -69,14 +69,14 @@ enum view_unit view_unit(uint32_t title_index, const char *english)
     return strstr(english, "Bytes") ? UNIT_BYTES : UNIT_PLAIN;
 }
 
-static const char *title_or_number(const struct names *names, uint32_t index, char number[16])
+static const char *title_or_number(const struct view_names *names, uint32_t index, char number[16])
 {
     const char *title = names_title(names, index);
     snprintf(number, 16, "#%u", index);
     return title ? title : number;
 }
 
-static bool load_counters(struct view_object *object, const struct names *names)
+static bool load_counters(struct view_object *object, const struct view_names *names)
 {
     opl_counter_view at = {0};
     while (snapshot_next_counter(object->now_snapshot, &object->now, &at)) {
@@ -319,7 +319,7 @@ static bool number_copies(struct view_object *object)
 
 bool view_object_load(struct view_object *object, struct snapshot *now,
                       const opl_object_view *where, struct snapshot *before,
-                      const struct names *names)
+                      const struct view_names *names)
 {
     *object = (struct view_object){.now_snapshot = now, .now = *where, .before_snapshot = before};
     object->title = title_or_number(names, where->type.ObjectNameTitleIndex, object->number);

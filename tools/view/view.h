@@ -32,23 +32,24 @@ struct name_table {
     struct name_row *rows; /* ascending by index, the first of equal indices only */
     size_t count;
 };
-struct names {
+struct view_names {
     char language[8];
     struct name_table english, chosen, helps; /* chosen is empty when it is English */
     bool helps_loaded;
 };
 /* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. */
-LSTATUS names_load(struct names *names, const char *language);
-void names_done(struct names *names);
+LSTATUS names_load(struct view_names *names, const char *language);
+void names_done(struct view_names *names);
 /* The title in the chosen language, else in English; NULL: it has none. */
-const char *names_title(const struct names *names, uint32_t index);
-const char *names_english(const struct names *names, uint32_t index);
+const char *names_title(const struct view_names *names, uint32_t index);
+const char *names_english(const struct view_names *names, uint32_t index);
 /* The explanation; the table is read at the first call. NULL: there is none. */
-const char *names_help(struct names *names, uint32_t index);
+const char *names_help(struct view_names *names, uint32_t index);
 /* The chosen language's table is the English one: it is not installed. */
-bool names_fell_back(const struct names *names);
+bool names_fell_back(const struct view_names *names);
 /* The indices with this title in either language, ignoring case. */
-size_t names_find(const struct names *names, const char *title, uint32_t *ret, size_t capacity);
+size_t names_find(const struct view_names *names, const char *title, uint32_t *ret,
+                  size_t capacity);
 /* The same in the first other installed language that has the title. */
 size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity);
 /* The difference of two texts, ignoring case; 0: equal; small if one contains the other. */
@@ -122,7 +123,7 @@ struct view_object {
  * recorded in the snapshot. False: no memory. */
 bool view_object_load(struct view_object *object, struct snapshot *now,
                       const opl_object_view *where, struct snapshot *before,
-                      const struct names *names);
+                      const struct view_names *names);
 void view_object_done(struct view_object *object);
 const char *view_text(const struct view_object *object, size_t offset);
 /* "parent/name#2", cleaned for a terminal. */
