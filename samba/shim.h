@@ -49,7 +49,8 @@ struct call;
 struct stream {
     int fd; /* below 0: none */
     struct tevent_fd *event;
-    struct buffer in, out, sent_caller; /* told: the caller that the daemon knows on this stream */
+    struct buffer in, out,
+        sent_caller; /* sent_caller: the caller that the daemon knows on this stream */
     size_t sent;
     uint32_t number;    /* of the last request */
     bool awaits_caller; /* the next reply is about the caller */

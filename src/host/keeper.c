@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Starts a keeper from within a third-party program, and requests helpers from it. Everything that
- * needs descriptors happens in a detached child (apart.c): the program's own descriptor table never
- * contains one of ours, not even briefly. (docs/isolation.md)
+ * needs descriptors happens in a detached child (src/base/detached.c): the program's own descriptor
+ * table never contains one of ours, not even briefly. (docs/isolation.md)
  */
 #include "host/helper.h"
 

@@ -25,8 +25,8 @@ const char *machine_label(const struct machine *machine); /* with \\ */
 /* Those that were found, this one first: a multi-string of labels. */
 void machine_list(struct buffer *ret);
 
-/* Replaces picture's content by the answer to `query`. PDH_CSTATUS_NO_MACHINE: it is unreachable;
- * PDH_NO_DATA: it did not answer the query. */
+/* Replaces the content of `snapshot` by the answer to `query`. PDH_CSTATUS_NO_MACHINE: the machine
+ * is unreachable; PDH_NO_DATA: it did not answer the query. */
 struct machine_question {
     struct machine *machine;
     const char *query;

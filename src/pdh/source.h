@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to pdh: what can be sampled, live or in a capture, by name. An offer describes one object
- * of one machine with its counters and the instances that it had at one moment; it never changes,
- * and is freed when its last user releases it.
+ * Private to pdh: what can be sampled, live or in a capture, by name. An object info describes one
+ * object of one machine with its counters and the instances that it had at one moment; it never
+ * changes, and is freed when its last user releases it.
  */
 #ifndef OPL_PDH_SOURCE_H
 #define OPL_PDH_SOURCE_H

@@ -3,13 +3,13 @@
  * The view model: performance blocks, names, and readable values. It has no built-in knowledge of
  * objects: the block describes itself. Used by every tool that shows counters.
  *
- * names    index -> title and explanation, title -> indices
+ * names     index -> title and explanation, title -> indices
  *
- * picture  one block with the bytes that it came in
+ * snapshot  one block with the bytes that it came in
  *
- * object   one object of a picture, its instances paired with those of an older picture
+ * object    one object of a snapshot, its instances paired with those of an older snapshot
  *
- * value    one raw value, cooked where it can be
+ * value     one raw value, cooked where it can be
  */
 #ifndef OPL_TOOLS_VIEW_H
 #define OPL_TOOLS_VIEW_H
