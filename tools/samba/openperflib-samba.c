@@ -17,12 +17,12 @@ enum { ENABLE = 1, DISABLE, STATUS };
 static const struct option_row change_rows[] = {
     {0, "now", NULL, NOW, "Also restart Samba; this closes its connections."},
     {'n', "dry-run", NULL, DRY, "Change nothing, print what would be done."},
-    {0, "json", NULL, JSON, "Say it as JSON."},
+    {0, "json", NULL, JSON, "Print the result as JSON."},
     {0, "root", "DIR", ROOT, "Use the system below DIR instead of this one; nothing is started or stopped.", "@files"},
     {0},
 };
 static const struct option_row status_rows[] = {
-    {0, "json", NULL, JSON, "Say it as JSON."},
+    {0, "json", NULL, JSON, "Print the result as JSON."},
     {0, "root", "DIR", ROOT, "Use the system below DIR instead of this one.", "@files"},
     {0},
 };
