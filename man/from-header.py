@@ -56,8 +56,8 @@ def functions(statement):
     pair = re.fullmatch(r"OPL_AW\((\w+), ?\((.*)\), ?\((.*)\)\)", statement)
     if pair:
         name, narrow, wide = pair.groups()
-        return [(name + form, f"LSTATUS {name}{form}({arguments})")
-                for form, arguments in (("A", narrow), ("W", wide))]
+        return [(name + suffix, f"LSTATUS {name}{suffix}({arguments})")
+                for suffix, arguments in (("A", narrow), ("W", wide))]
     if statement.startswith(("typedef", "enum", "struct", "extern", "static", "DECLARE", "union")):
         return []
     match = re.fullmatch(r"[\w \*]*?(\w+) ?\(.*\)", statement)
