@@ -50,7 +50,7 @@ static bool names_add(struct instance_names *names, const char *name, uint32_t n
 
 /* ---- one object's names ---- */
 
-struct gathering {
+struct column_names {
     struct capture_reading *reading;
     const char *machine, *object;
     struct instance_names counters, instances;
@@ -62,11 +62,11 @@ struct gathering {
     bool open; /* samples contain more */
 };
 
-static void gathering_done(struct gathering *gathering)
+static void column_names_done(struct column_names *collected)
 {
-    names_done(&gathering->counters);
-    names_done(&gathering->instances);
-    names_done(&gathering->nameless);
+    names_done(&collected->counters);
+    names_done(&collected->instances);
+    names_done(&collected->nameless);
 }
 
 static const char *without_slashes(const char *name)
@@ -74,87 +74,87 @@ static const char *without_slashes(const char *name)
     return strncmp(name, "\\\\", 2) ? name : name + 2;
 }
 
-static bool is_of(const struct gathering *gathering, const struct log_column *column)
+static bool is_of(const struct column_names *collected, const struct log_column *column)
 {
-    bool machine = !gathering->machine ||
-                   (column->machine && text_equal_fold(without_slashes(gathering->machine),
+    bool machine = !collected->machine ||
+                   (column->machine && text_equal_fold(without_slashes(collected->machine),
                                                        without_slashes(column->machine)));
-    return machine && column->object && capture_is_named(gathering->object, column->object);
+    return machine && column->object && capture_is_named(collected->object, column->object);
 }
 
-static bool add_instance(struct gathering *gathering, const char *parent, const char *name,
+static bool add_instance(struct column_names *collected, const char *parent, const char *name,
                          uint32_t number)
 {
     BUFFER_AUTO full = {0};
     buffer_printf(&full, "%s%s%s", parent ? parent : "", parent ? "/" : "", name);
-    return !full.failed && names_add(&gathering->instances, full.data, number,
+    return !full.failed && names_add(&collected->instances, full.data, number,
                                      (struct names_more){.has_parent = parent});
 }
 
-static void lose(const struct gathering *gathering, struct log_losses *losses, enum log_loss reason,
-                 const char *what)
+static void lose(const struct column_names *collected, struct log_losses *losses,
+                 enum log_loss reason, const char *what)
 {
-    losses_add(losses, reason, 1, "%s\\%s%s\\%s", gathering->machine ? gathering->machine : "",
-               gathering->object, gathering->has_instances || gathering->bracketed ? "(*)" : "",
+    losses_add(losses, reason, 1, "%s\\%s%s\\%s", collected->machine ? collected->machine : "",
+               collected->object, collected->has_instances || collected->bracketed ? "(*)" : "",
                what);
 }
 
 /* Samples repeat themselves: each number is counted once. False: no memory. */
-static bool lose_number(struct gathering *gathering, enum log_loss reason, DWORD index)
+static bool lose_number(struct column_names *collected, enum log_loss reason, DWORD index)
 {
     char text[32];
-    uint32_t known = gathering->nameless.set.count;
+    uint32_t known = collected->nameless.set.count;
     snprintf(text, sizeof text, "%s %lu", reason == LOSS_OBJECT ? "object" : "number",
              (unsigned long)index);
-    if (!names_add(&gathering->nameless, text, 0, (struct names_more){0}))
+    if (!names_add(&collected->nameless, text, 0, (struct names_more){0}))
         return false;
-    if (gathering->nameless.set.count > known)
-        lose(gathering, &gathering->losses, reason, text);
+    if (collected->nameless.set.count > known)
+        lose(collected, &collected->losses, reason, text);
     return true;
 }
 
-static bool scan_column(struct gathering *gathering, const struct log_column *column)
+static bool scan_column(struct column_names *collected, const struct log_column *column)
 {
     bool any = column_is_open(column) &&
                (column->kind == LOG_ARRAY || !column->instance || strpbrk(column->instance, "*?"));
     struct names_more more = {column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type,
                               column->scale, false};
-    gathering->bracketed |= any && column->instance;
-    gathering->has_instances |= !any && column->instance;
-    gathering->open |= any || column->kind == LOG_BLOCK;
+    collected->bracketed |= any && column->instance;
+    collected->has_instances |= !any && column->instance;
+    collected->open |= any || column->kind == LOG_BLOCK;
     if (column->counter && strcmp(column->counter, "*") != 0 &&
-        !names_add(&gathering->counters, column->counter, 0, more))
+        !names_add(&collected->counters, column->counter, 0, more))
         return false;
     return !column->instance || any ||
-           add_instance(gathering, column->parent, column->instance, column->index);
+           add_instance(collected, column->parent, column->instance, column->index);
 }
 
 /* ---- reading samples ---- */
 
-static bool scan_items(struct gathering *gathering, const struct log_value *value)
+static bool scan_items(struct column_names *collected, const struct log_value *value)
 {
     struct instance_names here = {0};
     bool good = true;
     for (size_t i = 0; good && i < value->count; i++) {
         const char *name = value->items[i].name;
-        gathering->bare |= !*name;
+        collected->bare |= !*name;
         if (!*name)
             continue;
-        gathering->has_instances = true;
+        collected->has_instances = true;
         uint32_t number =
             item_set_number(&here.set, name, strlen(name), text_hash_fold(name, strlen(name)));
         struct names_more more = {.has_parent = strchr(name, '/')};
         good = names_add(&here, name, number, more) &&
-               names_add(&gathering->instances, name, number, more);
+               names_add(&collected->instances, name, number, more);
     }
     names_done(&here);
     return good;
 }
 
-static bool scan_object(struct gathering *gathering, const char *machine,
+static bool scan_object(struct column_names *collected, const char *machine,
                         const struct snapshot *snapshot, const struct snapshot_object *object)
 {
-    struct log *log = gathering->reading->log;
+    struct log *log = collected->reading->log;
     const opl_counter_view *views = snapshot_counters(snapshot, object);
     const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
     bool single = object->view.type.NumInstances == PERF_NO_INSTANCES;
@@ -166,46 +166,46 @@ static bool scan_object(struct gathering *gathering, const char *machine,
                                   (LONG)views[i].definition.DefaultScale, false};
         if (type.is_base || views[i].definition.CounterType == PERF_COUNTER_NODATA)
             continue;
-        if (name ? !names_add(&gathering->counters, name, 0, more)
+        if (name ? !names_add(&collected->counters, name, 0, more)
                  : (single || object->instance_count) &&
-                       !lose_number(gathering, LOSS_COUNTER,
+                       !lose_number(collected, LOSS_COUNTER,
                                     views[i].definition.CounterNameTitleIndex))
             return false;
     }
-    gathering->has_instances |= !single;
-    gathering->bare |= single;
+    collected->has_instances |= !single;
+    collected->bare |= single;
     for (uint32_t i = 0; !single && i < object->instance_count; i++) {
         struct names_more more = {.has_parent = instances[i].name != instances[i].full};
-        if (!names_add(&gathering->instances, snapshot_full_name(snapshot, &instances[i]),
+        if (!names_add(&collected->instances, snapshot_full_name(snapshot, &instances[i]),
                        instances[i].number, more))
             return false;
     }
     return true;
 }
 
-static bool scan_block(struct gathering *gathering, size_t column, const struct log_value *value)
+static bool scan_block(struct column_names *collected, size_t column, const struct log_value *value)
 {
-    struct snapshot *snapshot = reading_block(gathering->reading, column, value);
-    const char *machine = log_column(gathering->reading->log, column)->machine;
+    struct snapshot *snapshot = reading_block(collected->reading, column, value);
+    const char *machine = log_column(collected->reading->log, column)->machine;
     bool found = false;
     for (uint32_t i = 0; snapshot && i < snapshot->object_count; i++) {
         DWORD index = snapshot->objects[i].view.type.ObjectNameTitleIndex;
-        const char *name = log_name(gathering->reading->log, machine, index);
-        if (!name || !text_equal_fold(name, gathering->object))
+        const char *name = log_name(collected->reading->log, machine, index);
+        if (!name || !text_equal_fold(name, collected->object))
             continue;
         found = true;
-        if (!scan_object(gathering, machine, snapshot, &snapshot->objects[i]))
+        if (!scan_object(collected, machine, snapshot, &snapshot->objects[i]))
             return false;
     }
     if (found || !snapshot || !snapshot->object_count)
         return true;
     /* others may be there, as the parents of its instances, but do not replace it */
-    return lose_number(gathering, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
+    return lose_number(collected, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
 }
 
 /* ---- making the object's description ---- */
 
-static void point_to(struct object_info *info, const struct gathering *from)
+static void point_to(struct object_info *info, const struct column_names *from)
 {
     char *texts = info->priv->texts.data;
     info->name = texts;
@@ -229,7 +229,7 @@ static void point_to(struct object_info *info, const struct gathering *from)
 }
 
 /* Counters of a type without formula have empty cells, unless there was never an instance. */
-static void lose_types(const struct gathering *from, struct object_info *info)
+static void lose_types(const struct column_names *from, struct object_info *info)
 {
     if (!info->bare && !info->instance_count)
         return;
@@ -238,7 +238,7 @@ static void lose_types(const struct gathering *from, struct object_info *info)
             lose(from, &info->priv->losses, LOSS_TYPE, info->counters[i].name);
 }
 
-static struct object_info *object_info_of(const struct gathering *from)
+static struct object_info *object_info_of(const struct column_names *from)
 {
     struct object_info *info = object_info_new(from->counters.set.count, from->instances.set.count);
     if (!info)
@@ -286,7 +286,7 @@ void object_scan_free(struct object_scan *scan)
 
 /* The objects in the samples, without duplicates, and the object of each column. */
 struct survey {
-    struct gathering *list;
+    struct column_names *list;
     size_t count;
     size_t *owners; /* of each column: number + 1 */
     bool *open;     /* of each column: stands for instances */
@@ -296,13 +296,13 @@ struct survey {
 static void survey_done(struct survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++)
-        gathering_done(&survey->list[i]);
+        column_names_done(&survey->list[i]);
     free(survey->list);
     free(survey->owners);
     free(survey->open);
 }
 
-static size_t find_gathering(const struct survey *survey, const struct log_column *column)
+static size_t find_column_names(const struct survey *survey, const struct log_column *column)
 {
     for (size_t i = survey->count; i-- > 0;)
         if (is_of(&survey->list[i], column))
@@ -322,9 +322,9 @@ static bool survey_begin(struct survey *survey, struct capture_reading *reading,
         const struct log_column *column = log_column(reading->log, i);
         if (!column->object)
             continue;
-        size_t owner = find_gathering(survey, column);
+        size_t owner = find_column_names(survey, column);
         if (!owner) {
-            survey->list[survey->count] = (struct gathering){
+            survey->list[survey->count] = (struct column_names){
                 reading, any_machine ? NULL : column->machine, column->object, .open = false};
             owner = ++survey->count;
         }
@@ -340,7 +340,8 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     bool good = true;
     for (size_t k = 0; good && k < survey->column_count; k++) {
         const struct log_value *value = &sample->values[k];
-        struct gathering *owner = survey->owners[k] ? &survey->list[survey->owners[k] - 1] : NULL;
+        struct column_names *owner =
+            survey->owners[k] ? &survey->list[survey->owners[k] - 1] : NULL;
         if (!owner || value->status)
             continue;
         if (value->kind == LOG_ARRAY && !value->same_names)
@@ -446,19 +447,19 @@ static void forget_old(struct capture_reading *reading)
 static bool look_at_columns(struct capture_reading *reading, const char *machine,
                             const char *object, bool *ret_open, struct object_info **ret)
 {
-    struct gathering gathering = {.reading = reading, .machine = machine, .object = object};
+    struct column_names collected = {.reading = reading, .machine = machine, .object = object};
     bool good = true, found = false;
     for (size_t i = 0; good && i < log_columns(reading->log); i++) {
         const struct log_column *column = log_column(reading->log, i);
-        if (!is_of(&gathering, column))
+        if (!is_of(&collected, column))
             continue;
         found = true;
-        good = scan_column(&gathering, column);
+        good = scan_column(&collected, column);
     }
-    *ret_open = gathering.open;
-    *ret = good && found && !gathering.open ? object_info_of(&gathering) : NULL;
-    good = good && (*ret || gathering.open || !found);
-    gathering_done(&gathering);
+    *ret_open = collected.open;
+    *ret = good && found && !collected.open ? object_info_of(&collected) : NULL;
+    good = good && (*ret || collected.open || !found);
+    column_names_done(&collected);
     return good;
 }
 
