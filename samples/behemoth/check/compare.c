@@ -238,7 +238,7 @@ static void check_age(int64_t begun, uint64_t ticks)
         if (look->heard < begun && behind > compare.behind_most)
             compare.behind_most = behind;
         if (look->heard < taken && behind > 0)
-            differ("all", "a picture that is too old: its second", (int64_t)ticks,
+            differ("all", "a snapshot that is too old: its second", (int64_t)ticks,
                    (int64_t)look->ticks);
     }
 }
