@@ -50,7 +50,7 @@ static bool names_add(struct instance_names *names, const char *name, uint32_t n
 
 /* ---- one object's names ---- */
 
-struct column_names {
+struct object_columns {
     struct capture_reading *reading;
     const char *machine, *object;
     struct instance_names counters, instances;
@@ -62,7 +62,7 @@ struct column_names {
     bool open; /* samples contain more */
 };
 
-static void column_names_done(struct column_names *collected)
+static void object_columns_done(struct object_columns *collected)
 {
     names_done(&collected->counters);
     names_done(&collected->instances);
@@ -74,7 +74,7 @@ static const char *without_slashes(const char *name)
     return strncmp(name, "\\\\", 2) ? name : name + 2;
 }
 
-static bool is_of(const struct column_names *collected, const struct log_column *column)
+static bool is_of(const struct object_columns *collected, const struct log_column *column)
 {
     bool machine = !collected->machine ||
                    (column->machine && text_equal_fold(without_slashes(collected->machine),
@@ -82,7 +82,7 @@ static bool is_of(const struct column_names *collected, const struct log_column 
     return machine && column->object && capture_is_named(collected->object, column->object);
 }
 
-static bool add_instance(struct column_names *collected, const char *parent, const char *name,
+static bool add_instance(struct object_columns *collected, const char *parent, const char *name,
                          uint32_t number)
 {
     BUFFER_AUTO full = {0};
@@ -91,7 +91,7 @@ static bool add_instance(struct column_names *collected, const char *parent, con
                                      (struct names_more){.has_parent = parent});
 }
 
-static void lose(const struct column_names *collected, struct log_losses *losses,
+static void lose(const struct object_columns *collected, struct log_losses *losses,
                  enum log_loss reason, const char *what)
 {
     losses_add(losses, reason, 1, "%s\\%s%s\\%s", collected->machine ? collected->machine : "",
@@ -100,7 +100,7 @@ static void lose(const struct column_names *collected, struct log_losses *losses
 }
 
 /* Samples repeat themselves: each number is counted once. False: no memory. */
-static bool lose_number(struct column_names *collected, enum log_loss reason, DWORD index)
+static bool lose_number(struct object_columns *collected, enum log_loss reason, DWORD index)
 {
     char text[32];
     uint32_t known = collected->nameless.set.count;
@@ -113,7 +113,7 @@ static bool lose_number(struct column_names *collected, enum log_loss reason, DW
     return true;
 }
 
-static bool scan_column(struct column_names *collected, const struct log_column *column)
+static bool scan_column(struct object_columns *collected, const struct log_column *column)
 {
     bool any = column_is_open(column) &&
                (column->kind == LOG_ARRAY || !column->instance || strpbrk(column->instance, "*?"));
@@ -131,7 +131,7 @@ static bool scan_column(struct column_names *collected, const struct log_column 
 
 /* ---- reading samples ---- */
 
-static bool scan_items(struct column_names *collected, const struct log_value *value)
+static bool scan_items(struct object_columns *collected, const struct log_value *value)
 {
     struct instance_names here = {0};
     bool good = true;
@@ -151,7 +151,7 @@ static bool scan_items(struct column_names *collected, const struct log_value *v
     return good;
 }
 
-static bool scan_object(struct column_names *collected, const char *machine,
+static bool scan_object(struct object_columns *collected, const char *machine,
                         const struct snapshot *snapshot, const struct snapshot_object *object)
 {
     struct log *log = collected->reading->log;
@@ -183,7 +183,8 @@ static bool scan_object(struct column_names *collected, const char *machine,
     return true;
 }
 
-static bool scan_block(struct column_names *collected, size_t column, const struct log_value *value)
+static bool scan_block(struct object_columns *collected, size_t column,
+                       const struct log_value *value)
 {
     struct snapshot *snapshot = reading_block(collected->reading, column, value);
     const char *machine = log_column(collected->reading->log, column)->machine;
@@ -205,7 +206,7 @@ static bool scan_block(struct column_names *collected, size_t column, const stru
 
 /* ---- making the object's description ---- */
 
-static void point_to(struct object_info *info, const struct column_names *from)
+static void point_to(struct object_info *info, const struct object_columns *from)
 {
     char *texts = info->priv->texts.data;
     info->name = texts;
@@ -229,7 +230,7 @@ static void point_to(struct object_info *info, const struct column_names *from)
 }
 
 /* Counters of a type without formula have empty cells, unless there was never an instance. */
-static void lose_types(const struct column_names *from, struct object_info *info)
+static void lose_types(const struct object_columns *from, struct object_info *info)
 {
     if (!info->bare && !info->instance_count)
         return;
@@ -238,7 +239,7 @@ static void lose_types(const struct column_names *from, struct object_info *info
             lose(from, &info->priv->losses, LOSS_TYPE, info->counters[i].name);
 }
 
-static struct object_info *object_info_of(const struct column_names *from)
+static struct object_info *object_info_of(const struct object_columns *from)
 {
     struct object_info *info = object_info_new(from->counters.set.count, from->instances.set.count);
     if (!info)
@@ -286,7 +287,7 @@ void object_scan_free(struct object_scan *scan)
 
 /* The objects in the samples, without duplicates, and the object of each column. */
 struct survey {
-    struct column_names *list;
+    struct object_columns *list;
     size_t count;
     size_t *owners; /* of each column: number + 1 */
     bool *open;     /* of each column: stands for instances */
@@ -296,13 +297,13 @@ struct survey {
 static void survey_done(struct survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++)
-        column_names_done(&survey->list[i]);
+        object_columns_done(&survey->list[i]);
     free(survey->list);
     free(survey->owners);
     free(survey->open);
 }
 
-static size_t find_column_names(const struct survey *survey, const struct log_column *column)
+static size_t find_object_columns(const struct survey *survey, const struct log_column *column)
 {
     for (size_t i = survey->count; i-- > 0;)
         if (is_of(&survey->list[i], column))
@@ -322,9 +323,9 @@ static bool survey_begin(struct survey *survey, struct capture_reading *reading,
         const struct log_column *column = log_column(reading->log, i);
         if (!column->object)
             continue;
-        size_t owner = find_column_names(survey, column);
+        size_t owner = find_object_columns(survey, column);
         if (!owner) {
-            survey->list[survey->count] = (struct column_names){
+            survey->list[survey->count] = (struct object_columns){
                 reading, any_machine ? NULL : column->machine, column->object, .open = false};
             owner = ++survey->count;
         }
@@ -340,7 +341,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     bool good = true;
     for (size_t k = 0; good && k < survey->column_count; k++) {
         const struct log_value *value = &sample->values[k];
-        struct column_names *owner =
+        struct object_columns *owner =
             survey->owners[k] ? &survey->list[survey->owners[k] - 1] : NULL;
         if (!owner || value->status)
             continue;
@@ -447,7 +448,7 @@ static void forget_old(struct capture_reading *reading)
 static bool look_at_columns(struct capture_reading *reading, const char *machine,
                             const char *object, bool *ret_open, struct object_info **ret)
 {
-    struct column_names collected = {.reading = reading, .machine = machine, .object = object};
+    struct object_columns collected = {.reading = reading, .machine = machine, .object = object};
     bool good = true, found = false;
     for (size_t i = 0; good && i < log_columns(reading->log); i++) {
         const struct log_column *column = log_column(reading->log, i);
@@ -459,7 +460,7 @@ static bool look_at_columns(struct capture_reading *reading, const char *machine
     *ret_open = collected.open;
     *ret = good && found && !collected.open ? object_info_of(&collected) : NULL;
     good = good && (*ret || collected.open || !found);
-    column_names_done(&collected);
+    object_columns_done(&collected);
     return good;
 }
 
