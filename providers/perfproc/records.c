@@ -377,6 +377,8 @@ static bool add_process(struct list *list, const struct record_task *task)
     size_t length = process_name(task, name);
     struct shown *now = process_time(list, task);
     put_number(folder, task->id);
+    if (!process_part(task)->threads) /* it ended while the kernel wrote its record */
+        return false;
     if (task->flags & RECORD_UNSETTLED)
         return add_from_proc(list, folder, name, length, now);
     struct perfproc_process values = process_values(list, task, process_part(task), now->time);
